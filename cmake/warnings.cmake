@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+#
+# What a strict user may have switched on, as errors: none of it may come from our headers. For our
+# own tests, examples and benchmarks only; nothing here is exported.
+include_guard(GLOBAL)
+
+add_library(waybill_warnings INTERFACE)
+target_compile_options(waybill_warnings INTERFACE
+    -Werror -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+    -Wcast-qual -Wdouble-promotion -Wundef
+    "$<$<CXX_COMPILER_ID:GNU>:-Wuseless-cast;-Wduplicated-cond;-Wlogical-op>"
+    # g++ 13 and later take any function that is given a temporary and returns a reference for one
+    # that returns the temporary.
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>")
+
+# For code that does nothing but include our headers still more can be asked.
+add_library(waybill_strictest INTERFACE)
+target_link_libraries(waybill_strictest INTERFACE waybill_warnings)
+target_compile_options(waybill_strictest INTERFACE
+    -Wcast-align -Wextra-semi -Wformat=2 -Wimplicit-fallthrough -Wmissing-declarations
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wredundant-decls -Wunused
+    # clang 14 takes the zero that a defaulted <=> compares with for one that we wrote.
+    "$<$<NOT:$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,16>>>:-Wzero-as-null-pointer-constant>"
+    "$<$<CXX_COMPILER_ID:GNU>:-Wduplicated-branches>")
