@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// result: a value, or the error that stands in its place.
+//
+// std::expected is C++23. The names are its names, so that moving on is a search and replace some
+// day; it is never an alias for it, since an alias that depends on the compiler links wrongly.
+// There is no value() that throws: look before you take.
+//
+//     auto loaded = store.load(key);               // result<std::optional<checkpoint>>
+//     if (!loaded) return loaded.error();
+//     if (*loaded) resume_after((*loaded)->at);
+
+#ifndef WAYBILL_CORE_RESULT_HPP
+#define WAYBILL_CORE_RESULT_HPP
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Says "this is the error" where a result is returned.
+template <class E>
+class unexpected {
+public:
+    constexpr explicit unexpected(E e) : error_(std::move(e)) {}
+    [[nodiscard]] constexpr const E& error() const& noexcept { return error_; }
+    [[nodiscard]] constexpr E& error() & noexcept { return error_; }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error_); }
+    friend bool operator==(const unexpected&, const unexpected&) = default;
+
+private:
+    E error_;
+};
+template <class E>
+unexpected(E) -> unexpected<E>;
+
+/// Holds a T or an E. Requires: has_value() before *, -> ; !has_value() before error().
+template <class T, class E = fault>
+class [[nodiscard]] result {
+public:
+    using value_type = T;
+    using error_type = E;
+
+    constexpr result() requires std::is_default_constructible_v<T>
+    = default;
+    constexpr result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+    template <class G>
+    requires std::is_constructible_v<E, G>
+    constexpr result(unexpected<G> u) : held_(std::in_place_index<1>, E(std::move(u).error())) {}
+
+    [[nodiscard]] constexpr bool has_value() const noexcept { return held_.index() == 0; }
+    constexpr explicit operator bool() const noexcept { return has_value(); }
+
+    [[nodiscard]] constexpr T& operator*() & noexcept { return *std::get_if<0>(&held_); }
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *std::get_if<0>(&held_); }
+    [[nodiscard]] constexpr T&& operator*() && noexcept
+    {
+        return std::move(*std::get_if<0>(&held_));
+    }
+    [[nodiscard]] constexpr T* operator->() noexcept { return std::get_if<0>(&held_); }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return std::get_if<0>(&held_); }
+
+    [[nodiscard]] constexpr E& error() & noexcept { return *std::get_if<1>(&held_); }
+    [[nodiscard]] constexpr const E& error() const& noexcept { return *std::get_if<1>(&held_); }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(*std::get_if<1>(&held_)); }
+
+    template <class U>
+    [[nodiscard]] constexpr T value_or(U&& other) const&
+    {
+        return has_value() ? **this : static_cast<T>(std::forward<U>(other));
+    }
+    template <class U>
+    [[nodiscard]] constexpr T value_or(U&& other) &&
+    {
+        return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(other));
+    }
+
+    /// Goes on with f(value), which answers a result of its own; an error passes through.
+    template <class F>
+    [[nodiscard]] constexpr auto and_then(F&& f) const -> std::invoke_result_t<F, const T&>
+    {
+        if (!has_value()) return unexpected(error());
+        return std::forward<F>(f)(**this);
+    }
+
+    /// Replaces the value by f(value); an error passes through.
+    template <class F>
+    [[nodiscard]] constexpr auto transform(F&& f) const
+        -> result<std::remove_cvref_t<std::invoke_result_t<F, const T&>>, E>
+    {
+        if (!has_value()) return unexpected(error());
+        if constexpr (std::is_void_v<std::invoke_result_t<F, const T&>>) {
+            std::forward<F>(f)(**this);
+            return {};
+        } else {
+            return std::forward<F>(f)(**this);
+        }
+    }
+
+    friend bool operator==(const result&, const result&) = default;
+
+private:
+    std::variant<T, E> held_;
+};
+
+/// Nothing, or an E.
+template <class E>
+class [[nodiscard]] result<void, E> {
+public:
+    using value_type = void;
+    using error_type = E;
+
+    constexpr result() = default;
+    template <class G>
+    requires std::is_constructible_v<E, G>
+    constexpr result(unexpected<G> u) : error_(E(std::move(u).error())) {}
+
+    [[nodiscard]] constexpr bool has_value() const noexcept { return !error_.has_value(); }
+    constexpr explicit operator bool() const noexcept { return has_value(); }
+    [[nodiscard]] constexpr E& error() & noexcept { return *error_; }
+    [[nodiscard]] constexpr const E& error() const& noexcept { return *error_; }
+    [[nodiscard]] constexpr E&& error() && noexcept { return *std::move(error_); }
+
+    template <class F>
+    [[nodiscard]] constexpr auto and_then(F&& f) const -> std::invoke_result_t<F>
+    {
+        if (!has_value()) return unexpected(error());
+        return std::forward<F>(f)();
+    }
+
+    template <class F>
+    [[nodiscard]] constexpr auto transform(F&& f) const
+        -> result<std::remove_cvref_t<std::invoke_result_t<F>>, E>
+    {
+        if (!has_value()) return unexpected(error());
+        if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+            std::forward<F>(f)();
+            return {};
+        } else {
+            return std::forward<F>(f)();
+        }
+    }
+
+    friend bool operator==(const result&, const result&) = default;
+
+private:
+    std::optional<E> error_;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CORE_RESULT_HPP

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// text: cut a text to a number of bytes without cutting a character in two.
+//
+// What records a failure must not fail itself. An error text of ten megabytes, or one cut in the
+// middle of a character, has stopped many a dead-letter queue.
+
+#ifndef WAYBILL_CORE_TEXT_HPP
+#define WAYBILL_CORE_TEXT_HPP
+
+#include <cstddef>
+#include <string_view>
+
+namespace waybill::inline v0_1 {
+
+/// The longest beginning of `text` within `most` bytes that ends where a UTF-8 character ends.
+/// What is not UTF-8 at all is cut after `most` bytes. Looks at four bytes at the most.
+[[nodiscard]] constexpr std::string_view utf8_prefix(std::string_view text,
+                                                     std::size_t most) noexcept
+{
+    if (text.size() <= most) return text;
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    // The character that the cut would fall into begins at most three bytes before it.
+    for (std::size_t back = 0; back < 4 && back <= most; ++back) {
+        const unsigned char lead = byte(most - back);
+        if (lead >= 0x80U && lead < 0xC0U) continue;
+        const std::size_t whole = lead < 0xC0U ? 1U : lead < 0xE0U ? 2U : lead < 0xF0U ? 3U : 4U;
+        return text.substr(0, whole > back ? most - back : most);
+    }
+    return text.substr(0, most);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CORE_TEXT_HPP

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+//
+// time: durations and points in time, without <chrono>.
+//
+// A machine is told what time it is and answers when it wants to be asked again. Including <chrono>
+// for that costs a quarter of a second a file, so these three types are made from chrono's by their
+// shape, and turn back into them on request:
+//
+//     waybill::duration d = 10min;
+//     waybill::steady_time until = std::chrono::steady_clock::now() + 5s;
+//     std::this_thread::sleep_until(std::chrono::steady_clock::time_point(until));
+//
+// Four things hold:
+//   1. each is 64-bit nanoseconds, and every sum, difference and product saturates;
+//   2. steady and wall time do not mix, and a bare number is neither;
+//   3. leases, timeouts and waits are steady_time; what is stored is wall_time (Unix epoch);
+//   4. a value that chrono can express and 64-bit nanoseconds cannot is clamped, never wrapped.
+
+#ifndef WAYBILL_CORE_TIME_HPP
+#define WAYBILL_CORE_TIME_HPP
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace waybill::inline v0_1 {
+
+/// Looks like a std::chrono::duration.
+template <class D>
+concept chrono_duration = requires(const D& d)
+{
+    typename D::rep;
+    d.count();
+    {
+        D::period::num
+        } -> std::convertible_to<std::intmax_t>;
+    {
+        D::period::den
+        } -> std::convertible_to<std::intmax_t>;
+};
+
+/// Looks like a std::chrono::time_point.
+template <class T>
+concept chrono_point = requires(const T& t)
+{
+    typename T::clock;
+    {
+        t.time_since_epoch()
+        } -> chrono_duration;
+};
+
+/// A point on a clock that never jumps.
+template <class T>
+concept steady_point = chrono_point<T> && T::clock::is_steady;
+
+/// A point on a clock that counts from the Unix epoch: only such a clock has to_time_t.
+template <class T>
+concept wall_point = chrono_point<T> && !T::clock::is_steady && requires(const T& t)
+{
+    T::clock::to_time_t(t);
+};
+
+namespace detail {
+
+inline constexpr std::int64_t lowest_ns = INT64_MIN;
+inline constexpr std::int64_t highest_ns = INT64_MAX;
+
+[[nodiscard]] constexpr std::int64_t add_ns(std::int64_t a, std::int64_t b) noexcept
+{
+    if (b > 0 && a > highest_ns - b) return highest_ns;
+    if (b < 0 && a < lowest_ns - b) return lowest_ns;
+    return a + b;
+}
+
+[[nodiscard]] constexpr std::int64_t subtract_ns(std::int64_t a, std::int64_t b) noexcept
+{
+    if (b < 0 && a > highest_ns + b) return highest_ns;
+    if (b > 0 && a < lowest_ns + b) return lowest_ns;
+    return a - b;
+}
+
+/// a * b for b >= 0.
+[[nodiscard]] constexpr std::int64_t multiply_ns(std::int64_t a, std::int64_t b) noexcept
+{
+    if (b != 0 && a > highest_ns / b) return highest_ns;
+    if (b != 0 && a < lowest_ns / b) return lowest_ns;
+    return a * b;
+}
+
+[[nodiscard]] constexpr std::int64_t round_ns(double ns) noexcept
+{
+    if (ns >= 9223372036854774784.0) return highest_ns;
+    if (ns <= -9223372036854774784.0) return lowest_ns;
+    return ns == ns ? static_cast<std::int64_t>(ns) : 0;  // not a number reads as zero
+}
+
+[[nodiscard]] constexpr std::int64_t common_divisor(std::int64_t a, std::int64_t b) noexcept
+{
+    while (b != 0) {
+        const std::int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/// A whole number of any width, or the end of ours that it lies beyond.
+template <class N>
+[[nodiscard]] constexpr std::int64_t clamp_ns(N n) noexcept
+{
+    if constexpr (sizeof(N) > sizeof(std::int64_t) || N(-1) > N(0)) {
+        if (n > static_cast<N>(highest_ns)) return highest_ns;
+    }
+    if constexpr (sizeof(N) > sizeof(std::int64_t) && N(-1) < N(0)) {
+        if (n < static_cast<N>(lowest_ns)) return lowest_ns;
+    }
+    return static_cast<std::int64_t>(n);
+}
+
+/// The same the other way, for a count that is narrower than ours or has no sign.
+template <class N>
+[[nodiscard]] constexpr N narrow_ns(std::int64_t n) noexcept
+{
+    if constexpr (N(-1) > N(0)) {
+        if (n < 0) return N(0);
+        if constexpr (sizeof(N) < sizeof(n)) {
+            if (n > static_cast<std::int64_t>(N(-1))) return N(-1);
+        }
+    } else if constexpr (sizeof(N) < sizeof(n)) {
+        constexpr std::int64_t most = (std::int64_t{1} << (8 * sizeof(N) - 1)) - 1;
+        if (n > most) return static_cast<N>(most);
+        if (n < -most - 1) return static_cast<N>(-most - 1);
+    }
+    return static_cast<N>(n);
+}
+
+/// A unit of chrono's in nanoseconds: factor / parts.
+template <class Period>
+struct unit {
+    static constexpr std::int64_t divisor = common_divisor(1'000'000'000, Period::den);
+    static constexpr std::int64_t factor = multiply_ns(Period::num, 1'000'000'000 / divisor);
+    static constexpr std::int64_t parts = Period::den / divisor;
+    static constexpr double as_double = static_cast<double>(Period::num) *
+                                        static_cast<double>(1'000'000'000 / divisor) /
+                                        static_cast<double>(parts);
+    /// Whether a rest below `parts`, times the factor, can be told in 64 bits.
+    static constexpr bool exact = factor <= highest_ns / parts && factor != highest_ns;
+};
+
+template <chrono_duration D>
+[[nodiscard]] constexpr std::int64_t to_ns(const D& d) noexcept
+{
+    using rep = typename D::rep;
+    using in = unit<typename D::period>;
+    if constexpr (std::floating_point<rep> || !in::exact) {
+        return round_ns(static_cast<double>(d.count()) * in::as_double);
+    } else {
+        using narrow = std::conditional_t<(rep(-1) > rep(0)), std::uint64_t, std::int64_t>;
+        using wide = std::conditional_t<(sizeof(rep) > sizeof(narrow)), rep, narrow>;
+        const auto n = static_cast<wide>(d.count());
+        const auto parts = static_cast<wide>(in::parts);
+        const auto rest = static_cast<std::int64_t>(n % parts);
+        return add_ns(multiply_ns(clamp_ns(n / parts), in::factor),
+                      multiply_ns(rest, in::factor) / in::parts);
+    }
+}
+
+template <chrono_duration D>
+[[nodiscard]] constexpr D from_ns(std::int64_t ns) noexcept
+{
+    using rep = typename D::rep;
+    using in = unit<typename D::period>;
+    if constexpr (std::floating_point<rep>) {
+        return D(static_cast<rep>(static_cast<double>(ns) / in::as_double));
+    } else if constexpr (!in::exact) {
+        return D(narrow_ns<rep>(round_ns(static_cast<double>(ns) / in::as_double)));
+    } else {
+        return D(narrow_ns<rep>(add_ns(multiply_ns(ns / in::factor, in::parts),
+                                       multiply_ns(ns % in::factor, in::parts) / in::factor)));
+    }
+}
+
+}  // namespace detail
+
+/// A length of time in nanoseconds, -292 to +292 years. Saturates at both ends.
+class duration {
+public:
+    constexpr duration() noexcept = default;
+
+    /// From any chrono duration; a floating one is truncated to whole nanoseconds.
+    template <chrono_duration D>
+    constexpr duration(const D& d) noexcept : ns_(detail::to_ns(d))
+    {
+    }
+
+    [[nodiscard]] static constexpr duration nanoseconds(std::int64_t n) noexcept { return raw(n); }
+    [[nodiscard]] static constexpr duration milliseconds(std::int64_t n) noexcept
+    {
+        return raw(detail::multiply_ns(n, 1'000'000));
+    }
+    [[nodiscard]] static constexpr duration seconds(std::int64_t n) noexcept
+    {
+        return raw(detail::multiply_ns(n, 1'000'000'000));
+    }
+    [[nodiscard]] static constexpr duration lowest() noexcept { return raw(detail::lowest_ns); }
+    [[nodiscard]] static constexpr duration highest() noexcept { return raw(detail::highest_ns); }
+
+    /// Nanoseconds.
+    [[nodiscard]] constexpr std::int64_t count() const noexcept { return ns_; }
+
+    /// Back to chrono, towards zero where its unit is coarser.
+    template <chrono_duration D>
+    [[nodiscard]] constexpr explicit operator D() const noexcept
+    {
+        return detail::from_ns<D>(ns_);
+    }
+
+    [[nodiscard]] friend constexpr duration operator+(duration a, duration b) noexcept
+    {
+        return raw(detail::add_ns(a.ns_, b.ns_));
+    }
+    [[nodiscard]] friend constexpr duration operator-(duration a, duration b) noexcept
+    {
+        return raw(detail::subtract_ns(a.ns_, b.ns_));
+    }
+    [[nodiscard]] friend constexpr duration operator*(duration d, double by) noexcept
+    {
+        return raw(detail::round_ns(static_cast<double>(d.ns_) * by));
+    }
+    friend auto operator<=>(const duration&, const duration&) = default;
+
+private:
+    static constexpr duration raw(std::int64_t n) noexcept
+    {
+        duration d;
+        d.ns_ = n;
+        return d;
+    }
+
+    std::int64_t ns_ = 0;
+};
+
+/// A point in time, told apart from others by its clock. Only differences within one clock exist.
+template <class Clock>
+class time_on {
+public:
+    constexpr time_on() noexcept = default;
+
+    template <chrono_point T>
+    requires(Clock::template accepts<T>) constexpr time_on(const T& t) noexcept
+        : since_(t.time_since_epoch())
+    {
+    }
+
+    [[nodiscard]] static constexpr time_on at(duration since_epoch) noexcept
+    {
+        time_on t;
+        t.since_ = since_epoch;
+        return t;
+    }
+    [[nodiscard]] static constexpr time_on lowest() noexcept { return at(duration::lowest()); }
+    [[nodiscard]] static constexpr time_on highest() noexcept { return at(duration::highest()); }
+
+    [[nodiscard]] constexpr duration since_epoch() const noexcept { return since_; }
+
+    template <chrono_point T>
+    requires(Clock::template accepts<T>) [[nodiscard]] constexpr explicit operator T()
+        const noexcept
+    {
+        return T(static_cast<typename T::duration>(since_));
+    }
+
+    [[nodiscard]] friend constexpr time_on operator+(time_on t, duration d) noexcept
+    {
+        return at(t.since_ + d);
+    }
+    [[nodiscard]] friend constexpr time_on operator-(time_on t, duration d) noexcept
+    {
+        return at(t.since_ - d);
+    }
+    [[nodiscard]] friend constexpr duration operator-(time_on a, time_on b) noexcept
+    {
+        return a.since_ - b.since_;
+    }
+    friend auto operator<=>(const time_on&, const time_on&) = default;
+
+private:
+    duration since_;
+};
+
+struct steady_clock_tag {
+    template <class T>
+    static constexpr bool accepts = steady_point<T>;
+};
+
+struct wall_clock_tag {
+    template <class T>
+    static constexpr bool accepts = wall_point<T>;
+};
+
+using steady_time = time_on<steady_clock_tag>;  ///< For waits, timeouts, leases.
+using wall_time = time_on<wall_clock_tag>;      ///< For what is stored; counts from the Unix epoch.
+
+[[nodiscard]] constexpr duration lesser(duration a, duration b) noexcept
+{
+    return b < a ? b : a;
+}
+[[nodiscard]] constexpr duration greater(duration a, duration b) noexcept
+{
+    return a < b ? b : a;
+}
+
+template <class Clock>
+[[nodiscard]] constexpr time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b) noexcept
+{
+    return b < a ? b : a;
+}
+
+template <class Clock>
+[[nodiscard]] constexpr time_on<Clock> later(time_on<Clock> a, time_on<Clock> b) noexcept
+{
+    return a < b ? b : a;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CORE_TIME_HPP

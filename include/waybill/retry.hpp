@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//
+// The door to retry/: whether to try again, and when.
+//
+// backoff says how long to wait, decide says whether to. Neither sleeps, and neither draws the
+// random number that spreads the waits.
+
+#ifndef WAYBILL_RETRY_HPP
+#define WAYBILL_RETRY_HPP
+
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/version.hpp>
+
+#endif  // WAYBILL_RETRY_HPP
