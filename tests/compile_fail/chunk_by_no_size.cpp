@@ -1,0 +1,19 @@
+// expect: sizer<
+// SPDX-License-Identifier: MIT
+//
+// Whether an item is large is not how large it is.
+
+#include <string>
+#include <vector>
+
+#include <waybill/batch/chunk_by.hpp>
+
+bool is_large(const std::string& s)
+{
+    return s.size() > 1'000;
+}
+
+auto cut(std::vector<std::string>& letters)
+{
+    return waybill::chunk_by(letters, {.bytes = 1'000}, is_large);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <forward_list>
+#include <iterator>
+#include <list>
+#include <map>
+#include <memory>
+#include <ranges>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/chunk_by.hpp>
+
+namespace chunk_by_test {
+
+using waybill::chunk;
+using waybill::chunk_by;
+using waybill::closed_by;
+using waybill::front_chunk;
+using waybill::limits;
+using waybill::sizer;
+using waybill::unlimited;
+
+struct letter {
+    std::string_view body;
+    int declared = 0;
+
+    constexpr std::size_t bytes() const { return body.size(); }
+};
+
+struct parcel : letter {};
+
+constexpr std::uint64_t wire_size(const letter& l)
+{
+    return 8 + l.body.size();
+}
+
+struct itself {
+    constexpr auto operator()(std::integral auto n) const { return n; }
+};
+
+// The promises, thrown at any input: what comes out is one line a chunk, for those who compare.
+template <class Items, class F>
+constexpr bool promises(Items& items, const limits& l, F size)
+{
+    auto expected = std::begin(items);
+    const auto end = std::end(items);
+    const std::uint64_t most = l.items == 0 ? 1 : l.items;
+    auto range = chunk_by(items, l, size);
+    bool over = expected == end;
+    for (auto part : range) {
+        if (over || part.empty() || part.first != expected) return false;
+        std::uint64_t sum = l.envelope;
+        std::uint64_t count = 0;
+        bool each = true;
+        for (auto&& item : part) {
+            const std::uint64_t own = waybill::as_size(size(item));
+            each = each && own <= l.single;
+            sum = waybill::saturating_add(sum, own);
+            ++count;
+        }
+        if (part.bytes != sum || part.items != count || count > most) return false;
+        const bool fits = each && sum <= l.bytes && sum != unlimited;
+        if (part.fits != fits || (!fits && count != 1)) return false;
+        expected = part.last;
+        over = expected == end;
+        // Why it was closed can be told from what comes next.
+        if (!fits) {
+            if (part.closed != closed_by::bytes) return false;
+        } else if (over) {
+            if (part.closed != closed_by::end) return false;
+        } else if (count == most) {
+            if (part.closed != closed_by::items) return false;
+        } else {
+            const std::uint64_t next = waybill::as_size(size(*expected));
+            const std::uint64_t with = waybill::saturating_add(sum, next);
+            if (next <= l.single && with <= l.bytes && with != unlimited) return false;
+            if (part.closed != closed_by::bytes) return false;
+        }
+    }
+    return over;
+}
+
+// The same for all limits around the sizes that occur, those that make no sense included.
+template <class Items, class F>
+constexpr bool promises_all_around(Items& items, F size)
+{
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{9},
+                                      std::uint64_t{10}, std::uint64_t{11}, unlimited}) {
+        for (const std::uint64_t most :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, unlimited}) {
+            for (const std::uint64_t single : {std::uint64_t{0}, std::uint64_t{3}, unlimited}) {
+                for (const std::uint64_t envelope :
+                     {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10}, unlimited}) {
+                    const limits l{bytes, most, single, envelope};
+                    if (!promises(items, l, size)) return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static_assert([] {
+    constexpr std::array sizes{5, 3, 8, 1, 1, 2, 1, 0, 0, 11, 10, 9, -1, 4};
+    return promises_all_around(sizes, itself{});
+}());
+
+static_assert([] {
+    constexpr int one[] = {4};
+    std::vector<int> none;
+    return promises_all_around(one, itself{}) && promises_all_around(none, itself{});
+}());
+
+// Sizes as wide as they get: nothing wraps around and reads as fitting.
+static_assert([] {
+    constexpr std::array<std::uint64_t, 6> sizes{unlimited,     unlimited - 1, 1,
+                                                 unlimited - 1, unlimited / 2, unlimited / 2 + 1};
+    return promises_all_around(sizes, itself{});
+}());
+
+TEST_CASE("the promises hold where there is no random access, too")
+{
+    std::list<int> sizes{5, 3, 8, 1, 1, 2, 1, 0, 0, 11, 10, 9, -1, 4};
+    CHECK(promises_all_around(sizes, itself{}));
+    const std::forward_list<std::uint64_t> wide{unlimited, unlimited - 1, 1, unlimited - 1};
+    CHECK(promises_all_around(wide, itself{}));
+}
+
+using lengths = std::vector<std::vector<int>>;
+
+template <class Items, class F>
+lengths cuts(Items& items, const limits& l, F size)
+{
+    lengths all;
+    for (auto part : chunk_by(items, l, size)) {
+        auto& one = all.emplace_back();
+        for (auto&& item : part) one.push_back(static_cast<int>(size(item)));
+    }
+    return all;
+}
+
+TEST_CASE("the examples that more-itertools gives for constrained_batches")
+{
+    const std::vector<std::string> words{"12345", "123", "12345678", "1", "1", "12", "1"};
+    const auto length = [](const std::string& s) { return s.size(); };
+    CHECK(cuts(words, {.bytes = 10}, length) == lengths{{5, 3}, {8, 1, 1}, {2, 1}});
+    CHECK(cuts(words, {.bytes = 10, .items = 2}, length) == lengths{{5, 3}, {8, 1}, {1, 2}, {1}});
+
+    const std::vector<std::string> oversize{"aaaa", "", "b"};
+    CHECK(cuts(oversize, {.bytes = 3}, length) == lengths{{4}, {0, 1}});
+
+    // There a count of 0 means "unlimited" by accident; here nothing but `unlimited` does.
+    CHECK(cuts(words, {.items = 0}, length).size() == words.size());
+}
+
+TEST_CASE("each chunk says what it weighs and why it ends")
+{
+    const std::vector<int> sizes{40, 40, 40, 10, 10, 10, 200, 5};
+    using part_of = chunk<std::vector<int>::const_iterator>;
+    std::vector<part_of> parts;
+    for (auto part : chunk_by(sizes, {.bytes = 100, .items = 3, .envelope = 20}, itself{})) {
+        parts.push_back(part);
+    }
+    const auto at = [&](int n) { return sizes.begin() + n; };
+    REQUIRE(parts.size() == 5);
+    CHECK(parts[0] == part_of{at(0), at(2), 100, 2, true, closed_by::bytes});
+    CHECK(parts[1] == part_of{at(2), at(5), 80, 3, true, closed_by::items});
+    CHECK(parts[2] == part_of{at(5), at(6), 30, 1, true, closed_by::bytes});
+    CHECK(parts[3] == part_of{at(6), at(7), 220, 1, false, closed_by::bytes});
+    CHECK(parts[4] == part_of{at(7), at(8), 25, 1, true, closed_by::end});
+}
+
+TEST_CASE("an item that is too large stands alone, tells its size, and spares its neighbours")
+{
+    const std::vector<int> sizes{1, 2, 500, 3, 4};
+    std::vector<std::uint64_t> bytes;
+    std::vector<bool> fits;
+    std::vector<closed_by> closed;
+    for (auto part : chunk_by(sizes, {.bytes = 100, .envelope = 7}, itself{})) {
+        bytes.push_back(part.bytes);
+        fits.push_back(part.fits);
+        closed.push_back(part.closed);
+    }
+    CHECK(bytes == std::vector<std::uint64_t>{10, 507, 14});
+    CHECK(fits == std::vector<bool>{true, false, true});
+    CHECK(closed == std::vector<closed_by>{closed_by::bytes, closed_by::bytes, closed_by::end});
+
+    // The limit of a single item does the same where the batch would have room.
+    CHECK(cuts(sizes, {.single = 100}, itself{}) == lengths{{1, 2}, {500}, {3, 4}});
+    const auto alone = *std::next(chunk_by(sizes, {.single = 100}, itself{}).begin());
+    CHECK_FALSE(alone.fits);
+    CHECK(alone.bytes == 500);
+}
+
+TEST_CASE("a negative size is too large, even where there is no limit")
+{
+    const std::vector<int> sizes{1, -1, 2};
+    CHECK(cuts(sizes, {}, itself{}) == lengths{{1}, {-1}, {2}});
+    const auto range = chunk_by(sizes, {}, itself{});
+    const auto error = *std::next(range.begin());
+    CHECK_FALSE(error.fits);
+    CHECK(error.bytes == unlimited);
+}
+
+TEST_CASE("any container, constant or not, and any part of it")
+{
+    std::vector<int> vector{5, 3, 8, 1, 1, 2, 1};
+    const lengths expected{{5, 3}, {8, 1, 1}, {2, 1}};
+    const limits ten{.bytes = 10};
+    const itself size;
+
+    CHECK(cuts(vector, ten, size) == expected);
+    CHECK(cuts(std::as_const(vector), ten, size) == expected);
+    std::list<int> list(vector.begin(), vector.end());
+    CHECK(cuts(list, ten, size) == expected);
+    const std::forward_list<int> forward(vector.begin(), vector.end());
+    CHECK(cuts(forward, ten, size) == expected);
+    std::deque<int> deque(vector.begin(), vector.end());
+    CHECK(cuts(deque, ten, size) == expected);
+    int array[] = {5, 3, 8, 1, 1, 2, 1};
+    CHECK(cuts(array, ten, size) == expected);
+    const std::span<const int> view(vector);
+    CHECK(cuts(view, ten, size) == expected);
+
+    const std::map<int, std::string> map{{1, "12345"}, {2, "123"}, {3, "12345678"}, {4, "1"}};
+    CHECK(cuts(map, ten, [](const auto& entry) { return entry.second.size(); }) ==
+          lengths{{5, 3}, {8, 1}});
+    std::set<int> set{1, 2, 3, 7};
+    CHECK(cuts(set, ten, size) == lengths{{1, 2, 3}, {7}});
+    std::string text = "a line and another one";
+    CHECK(cuts(text, {.bytes = 7}, [](char) { return 1; }).size() == 4);
+    std::vector<bool> flags(10, true);
+    CHECK(cuts(flags, {.bytes = 4}, [](bool flag) { return flag ? 2 : 1; }).size() == 5);
+    std::vector<std::unique_ptr<int>> owners;
+    owners.push_back(std::make_unique<int>(6));
+    owners.push_back(std::make_unique<int>(6));
+    CHECK(cuts(owners, ten, [](const std::unique_ptr<int>& p) { return *p; }) == lengths{{6}, {6}});
+
+    const auto tail = chunk_by(vector.begin() + 2, vector.end(), ten, size);
+    CHECK((*tail.begin()).first == vector.begin() + 2);
+
+    for (auto part : chunk_by(vector, ten, size)) {
+        for (int& n : part) n = 0;
+    }
+    CHECK(vector == std::vector<int>(7, 0));
+}
+
+// A sequence whose end is told by the item itself has a sentinel of another type.
+struct until_zero {
+    friend constexpr bool operator==(const int* at, until_zero) { return *at == 0; }
+};
+
+static_assert([] {
+    constexpr int sizes[] = {5, 3, 8, 1, 0};
+    int parts = 0;
+    for (auto part : chunk_by(&sizes[0], until_zero{}, {.bytes = 10}, itself{})) {
+        parts += part.fits ? 1 : 0;
+    }
+    return parts == 2;
+}());
+
+TEST_CASE("a size may be a function, a lambda, a functor or a member")
+{
+    std::vector<letter> inbox{{"12345", 4}, {"123", 4}, {"12345678", 4}};
+    const limits l{.bytes = 20};
+    const auto count = [&](auto size) {
+        int parts = 0;
+        for ([[maybe_unused]] auto part : chunk_by(inbox, l, size)) ++parts;
+        return parts;
+    };
+    const int header = 8;
+    CHECK(count(wire_size) == 3);
+    CHECK(count(&wire_size) == 3);
+    CHECK(count([=](const letter& m) { return header + static_cast<int>(m.body.size()); }) == 3);
+    CHECK(count(&letter::bytes) == 1);
+    CHECK(count(&letter::declared) == 1);
+
+    std::vector<std::string> lines{"12345", "123", "12345678"};
+    int parts = 0;
+    for (auto part : chunk_by(lines, {.bytes = 10}, &std::string::size)) parts += part.fits ? 1 : 0;
+    CHECK(parts == 2);
+}
+
+static_assert(sizer<std::uint64_t (*)(const letter&), const letter&>);
+static_assert(sizer<decltype(&letter::bytes), const letter&>);
+static_assert(sizer<decltype(&letter::bytes), letter&>);
+static_assert(sizer<decltype(&letter::declared), const letter&>);
+static_assert(sizer<decltype(&letter::bytes), const parcel&>, "a member of a base");
+static_assert(!sizer<decltype(&letter::body), const letter&>, "no integer");
+static_assert(!sizer<decltype(&letter::bytes), const int&>);
+static_assert(!sizer<int, const letter&>);
+static_assert(!sizer<bool (*)(const letter&), const letter&>, "whether is not how large");
+static_assert(!sizer<double (*)(const letter&), const letter&>);
+
+struct changing {
+    int operator()(const letter&) { return ++n; }
+    int n = 0;
+};
+static_assert(!sizer<changing, const letter&>, "asking must change nothing");
+
+TEST_CASE("each item is measured once a pass, and only when its turn has come")
+{
+    std::vector<int> sizes(1'000, 7);
+    sizes[500] = 70'000;
+    int asked = 0;
+    const auto size = [&asked](int n) {
+        ++asked;
+        return n;
+    };
+    for (const limits l : {limits{.bytes = 100}, limits{.items = 8},
+                           limits{.bytes = 100, .items = 3}, limits{.single = 50}, limits{}}) {
+        asked = 0;
+        const auto range = chunk_by(sizes, l, size);
+        CHECK(asked == 0);
+        const auto first = range.begin();
+        CHECK(static_cast<std::uint64_t>(asked) <= first->items + 1);
+        asked = 0;
+        std::uint64_t items = 0;
+        for (auto part : range) items += part.items;
+        CHECK(items == 1'000);
+        CHECK(asked == 1'000);
+    }
+}
+
+TEST_CASE("front_chunk cuts with limits that change on the way")
+{
+    const std::vector<int> sizes{5, 5, 5, 5, 5, 5};
+    auto part = front_chunk(sizes.begin(), sizes.end(), {.bytes = 15}, itself{});
+    CHECK(part.items == 3);
+    CHECK(part.closed == closed_by::bytes);
+    part = front_chunk(part.last, sizes.end(), {.bytes = 10}, itself{});
+    CHECK(part.items == 2);
+    part = front_chunk(part.last, sizes.end(), {.bytes = 4}, itself{});
+    CHECK(part.items == 1);
+    CHECK_FALSE(part.fits);
+    part = front_chunk(part.last, sizes.end(), {.bytes = 4}, itself{});
+    CHECK(part.empty());
+    CHECK(part.fits);
+}
+
+TEST_CASE("a lambda that cannot be assigned does not make the iterators poorer")
+{
+    std::vector<int> sizes{1, 2, 3, 4, 5};
+    int most = 4;
+    const auto size = [&most](int n) { return n < most ? n : most; };
+    static_assert(!std::is_copy_assignable_v<decltype(size)>);
+    auto range = chunk_by(sizes, {.bytes = 5}, size);
+    static_assert(std::ranges::forward_range<decltype(range)>);
+    static_assert(std::ranges::forward_range<const decltype(range)>);
+    static_assert(std::forward_iterator<decltype(range.begin())>);
+
+    auto it = range.begin();
+    const auto kept = it;
+    CHECK(it == kept);
+    CHECK(it->items == 2);
+    const auto before = it++;
+    CHECK(before == kept);
+    CHECK(it != kept);
+    CHECK(it->first == sizes.begin() + 2);
+    it = kept;
+    CHECK(it == range.begin());
+    CHECK(std::ranges::distance(range) == 4);
+    CHECK(std::ranges::distance(range) == 4);
+    decltype(it) blank;
+    blank = std::next(kept, 4);
+    CHECK(blank == range.end());
+}
+
+TEST_CASE("the loop of the first page compiles as it is written")
+{
+    std::vector<letter> inbox(10'000, letter{"an order"});
+    inbox[77].body = std::string_view("0123456789");
+    std::uint64_t sent = 0;
+    int stored = 0;
+    const auto send = [&sent](const auto& part) { sent += part.items; };
+    const auto store_elsewhere = [&stored](const letter&) { ++stored; };
+    const auto wire_size = [](const letter& l) {
+        return l.body.size() == 10 ? 300'000 : static_cast<int>(l.body.size());
+    };
+    for (auto part :
+         waybill::chunk_by(inbox, {.bytes = 262'144, .items = 4'500, .envelope = 512}, wire_size))
+        part.fits ? send(part) : store_elsewhere(*part.begin());
+    CHECK(sent == 9'999);
+    CHECK(stored == 1);
+}
+
+// A temporary container is refused; what refuses it is in compile_fail/.
+template <class Items>
+concept cut_as = requires(Items&& items, const limits& l)
+{
+    chunk_by(static_cast<Items&&>(items), l, itself{});
+};
+static_assert(cut_as<std::vector<int>&> && cut_as<const std::vector<int>&>);
+static_assert(!cut_as<std::vector<int>> && !cut_as<const std::vector<int>>);
+
+}  // namespace chunk_by_test
