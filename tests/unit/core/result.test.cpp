@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/result.hpp>
+
+namespace result_test {
+
+using waybill::fault;
+using waybill::result;
+using waybill::unexpected;
+
+enum class trouble { small, big };
+
+constexpr result<int, trouble> half(int n)
+{
+    if (n % 2 != 0) return unexpected(trouble::small);
+    return n / 2;
+}
+
+// g++ 12 cannot compare the address of a temporary in the condition of a static_assert itself, so
+// the conditions stand in functions.
+constexpr bool values()
+{
+    return half(8).has_value() && *half(8) == 4 && half(8) && !half(7) &&
+           half(7).error() == trouble::small && half(7).value_or(9) == 9 &&
+           half(8).value_or(9) == 4 && half(8).and_then(half) == result<int, trouble>(2) &&
+           half(8).and_then(half).and_then(half).and_then(half).error() == trouble::small;
+}
+static_assert(values());
+
+constexpr bool transformed()
+{
+    const auto more = [](int n) { return n + 0.5; };
+    const auto nothing = [](int) {};
+    return *half(8).transform(more) == 4.5 && half(7).transform(more).error() == trouble::small &&
+           half(8).transform(nothing).has_value() &&
+           half(7).transform(nothing).error() == trouble::small;
+}
+static_assert(transformed());
+static_assert(std::same_as<decltype(half(8).transform([](int) {})), result<void, trouble>>);
+
+// An error of the value's own type is still an error.
+constexpr bool of_one_type()
+{
+    using same = result<int, int>;
+    return !same(unexpected(3)).has_value() && same(3).has_value() &&
+           !(same(3) == same(unexpected(3))) && same() == same(0) &&
+           result<bool, trouble>(false).has_value();
+}
+static_assert(of_one_type());
+
+// Nothing, or an error.
+constexpr result<void, trouble> even(int n)
+{
+    if (n % 2 != 0) return unexpected(trouble::big);
+    return {};
+}
+constexpr bool nothing_or_error()
+{
+    const auto on = [] { return half(4); };
+    const auto five = [] { return 5; };
+    return even(2).has_value() && !even(3) && even(3).error() == trouble::big &&
+           *even(2).and_then(on) == 2 && even(3).and_then(on).error() == trouble::big &&
+           *even(2).transform(five) == 5 && even(3).transform(five).error() == trouble::big &&
+           even(2).transform([] {}).has_value() && !even(3).transform([] {}) &&
+           even(2) == even(4) && !(even(2) == even(3));
+}
+static_assert(nothing_or_error());
+
+struct no_default {
+    explicit no_default(int) {}
+};
+static_assert(!std::is_default_constructible_v<result<no_default>>);
+static_assert(std::is_default_constructible_v<result<void>>);
+static_assert(!std::is_convertible_v<result<int>, bool> &&
+              std::is_constructible_v<bool, result<int>>);
+
+TEST_CASE("result: moves what can only be moved")
+{
+    result<std::unique_ptr<int>> r = std::make_unique<int>(5);
+    CHECK(r);
+    CHECK(**r == 5);
+    std::unique_ptr<int> taken = *std::move(r);
+    CHECK(*taken == 5);
+    CHECK(result<std::unique_ptr<int>>(std::move(taken)).value_or(nullptr));
+    const result<std::unique_ptr<int>> none = unexpected(waybill::permanent("no"));
+    CHECK(none.error().text == "no");
+    CHECK(*result<std::unique_ptr<int>>(std::make_unique<int>(6)).transform([](const auto& p) {
+        return *p;
+    }) == 6);
+}
+
+TEST_CASE("result: an error is taken along and converted where it can be")
+{
+    const result<int> r = unexpected(fault{waybill::fault_class::transient, "later"});
+    const auto next = r.and_then([](int) -> result<std::string> { return std::string("x"); });
+    REQUIRE(!next);
+    CHECK(next.error() == r.error());
+    const result<int, std::string> text = unexpected("four");
+    CHECK(text.error() == "four");
+    result<std::string> s = std::string("abc");
+    s->push_back('d');
+    CHECK(*s == "abcd");
+    result<std::optional<int>> maybe = std::optional<int>();
+    CHECK(maybe);
+    CHECK(!*maybe);
+    result<int> w = unexpected(waybill::permanent("x"));
+    w.error().text += "y";
+    CHECK(std::move(w).error().text == "xy");
+    CHECK(unexpected(3) == unexpected(3));
+}
+
+}  // namespace result_test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include <doctest/doctest.h>
+
+#include <waybill/retry/backoff.hpp>
+
+namespace backoff_test {
+
+using waybill::backoff;
+using waybill::duration;
+using waybill::jitter;
+using waybill::pause;
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t ever = ~std::uint32_t{0};
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+static_assert(name(jitter::none) == "none" && name(jitter::equal) == "equal");
+static_assert(name(jitter::full) == "full" && name(static_cast<jitter>(9)) == "?");
+
+constexpr backoff plain{.base = 100ms, .cap = 30s, .spread = jitter::none};
+static_assert(pause(plain, 1, 0.0) == duration(100ms));
+static_assert(pause(plain, 2, 0.0) == duration(200ms));
+static_assert(pause(plain, 9, 0.0) == duration(25'600ms));
+static_assert(pause(plain, 10, 0.0) == duration(30s));
+static_assert(pause(plain, ever, 0.0) == duration(30s));
+static_assert(pause(plain, 0, 0.0) == duration(100ms));  // as the first
+
+// Jitter: [0, pause) or [pause/2, pause).
+constexpr backoff full{.base = 1s, .cap = 30s};
+static_assert(pause(full, 1, 0.0) == duration{} && pause(full, 1, 0.25) == duration(250ms));
+static_assert(pause(full, 3, 0.5) == duration(2s) && pause(full, 3, 1.0) == duration(4s));
+constexpr backoff equal{.base = 1s, .cap = 30s, .spread = jitter::equal};
+static_assert(pause(equal, 1, 0.0) == duration(500ms) && pause(equal, 1, 1.0) == duration(1s));
+static_assert(pause(equal, 2, 0.5) == duration(1'500ms));
+
+// A draw that is none is clamped.
+static_assert(pause(full, 1, -1.0) == duration{} && pause(full, 1, 7.0) == duration(1s));
+static_assert(pause(full, 1, not_a_number) == duration{} &&
+              pause(full, 1, infinite) == duration(1s));
+static_assert(pause(equal, 1, not_a_number) == duration(500ms));
+
+// A hint is a lower bound, and the cap is above it.
+static_assert(pause(plain, 1, 0.0, 3s) == duration(3s));
+static_assert(pause(plain, 9, 0.0, 3s) == duration(25'600ms));
+static_assert(pause(plain, 1, 0.0, 1h) == duration(30s));
+static_assert(pause(full, 1, 0.0, -5s) == duration{});
+static_assert(pause(full, 1, 0.0, duration::lowest()) == duration{});
+
+// Factors at the edge, and over it.
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none}, ever, 0.0) ==
+              duration(1s));
+static_assert(pause({.base = 1s, .factor = 0.5, .spread = jitter::none}, 9, 0.0) == duration(1s));
+static_assert(pause({.base = 1s, .factor = -2.0, .spread = jitter::none}, 9, 0.0) == duration(1s));
+static_assert(pause({.base = 1s, .factor = not_a_number, .spread = jitter::none}, 9, 0.0) ==
+              duration(1s));
+static_assert(pause({.base = 1s, .factor = infinite, .spread = jitter::none}, 1, 0.0) ==
+              duration(1s));
+static_assert(pause({.base = 1s, .factor = infinite, .spread = jitter::none}, 2, 0.0) ==
+              duration(30s));
+static_assert(pause({.base = 1s, .factor = 1e300, .spread = jitter::none}, 3, 0.0) ==
+              duration(30s));
+// A factor that is only just over one still gets there, and soon.
+static_assert(pause({.base = 1s, .factor = 1.0000001, .spread = jitter::none}, ever, 0.0) ==
+              duration(30s));
+static_assert(pause({.base = 1s, .factor = 1.0 + 1e-12, .spread = jitter::none}, ever, 0.0) >
+              duration(1s));
+static_assert(pause({.base = duration::nanoseconds(1), .factor = 1.5, .spread = jitter::none}, 3,
+                    0.0)
+                  .count() == 2);
+static_assert(pause({.base = 8s, .cap = 1h, .factor = 1.5, .spread = jitter::none}, 4, 0.0) ==
+              duration(27s));
+
+// A base or a cap that makes no sense.
+static_assert(pause({.base = {}}, ever, 1.0) == duration{});
+static_assert(pause({.base = {}, .factor = infinite}, ever, 1.0) == duration{});
+static_assert(pause({.base = -1s}, 3, 1.0) == duration{});
+static_assert(pause({.base = 1s, .cap = {}}, 3, 1.0, 5s) == duration{});
+static_assert(pause({.base = 1s, .cap = -1s}, 3, 1.0, 5s) == duration{});
+static_assert(pause({.base = 2s, .cap = 1s}, 1, 1.0) == duration(1s));
+static_assert(pause({.base = 1s, .cap = duration::highest()}, ever, 1.0) == duration::highest());
+static_assert(pause({.base = duration::highest(), .cap = duration::highest()}, 1, 1.0) ==
+              duration::highest());
+
+constexpr std::string_view bad(const backoff& b)
+{
+    const auto error = check(b);
+    return error ? error->field : "";
+}
+static_assert(bad({}) == "" && bad(plain) == "" &&
+              bad({.base = 1s, .cap = 1s, .factor = 1.0}) == "");
+static_assert(bad({.base = {}}) == "backoff.base" && bad({.base = -1s}) == "backoff.base");
+static_assert(bad({.base = 2s, .cap = 1s}) == "backoff.cap");
+static_assert(bad({.factor = 0.99}) == "backoff.factor" &&
+              bad({.factor = not_a_number}) == "backoff.factor");
+static_assert(bad({.factor = -infinite}) == "backoff.factor");
+
+TEST_CASE("backoff: never negative, never over the cap, never less for a later retry")
+{
+    const std::int64_t odd =
+        (std::int64_t{1} << 53) + 3;  // which no double can tell from its neighbour
+    for (const duration base :
+         {duration(1ns), duration(1ms), duration::nanoseconds(odd), duration::highest()}) {
+        for (const duration cap :
+             {duration(1ns), duration(30s), duration::nanoseconds(odd), duration::highest()}) {
+            for (const double factor : {1.0, 1.0000001, 1.5, 2.0, 10.0, 1e18, 1e300}) {
+                for (const jitter spread : {jitter::none, jitter::equal, jitter::full}) {
+                    for (const double draw : {0.0, 0.3, 0.9999999999999999, 1.0}) {
+                        const backoff b{base, cap, factor, spread};
+                        duration last{};
+                        for (const std::uint32_t n :
+                             {1U, 2U, 3U, 10U, 31U, 32U, 33U, 1'000U, ever}) {
+                            const duration p = pause(b, n, draw);
+                            CHECK(p >= last);
+                            CHECK(p <= cap);
+                            if (spread == jitter::equal)
+                                CHECK(p.count() >= pause(b, n, 1.0).count() / 2 - 1'024);
+                            last = p;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+}  // namespace backoff_test
