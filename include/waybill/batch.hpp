@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// The door to batch/: every message on its way, in the fewest requests.
+//
+// Sizes known: chunk_by cuts any sequence lazily. Items that come one by one: open_batch. Sizes
+// partly unknown: send_all drives a sender over any callable, sender is the machine under it.
+
+#ifndef WAYBILL_BATCH_HPP
+#define WAYBILL_BATCH_HPP
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/flights.hpp>
+#include <waybill/batch/limits.hpp>
+#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/outbox.hpp>
+#include <waybill/batch/pace.hpp>
+#include <waybill/batch/pace.hpp>
+#include <waybill/batch/send_all.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_queue.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sender.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/batch/sent_batch.hpp>
+#include <waybill/batch/settlements.hpp>
+#include <waybill/batch/sizer.hpp>
+#include <waybill/version.hpp>
+
+#endif  // WAYBILL_BATCH_HPP

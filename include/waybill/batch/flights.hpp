@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// flights: the attempts whose outcome is not known yet.
+//
+// Part of the sender. A flight keeps its batch exactly as it was sent, since a batch that may have
+// arrived is repeated as it was or not at all. Few are open at a time, so a list is searched.
+
+#ifndef WAYBILL_BATCH_FLIGHTS_HPP
+#define WAYBILL_BATCH_FLIGHTS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/sending.hpp>
+
+namespace waybill::inline v0_1 {
+
+struct flight {
+    std::uint64_t attempt = 0;
+    std::vector<run> parts;
+    batch_sizes sizes;
+    closed_by closed = closed_by::end;
+    bool on_its_way = true;   ///< Or to be repeated at not_before.
+    std::uint32_t tries = 0;  ///< Answers that left open whether it arrived.
+    steady_time not_before{};
+
+    /// Which item stands at this place of the batch.
+    [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
+    {
+        const run* part = parts.data();
+        for (; index >= part->count; ++part) index -= part->count;
+        return part->first + index;
+    }
+
+    friend bool operator==(const flight&, const flight&) = default;
+};
+
+class flights {
+public:
+    [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return list_.end(); }
+    [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
+    [[nodiscard]] std::size_t on_their_way() const noexcept
+    {
+        std::size_t n = 0;
+        for (const flight& f : list_) n += f.on_its_way ? 1U : 0U;
+        return n;
+    }
+    [[nodiscard]] flight& operator[](std::size_t i) { return list_[i]; }
+
+    [[nodiscard]] const flight* find(std::uint64_t attempt) const
+    {
+        for (const flight& f : list_) {
+            if (f.attempt == attempt) return &f;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] flight* find(std::uint64_t attempt)
+    {
+        for (flight& f : list_) {
+            if (f.attempt == attempt) return &f;
+        }
+        return nullptr;
+    }
+
+    flight& add(flight f)
+    {
+        list_.push_back(std::move(f));
+        return list_.back();
+    }
+
+    void drop(const flight& f)
+    {
+        const auto i = static_cast<std::size_t>(&f - list_.data());
+        list_[i].parts.clear();
+        spare_.push_back(std::move(list_[i].parts));
+        list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+
+    /// An empty list of runs, with the buffer of a flight that has landed if there is one.
+    [[nodiscard]] std::vector<run> buffer()
+    {
+        if (spare_.empty()) return {};
+        std::vector<run> b = std::move(spare_.back());
+        spare_.pop_back();
+        return b;
+    }
+
+    /// What has been kept for re-use is no part of the value.
+    friend bool operator==(const flights& a, const flights& b) { return a.list_ == b.list_; }
+
+private:
+    std::vector<flight> list_;
+    std::vector<std::vector<run>> spare_;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_FLIGHTS_HPP

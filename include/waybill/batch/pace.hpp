@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// pace: when something may be sent again.
+//
+// Part of the sender. A broker that asks to be left alone is left alone by all: nothing goes out
+// before the pause is over, repeated or new.
+
+#ifndef WAYBILL_BATCH_PACE_HPP
+#define WAYBILL_BATCH_PACE_HPP
+
+#include <cstdint>
+#include <variant>
+
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1 {
+
+class pace {
+public:
+    explicit pace(const retry_policy& p) : policy_(p)
+    {
+        if (policy_.most == 0) policy_.most = 1;
+        if (policy_.most > 0xFFFF) policy_.most = 0xFFFF;
+    }
+
+    [[nodiscard]] static constexpr bool retriable(fault_class c)
+    {
+        return c == fault_class::transient || c == fault_class::infrastructure;
+    }
+
+    /// Nothing is sent before.
+    [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
+
+    /// Whether so many tries are not enough yet.
+    [[nodiscard]] bool again(std::uint32_t tries) const noexcept { return tries < policy_.most; }
+
+    /// When to repeat what has been tried so often; at once where the policy says so.
+    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double draw,
+                                       duration hint) const noexcept
+    {
+        const retry_action a = decide(policy_, tries, fault_class::transient, draw, now, hint);
+        const act::wait* w = std::get_if<act::wait>(&a);
+        return w ? w->until : now;
+    }
+
+    void failed(steady_time now, std::uint32_t tries, double draw, duration hint)
+    {
+        not_before_ = later(not_before_, retry_at(now, tries, draw, hint));
+    }
+
+    /// However short the pause is, there is one, or a caller that obeys would never get to rest.
+    void throttled(steady_time now, double draw, duration hint)
+    {
+        if (throttles_ != ~std::uint32_t{0}) ++throttles_;
+        const duration rest = pause(policy_.pauses, throttles_, draw, hint);
+        not_before_ = later(not_before_, now + greater(rest, duration::nanoseconds(1)));
+    }
+
+    /// The broker has looked at a batch, so the next throttling is a first one.
+    void answered() noexcept { throttles_ = 0; }
+
+    friend bool operator==(const pace&, const pace&) = default;
+
+private:
+    retry_policy policy_;
+    std::uint32_t throttles_ = 0;  // answers in a row
+    steady_time not_before_ = steady_time::lowest();
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_PACE_HPP

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// send_all: a whole input on its way, through a function that sends one batch.
+//
+//     waybill::sender s{{.limit = {.bytes = 262'144}, .header = 54}};
+//     auto report = waybill::send_all(inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
+//         switch (sdk.send(batch)) {
+//             case sdk::ok:          return accepted{};
+//             case sdk::over_limit:  return refused{};
+//             case sdk::busy:        return throttled{.retry_after = sdk.hint()};
+//             default:               return unknown{};
+//         }
+//     });
+//     for (const auto& r : report.outcomes) log(waybill::text(r));
+//
+// It drives the sender, one attempt at a time, and never sleeps. When nothing can be sent before a
+// point in time it returns with `waiting` set; called again with the same input, sender and function
+// it goes on where it stopped. What the sender learnt stays in the sender, for the next input.
+//
+// An input that can be read only once is wrapped in an `outbox`. `clock` is a function that answers
+// the steady time, or that time itself where it stands still.
+
+#ifndef WAYBILL_BATCH_SEND_ALL_HPP
+#define WAYBILL_BATCH_SEND_ALL_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/outbox.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sender.hpp>
+#include <waybill/batch/sent_batch.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/time_source.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// What came of one batch. The attempt number is filled in by the driver. Whatever a span in it
+/// points at must live until the function is called again.
+using send_outcome = std::variant<accepted, refused, partial, throttled, failed, unknown>;
+
+namespace detail {
+
+/// Items that stay where they are; found again by walking from the first unsettled one.
+template <class I, class S, class F>
+class walked_source {
+public:
+    walked_source(I first, S last, const F& size, std::uint64_t taken)
+        : here_(first), next_(std::move(first)), last_(std::move(last)), size_(size)
+    {
+        while (taken_ != taken && next_ != last_) {
+            ++next_;
+            ++taken_;
+        }
+    }
+
+    [[nodiscard]] std::optional<queued> pull()
+    {
+        if (next_ == last_) return {};
+        queued q(detail::measured(size_, *next_));
+        ++next_;
+        ++taken_;
+        return q;
+    }
+
+    [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
+    {
+        return sent_batch<I>(seek(here_, a.items.front().first - origin - place_), a);
+    }
+
+    void release(std::uint64_t n)
+    {
+        if (n > taken_) n = taken_;
+        if (n <= place_) return;
+        here_ = seek(here_, n - place_);
+        place_ = n;
+    }
+
+private:
+    static I seek(I from, std::uint64_t steps)
+    {
+        std::advance(from, static_cast<std::iter_difference_t<I>>(steps));
+        return from;
+    }
+
+    I here_;  // item number place_
+    I next_;  // item number taken_
+    S last_;
+    const F& size_;
+    std::uint64_t place_ = 0;
+    std::uint64_t taken_ = 0;
+};
+
+/// Items that an outbox keeps.
+template <class Box, class F>
+class kept_source {
+public:
+    kept_source(Box& box, const F& size, std::uint64_t settled)
+        : box_(box), size_(size), base_(settled)
+    {
+    }
+
+    [[nodiscard]] std::optional<queued> pull()
+    {
+        const auto* item = box_.peek();
+        if (!item) return {};
+        const queued q(detail::measured(size_, *item));
+        box_.take();
+        return q;
+    }
+
+    [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
+    {
+        const auto* first = box_.at(base_ + a.items.front().first - origin);
+        return sent_batch<decltype(first)>(first, a);
+    }
+
+    void release(std::uint64_t n) { box_.release(base_ + n); }
+
+private:
+    Box& box_;
+    const F& size_;
+    std::uint64_t base_;  // items of the box that were settled before this input was opened
+};
+
+/// An attempt whose function left by an exception may have arrived.
+class unanswered {
+public:
+    unanswered(sender& s, std::uint64_t attempt, steady_time now)
+        : s_(s), attempt_(attempt), now_(now)
+    {
+        s_.on(started{attempt}, now);
+    }
+    unanswered(const unanswered&) = delete;
+    unanswered& operator=(const unanswered&) = delete;
+    ~unanswered()
+    {
+        if (open_) s_.on(unknown{attempt_}, now_);
+    }
+    void over() noexcept { open_ = false; }
+
+private:
+    sender& s_;
+    std::uint64_t attempt_;
+    steady_time now_;
+    bool open_ = true;
+};
+
+template <class Source, class Clock, class Send>
+class sending {
+public:
+    sending(Source& source, sender& s, Clock& clock, Send& send)
+        : source_(source), s_(s), clock_(clock), send_(send), origin_(*s.origin())
+    {
+    }
+
+    send_report run()
+    {
+        while (going_) {
+            const steady_time now = time_of(clock_);
+            match(
+                s_.next(now),
+                [&](const act::send& a) {
+                    if (!feed(now)) transmit(a, now);
+                },
+                [&](const act::settle& x) { note(x, now); },
+                [&](const act::wait& w) {
+                    if (feed(now)) return;
+                    report_.waiting = w.until;
+                    going_ = false;
+                },
+                [&](act::idle) {
+                    if (feed(now)) return;
+                    if (s_.finished()) s_.on(closed{}, now);
+                    going_ = false;
+                });
+        }
+        report_.stopped = s_.has_stopped();
+        report_.taken = s_.end() - origin_;
+        return std::move(report_);
+    }
+
+private:
+    void transmit(const act::send& a, steady_time now)
+    {
+        const std::uint64_t attempt = a.attempt;
+        const std::uint64_t bytes = a.bytes;
+        auto batch = source_.batch(a, origin_);
+        unanswered guard(s_, attempt, now);
+        // `started` has moved the runs; what the batch looks at stays where it was.
+        send_outcome o = send_(batch);
+        guard.over();
+        ++report_.sends;
+        if (std::holds_alternative<refused>(o)) ++report_.refusals;
+        if (!std::holds_alternative<accepted>(o) && !std::holds_alternative<partial>(o)) {
+            report_.resent_bytes = saturating_add(report_.resent_bytes, bytes);
+        }
+        text_.clear();
+        if (failed* f = std::get_if<failed>(&o)) text_ = std::move(f->text);
+        const heard h = std::visit(
+            [&](auto& event) {
+                event.attempt = attempt;
+                return s_.on(event, time_of(clock_));
+            },
+            o);
+        // An answer that contradicts itself leaves open what arrived.
+        if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
+    }
+
+    void note(const act::settle& x, steady_time now)
+    {
+        item_report r{
+            {x.items.first - origin_, x.items.count}, x.outcome, x.how, x.bytes, x.limit, {}};
+        if (x.outcome == item_outcome::failed) r.text = text_;
+        report_.add(std::move(r));
+        s_.on(settled{x.items}, now);
+        source_.release(saturating_sub(s_.first_open(), origin_));
+    }
+
+    /// Reads on as long as the next batch has room, whatever it is asked for: what comes back from
+    /// a failed batch travels with what is new. False when there is nothing to be read.
+    bool feed(steady_time now)
+    {
+        if (flushed_ || !s_.wants_more()) return false;
+        if (const std::optional<queued> q = source_.pull()) {
+            s_.on(*q, now);
+        } else {
+            flushed_ = true;
+            s_.on(flushed{}, now);
+        }
+        return true;
+    }
+
+    Source& source_;
+    sender& s_;
+    Clock& clock_;
+    Send& send_;
+    std::uint64_t origin_;
+    send_report report_;
+    std::string text_;
+    bool going_ = true;
+    bool flushed_ = false;
+};
+
+}  // namespace detail
+
+/// Sends [first, last) in as few batches as `s` can. Each item is in exactly one of the outcomes of
+/// this report or of those to come. Calls `size` once an item. O(items) with O(batch) memory; on
+/// being called again a list is walked to where it stopped.
+template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F,
+          time_source Clock, class Send>
+send_report send_all(I first, S last, const F& size, sender& s, Clock now, Send&& send)
+{
+    s.on(opened{}, time_of(now));
+    detail::walked_source<I, S, F> source(std::move(first), std::move(last), size,
+                                          s.end() - *s.origin());
+    return detail::sending(source, s, now, send).run();
+}
+
+/// The same for a container or a view that can be walked again.
+template <class Items, class F, time_source Clock, class Send>
+requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))> send_report
+send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
+{
+    return send_all(std::begin(items), std::end(items), size, s, std::move(now),
+                    std::forward<Send>(send));
+}
+
+/// The same for an input that can be read only once.
+template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Clock, class Send>
+send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now, Send&& send)
+{
+    s.on(opened{}, time_of(now));
+    const std::uint64_t taken = s.end() - *s.origin();
+    detail::kept_source<outbox<I, S>, F> source(box, size, saturating_sub(box.pulled(), taken));
+    return detail::sending(source, s, now, send).run();
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SEND_ALL_HPP

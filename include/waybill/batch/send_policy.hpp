@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// send_policy: how a sender is to send.
+
+#ifndef WAYBILL_BATCH_SEND_POLICY_HPP
+#define WAYBILL_BATCH_SEND_POLICY_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/batch/limits.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// What to do with a batch of which nobody knows whether it arrived.
+enum class when_unknown : std::uint8_t {
+    repeat,     ///< The identical batch again: for brokers that drop duplicates, or readers that do.
+    hand_back,  ///< Its items end as `undecided`.
+};
+
+[[nodiscard]] constexpr std::string_view name(when_unknown w) noexcept
+{
+    switch (w) {
+        case when_unknown::repeat: return "repeat";
+        case when_unknown::hand_back: return "hand_back";
+    }
+    return "?";
+}
+
+/// How to send. A plain value; `check` finds what cannot work.
+struct send_policy {
+    limits limit{};
+    std::uint64_t header = 0;               ///< First guess of an item's bytes beyond its body.
+    std::uint32_t in_flight = 1;            ///< Most attempts on their way at a time; 0 reads as 1.
+    duration linger = duration::highest();  ///< How long a batch may wait to fill, from its first item.
+    when_unknown on_unknown = when_unknown::repeat;
+    retry_policy retry{};
+
+    friend bool operator==(const send_policy&, const send_policy&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> check(const send_policy& p) noexcept
+{
+    if (p.in_flight == 0) return config_error{"in_flight", 0, "must be at least", 1};
+    if (p.linger < duration{}) {
+        return config_error{"linger", static_cast<std::uint64_t>(p.linger.count()), "must not be negative", 0};
+    }
+    if (const auto bad = check(p.limit)) return bad;
+    return check(p.retry);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SEND_POLICY_HPP

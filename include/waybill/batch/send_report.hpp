@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// send_report: how every item ended, and what it took.
+
+#ifndef WAYBILL_BATCH_SEND_REPORT_HPP
+#define WAYBILL_BATCH_SEND_REPORT_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/batch/sending.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Consecutive items that ended alike. Numbers count from the first item of the input.
+struct item_report {
+    run items{};
+    item_outcome outcome = item_outcome::accepted;
+    fault_class how = fault_class::none;
+    std::uint64_t bytes = 0;  ///< Of an item that is too large: its batch of one,
+    std::uint64_t limit = 0;  ///< and what that was held against.
+    std::string text{};         ///< What the broker said of the last failure.
+
+    friend bool operator==(const item_report&, const item_report&) = default;
+};
+
+/// One line: which items, how they ended, and for one that is too large its size and the limit.
+[[nodiscard]] inline std::string text(const item_report& r)
+{
+    std::string line = r.items.count == 1 ? "item " : "items ";
+    line += std::to_string(r.items.first);
+    if (r.items.count > 1) {
+        line += " to ";
+        line += std::to_string(r.items.end() - 1);
+    }
+    line += ": ";
+    line += name(r.outcome);
+    if (r.outcome == item_outcome::too_large) {
+        line += ", ";
+        line += std::to_string(r.bytes);
+        line += " bytes where the limit is ";
+        line += std::to_string(r.limit);
+    }
+    if (r.outcome == item_outcome::failed) {
+        line += ", ";
+        line += name(r.how);
+    }
+    if (!r.text.empty()) {
+        line += ": ";
+        line += r.text;
+    }
+    return line;
+}
+
+/// What one call of send_all came to. Reports of one input add up with +=.
+struct send_report {
+    /// Nothing can be sent before then: call again with the same input. Empty when all is settled.
+    std::optional<steady_time> waiting{};
+    std::vector<item_report> outcomes{};  ///< In the order in which they were settled.
+    bool stopped = false;               ///< It was cancelled; items from `taken` on were never read.
+    std::uint64_t taken = 0;            ///< Items that were read from the input so far.
+    std::uint64_t sends = 0;            ///< Requests, whatever came of them.
+    std::uint64_t refusals = 0;         ///< Requests that were too large.
+    std::uint64_t accepted = 0;         ///< Items that the broker has.
+    std::uint64_t not_accepted = 0;     ///< Items that ended otherwise.
+    std::uint64_t resent_bytes = 0;     ///< Bytes of requests that were not taken, as estimated.
+
+    send_report& operator+=(send_report&& later)
+    {
+        waiting = later.waiting;
+        stopped = later.stopped;
+        taken = later.taken;
+        for (item_report& r : later.outcomes) add(std::move(r));
+        sends += later.sends;
+        refusals += later.refusals;
+        resent_bytes += later.resent_bytes;
+        return *this;
+    }
+
+    /// Notes an outcome; a neighbour that ended alike grows.
+    void add(item_report r)
+    {
+        (r.outcome == item_outcome::accepted ? accepted : not_accepted) += r.items.count;
+        if (!outcomes.empty() && r.outcome != item_outcome::too_large) {
+            item_report& last = outcomes.back();
+            if (last.items.end() == r.items.first && last.outcome == r.outcome &&
+                last.how == r.how && last.text == r.text) {
+                last.items.count += r.items.count;
+                return;
+            }
+        }
+        outcomes.push_back(std::move(r));
+    }
+
+    friend bool operator==(const send_report&, const send_report&) = default;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SEND_REPORT_HPP

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+//
+// sender: every item on its way in as few requests as the broker lets it.
+//
+// A machine over numbers: it is told how large items are and what the broker answered, and says which
+// items to send together. It never sees an item, so it serves any SDK, event loop or coroutine:
+//
+//     waybill::sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
+//     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...
+//     waybill::match(s.next(now),
+//         [&](act::send a)   { s.on(started{a.attempt}, now); transmit(a); },
+//         [&](act::settle x) { note(x); s.on(settled{x.items}, now); },
+//         [&](act::wait w)   { wake_at(w.until); },
+//         [&](act::idle)     { /* queue more, or flush */ });
+//     s.on(refused{a.attempt, actual, limit}, now);     // or accepted, partial, throttled, failed ...
+//
+// Whatever the broker answers, these hold:
+//   1. every queued item is settled exactly once;
+//   2. it ends: a refused batch comes back with fewer items, a refused single item is `too_large`,
+//      other failures are tried `retry.most` times; only a broker that says "throttled" for ever is
+//      waited for that long;
+//   3. batches are cut in the order of the queue, from its head, with the newest knowledge; with one
+//      attempt in flight (the default) they also arrive in that order;
+//   4. what may have arrived is sent again only as the identical batch under the same attempt
+//      number, or not at all: then it is `undecided`;
+//   5. a batch over the limits is one single item that may still fit, and the broker's to judge.
+//
+// Costs: 16 bytes an unsettled item; an event is O(1), an answer that changes what is known walks
+// the batch that is being cut once more. No allocation once the buffers have grown.
+
+#ifndef WAYBILL_BATCH_SENDER_HPP
+#define WAYBILL_BATCH_SENDER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/flights.hpp>
+#include <waybill/batch/pace.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_queue.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/batch/settlements.hpp>
+
+namespace waybill::inline v0_1 {
+
+class sender {
+public:
+    using action = std::variant<act::send, act::settle, act::wait, act::idle>;
+
+    explicit sender(const send_policy& p) : sender(p, calibration(p.limit, p.header)) {}
+
+    /// Goes on with what an earlier run has learnt about the same destination.
+    sender(const send_policy& p, const calibration& known)
+        : policy_(p), learnt_(known), queue_(p.limit, p.linger), pace_(p.retry)
+    {
+        if (policy_.in_flight == 0) policy_.in_flight = 1;
+    }
+
+    [[nodiscard]] action next(steady_time now) const
+    {
+        if (!settlements_.empty()) return settlements_.front();
+        std::optional<steady_time> wake;
+        for (const flight& f : flights_) {
+            if (f.on_its_way) continue;
+            const steady_time due = later(pace_.not_before(), f.not_before);
+            if (due <= now) return sending(f.attempt, f.parts, f.sizes, f.closed);
+            wake = wake ? earlier(*wake, due) : due;
+        }
+        if (queue_.may_go() && flights_.size() < policy_.in_flight) {
+            const steady_time due = later(pace_.not_before(), queue_.due());
+            const send_queue::draft& d = queue_.head();
+            if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
+            wake = wake ? earlier(*wake, due) : due;
+        }
+        if (wake) return act::wait{*wake};
+        return act::idle{};
+    }
+
+    heard on(opened, steady_time)
+    {
+        if (origin_) return heard::late;
+        origin_ = end();
+        return heard::taken;
+    }
+
+    heard on(closed, steady_time)
+    {
+        if (!origin_) return heard::late;
+        origin_.reset();
+        return heard::taken;
+    }
+
+    heard on(const queued& q, steady_time now)
+    {
+        queue_.push({.bytes = q.bytes});
+        cut(now, false);
+        return heard::taken;
+    }
+
+    heard on(flushed, steady_time)
+    {
+        queue_.hurry(end());
+        return heard::taken;
+    }
+
+    heard on(stopped, steady_time now)
+    {
+        if (stopped_) return heard::late;
+        stopped_ = true;
+        for (std::size_t i = 0; i < flights_.size();) {
+            if (flights_[i].on_its_way) {
+                ++i;
+            } else {  // it was to be repeated
+                settle_all(flights_[i].parts, item_outcome::undecided);
+                flights_.drop(flights_[i]);
+            }
+        }
+        cut(now, true);
+        return heard::taken;
+    }
+
+    heard on(const started& s, steady_time now)
+    {
+        const flight* known = flights_.find(s.attempt);
+        if (known && known->on_its_way) return heard::late;
+        flight* f = answered(s.attempt, now);
+        if (!f) return heard::late;
+        f->on_its_way = true;
+        return heard::taken;
+    }
+
+    heard on(const accepted& a, steady_time now)
+    {
+        flight* f = answered(a.attempt, now);
+        if (!f) return heard::late;
+        const calibration before = learnt_;
+        learnt_.accepted(f->sizes, a.actual);
+        pace_.answered();
+        settle_all(f->parts, item_outcome::accepted);
+        land(*f, now, !(before == learnt_));
+        return heard::taken;
+    }
+
+    heard on(const refused& r, steady_time now)
+    {
+        if (!r.item_sizes.empty() && r.item_sizes.size() != items_of(r.attempt)) {
+            return invalid_or_late(r.attempt);
+        }
+        flight* f = answered(r.attempt, now);
+        if (!f) return heard::late;
+        pace_.answered();
+        const std::uint64_t guess = learnt_.predict(f->sizes);
+        if (f->sizes.items > 1) learnt_.refused(f->sizes, r.actual, r.limit);
+        if (f->tries != 0) {  // an earlier send of the same batch may have arrived all the same
+            hand_back(*f, now);
+        } else if (f->sizes.items == 1) {
+            const run alone = f->parts.front();
+            const std::uint64_t told = r.item_sizes.empty() ? 0 : r.item_sizes.front();
+            queue_[alone.first].kind = send_queue::state::over;
+            settlements_.push({alone, item_outcome::too_large, fault_class::permanent,
+                               r.actual.value_or(told > guess ? told : guess),
+                               r.limit.value_or(learnt_.limit())});
+            land(*f, now, false);
+        } else {
+            queue_.shrink(f->parts, f->sizes.items,
+                          r.item_sizes.empty() ? nullptr : r.item_sizes.data());
+            give_back(*f, now);
+        }
+        return heard::taken;
+    }
+
+    heard on(const partial& p, steady_time now)
+    {
+        const std::uint64_t items = items_of(p.attempt);
+        for (const entry_fault& e : p.failed) {
+            if (e.index >= items) return invalid_or_late(p.attempt);
+        }
+        flight* f = answered(p.attempt, now);
+        if (!f) return heard::late;
+        pace_.answered();
+        queue_.for_each(f->parts, [](send_queue::item& i) { i.kind = send_queue::state::over; });
+        failures seen;
+        for (const entry_fault& e : p.failed) {
+            send_queue::item& i = queue_[f->item_at(e.index)];
+            const bool told_twice = i.kind != send_queue::state::over;
+            if (e.how != fault_class::none && !told_twice) fail(*f, i, e.how, seen);
+        }
+        finish(*f, seen, now, p.draw, p.retry_after);
+        return heard::taken;
+    }
+
+    heard on(const throttled& t, steady_time now)
+    {
+        flight* f = answered(t.attempt, now);
+        if (!f) return heard::late;
+        pace_.throttled(now, t.draw, t.retry_after);
+        if (f->tries == 0) {
+            give_back(*f, now);
+        } else if (stopped_) {
+            hand_back(*f, now);
+        } else {  // an earlier answer was unknown, so it stays the same batch
+            f->on_its_way = false;
+        }
+        return heard::taken;
+    }
+
+    heard on(const failed& e, steady_time now)
+    {
+        if (e.how == fault_class::none) return invalid_or_late(e.attempt);
+        flight* f = answered(e.attempt, now);
+        if (!f) return heard::late;
+        if (f->tries != 0 && pace::retriable(e.how)) return on(unknown{e.attempt, e.draw}, now);
+        pace_.answered();
+        failures seen;
+        queue_.for_each(f->parts, [&](send_queue::item& i) { fail(*f, i, e.how, seen); });
+        finish(*f, seen, now, e.draw, {});
+        return heard::taken;
+    }
+
+    heard on(const unknown& u, steady_time now)
+    {
+        flight* f = answered(u.attempt, now);
+        if (!f) return heard::late;
+        ++f->tries;
+        if (stopped_ || policy_.on_unknown == when_unknown::hand_back || !pace_.again(f->tries)) {
+            hand_back(*f, now);
+            return heard::taken;
+        }
+        f->on_its_way = false;
+        f->not_before = pace_.retry_at(now, f->tries, u.draw, {});
+        return heard::taken;
+    }
+
+    heard on(const settled& s, steady_time)
+    {
+        if (settlements_.empty()) return heard::late;
+        if (!(settlements_.front().items == s.items)) return heard::invalid;
+        settlements_.pop();
+        return heard::taken;
+    }
+
+    /// What is known about the destination by now.
+    [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
+    [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
+
+    /// The number that the next queued item gets.
+    [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
+
+    /// The number of the first item that is not settled; `end()` where all are.
+    [[nodiscard]] std::uint64_t first_open() const noexcept
+    {
+        return settlements_.first_item(queue_.begin());
+    }
+
+    /// Where the open input began, if one is open.
+    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
+
+    /// Whether more items, queued now, would travel with the next batch.
+    [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && !queue_.head().full; }
+
+    /// Whether nothing more is to be sent.
+    [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
+
+    /// Nothing waits, is on its way or is to be settled.
+    [[nodiscard]] bool finished() const noexcept
+    {
+        return queue_.begin() == end() && settlements_.empty();
+    }
+
+    /// How many attempts are on their way.
+    [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
+
+    friend bool operator==(const sender&, const sender&) = default;
+
+private:
+    /// What came of the failed items of one answer.
+    struct failures {
+        std::uint32_t tries = 0;  // the most of any item that is to be sent again
+        bool stop = false;
+    };
+
+    [[nodiscard]] act::send sending(std::uint64_t attempt, const std::vector<run>& parts,
+                                    const batch_sizes& sizes, closed_by why) const
+    {
+        return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), why};
+    }
+
+    /// Lets the draft grow, or cuts it `again` from the head with what is known now.
+    void cut(steady_time now, bool again)
+    {
+        if (stopped_) {
+            queue_.end_waiting([&](run r) { settlements_.push({r, item_outcome::unsent}); });
+            return;
+        }
+        const auto too_large = [&](std::uint64_t n, std::uint64_t bytes, std::uint64_t limit) {
+            settlements_.push(
+                {{n, 1}, item_outcome::too_large, fault_class::permanent, bytes, limit});
+        };
+        again ? queue_.recut(learnt_, now, too_large) : queue_.extend(learnt_, now, too_large);
+    }
+
+    [[nodiscard]] bool is_head(std::uint64_t attempt) const
+    {
+        return attempt == attempts_ && queue_.may_go() && flights_.size() < policy_.in_flight;
+    }
+
+    [[nodiscard]] std::uint64_t items_of(std::uint64_t attempt) const
+    {
+        if (const flight* f = flights_.find(attempt)) return f->sizes.items;
+        return is_head(attempt) ? queue_.head().sizes.items : 0;
+    }
+
+    [[nodiscard]] heard invalid_or_late(std::uint64_t attempt) const
+    {
+        return items_of(attempt) == 0 ? heard::late : heard::invalid;
+    }
+
+    /// The flight that an answer is about; answering at once is as good as starting first.
+    [[nodiscard]] flight* answered(std::uint64_t attempt, steady_time now)
+    {
+        if (flight* f = flights_.find(attempt)) return f;
+        if (!is_head(attempt)) return nullptr;
+        const batch_sizes& sizes = queue_.head().sizes;
+        flight f{.attempt = attempts_++, .parts = {}, .sizes = sizes, .closed = queue_.closed()};
+        f.parts = queue_.take_head(flights_.buffer());
+        flight& added = flights_.add(std::move(f));
+        cut(now, false);
+        return &added;
+    }
+
+    /// Ends a flight. Where items came back or something was learnt, the draft is cut anew.
+    void land(flight& f, steady_time now, bool again)
+    {
+        const bool waited = f.closed == closed_by::deadline || f.closed == closed_by::end;
+        if (waited && again) queue_.hurry(f.parts.back().end());  // once is enough
+        flights_.drop(f);
+        queue_.trim();
+        if (again || stopped_) cut(now, true);
+    }
+
+    /// Nobody knows whether these arrived, and they are not to be repeated.
+    void hand_back(flight& f, steady_time now)
+    {
+        settle_all(f.parts, item_outcome::undecided);
+        land(f, now, true);
+    }
+
+    /// All items of a flight wait again.
+    void give_back(flight& f, steady_time now)
+    {
+        queue_.give_back(f.parts);
+        land(f, now, true);
+    }
+
+    void fail(const flight& f, send_queue::item& i, fault_class how, failures& seen)
+    {
+        const bool stop = how == fault_class::cancelled || how == fault_class::ownership_lost;
+        const bool retry = pace::retriable(how) && pace_.again(i.tries + 1U);
+        queue_.fail(i, how, stop || retry, f.tries != 0);
+        seen.stop = seen.stop || stop;
+        if (!retry || f.tries != 0) return;
+        i.tries = static_cast<std::uint16_t>(i.tries + 1U);
+        if (i.tries > seen.tries) seen.tries = i.tries;
+    }
+
+    /// Settles what is over in a flight of which some failed, and lets the rest wait again.
+    void finish(flight& f, const failures& seen, steady_time now, double draw, duration hint)
+    {
+        queue_.settle(f.parts, settlements_);
+        if (seen.tries != 0) pace_.failed(now, seen.tries, draw, hint);
+        land(f, now, true);
+        if (seen.stop) on(stopped{}, now);
+    }
+
+    void settle_all(const std::vector<run>& parts, item_outcome o)
+    {
+        queue_.for_each(parts, [](send_queue::item& i) { i.kind = send_queue::state::over; });
+        for (const run& r : parts) settlements_.push({r, o});
+    }
+
+    send_policy policy_;
+    calibration learnt_;
+    send_queue queue_;
+    pace pace_;
+    flights flights_;
+    settlements settlements_;
+    std::uint64_t attempts_ = 0;  // the number that the next new attempt gets
+    std::optional<std::uint64_t> origin_;
+    bool stopped_ = false;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SENDER_HPP

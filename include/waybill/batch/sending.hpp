@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+//
+// sending: the words between a sender and whoever moves its bytes.
+//
+// Items are numbers, 0, 1, 2 ... in the order in which they were queued. A batch is a list of runs of
+// consecutive numbers, since after a partial failure there are gaps. Events are what the broker
+// answered, always about one attempt.
+
+#ifndef WAYBILL_BATCH_SENDING_HPP
+#define WAYBILL_BATCH_SENDING_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <waybill/batch/limits.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Consecutive items.
+struct run {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+
+    [[nodiscard]] constexpr std::uint64_t end() const noexcept { return first + count; }
+    friend bool operator==(const run&, const run&) = default;
+};
+
+/// The runs of one batch, in ascending order; a view into the machine. Good until its next event, and
+/// from `started` on until the attempt is answered.
+class runs {
+public:
+    constexpr runs() noexcept = default;
+    constexpr runs(const run* first, std::size_t size) noexcept : first_(first), size_(size) {}
+
+    [[nodiscard]] constexpr const run* begin() const noexcept { return first_; }
+    [[nodiscard]] constexpr const run* end() const noexcept { return first_ + size_; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr const run& front() const noexcept { return *first_; }
+
+    /// How many items the runs have together.
+    [[nodiscard]] constexpr std::uint64_t items() const noexcept
+    {
+        std::uint64_t n = 0;
+        for (const run& r : *this) n += r.count;
+        return n;
+    }
+
+    friend constexpr bool operator==(const runs& a, const runs& b) noexcept
+    {
+        if (a.size_ != b.size_) return false;
+        for (std::size_t i = 0; i < a.size_; ++i) {
+            if (!(a.first_[i] == b.first_[i])) return false;
+        }
+        return true;
+    }
+
+private:
+    const run* first_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// How an item ended. Every item ends in exactly one of these.
+enum class item_outcome : std::uint8_t {
+    accepted,   ///< The broker has it.
+    too_large,  ///< It does not fit into a batch of its own.
+    failed,     ///< Refused for good, or tried as often as the policy allows.
+    undecided,  ///< Sent, but nobody knows whether it arrived. Repeating it may double it.
+    unsent,     ///< The sender was stopped first. It has not arrived.
+};
+
+[[nodiscard]] constexpr std::string_view name(item_outcome o) noexcept
+{
+    switch (o) {
+        case item_outcome::accepted: return "accepted";
+        case item_outcome::too_large: return "too_large";
+        case item_outcome::failed: return "failed";
+        case item_outcome::undecided: return "undecided";
+        case item_outcome::unsent: return "unsent";
+    }
+    return "?";
+}
+
+namespace act {
+
+/// Send these items as one batch. Tell `started` before anything else if the answer comes later.
+/// An attempt that is asked for twice is the identical batch again: its first outcome is unknown.
+struct send {
+    std::uint64_t attempt = 0;  ///< Its number; the same again only when the batch is repeated.
+    runs items{};
+    std::uint64_t bytes = 0;  ///< As far as is known, envelope and estimated headers included.
+    closed_by closed = closed_by::end;
+
+    friend bool operator==(const send&, const send&) = default;
+};
+
+/// These items have come to an end. Tell `settled` once it is noted.
+struct settle {
+    run items{};
+    item_outcome outcome = item_outcome::accepted;
+    fault_class how = fault_class::none;  ///< Where the outcome is `failed`: the last failure.
+    std::uint64_t bytes = 0;              ///< Where it is `too_large`: its size as far as is known,
+    std::uint64_t limit = 0;              ///< and what it was held against.
+
+    friend bool operator==(const settle&, const settle&) = default;
+};
+
+}  // namespace act
+
+/// An input begins: its items are numbered on from here. For drivers that can be called again.
+struct opened {};
+
+/// All items of the input are settled.
+struct closed {};
+
+/// One more item, of so many bytes without what the broker adds. A negative size reads as too large.
+struct queued {
+    std::uint64_t bytes = 0;
+
+    constexpr queued() noexcept = default;
+    template <countable N>
+    constexpr explicit queued(N size) noexcept : bytes(as_size(size))
+    {
+    }
+};
+
+/// What is queued now need not wait for a batch to fill.
+struct flushed {};
+
+/// No more is to be sent. What has not been sent ends as `unsent`; attempts on their way are awaited.
+struct stopped {};
+
+/// An attempt is on its way and its answer comes later.
+struct started {
+    std::uint64_t attempt = 0;
+};
+
+/// The broker has all of it; with the size that it counted, where it says so.
+struct accepted {
+    std::uint64_t attempt = 0;
+    std::optional<std::uint64_t> actual{};
+};
+
+/// Too large, and nothing of it was taken. Whatever numbers the broker gave help.
+struct refused {
+    std::uint64_t attempt = 0;
+    std::optional<std::uint64_t> actual{};           ///< Bytes of the batch as the broker counted.
+    std::optional<std::uint64_t> limit{};            ///< The limit that it named.
+    std::span<const std::uint64_t> item_sizes{};     ///< Whole size of each item, in batch order.
+};
+
+/// Which entry of a batch failed, and how.
+struct entry_fault {
+    std::uint64_t index = 0;  ///< Its place in the batch, the first being 0.
+    fault_class how = fault_class::transient;
+};
+
+/// Taken but for these entries.
+struct partial {
+    std::uint64_t attempt = 0;
+    std::span<const entry_fault> failed{};
+    duration retry_after{};
+    double draw = 1.0;
+};
+
+/// Nothing was taken, as the broker wants to be left alone for a while.
+struct throttled {
+    std::uint64_t attempt = 0;
+    duration retry_after{};
+    double draw = 1.0;  ///< In [0, 1): spreads the pause; 1 takes all of it.
+};
+
+/// Nothing was taken, for another reason than its size.
+struct failed {
+    std::uint64_t attempt = 0;
+    fault_class how = fault_class::transient;
+    std::string text{};  ///< In the broker's words, for the report; the sender does not look at it.
+    double draw = 1.0;
+};
+
+/// It may or may not have arrived: a timeout, a broken connection.
+struct unknown {
+    std::uint64_t attempt = 0;
+    double draw = 1.0;
+};
+
+/// The outcome of these items has been noted.
+struct settled {
+    run items{};
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SENDING_HPP

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// settlements: outcomes that wait to be noted by the caller, oldest first.
+//
+// Part of the sender. Neighbours that ended alike become one run, but never the one at the front:
+// it may have been handed out already, and what was said must stay as it was.
+
+#ifndef WAYBILL_BATCH_SETTLEMENTS_HPP
+#define WAYBILL_BATCH_SETTLEMENTS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <waybill/batch/sending.hpp>
+
+namespace waybill::inline v0_1 {
+
+class settlements {
+public:
+    [[nodiscard]] bool empty() const noexcept { return at_ == list_.size(); }
+    [[nodiscard]] const act::settle& front() const noexcept { return list_[at_]; }
+
+    void push(const act::settle& s)
+    {
+        if (list_.size() - at_ > 1) {
+            act::settle& last = list_.back();
+            act::settle joined = s;
+            joined.items = {last.items.first, last.items.count + s.items.count};
+            if (last.items.end() == s.items.first && s.outcome != item_outcome::too_large &&
+                last.outcome == s.outcome && last.how == s.how) {
+                last = joined;
+                return;
+            }
+        }
+        list_.push_back(s);
+    }
+
+    void pop()
+    {
+        if (++at_ > list_.size() / 2) {
+            list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(at_));
+            at_ = 0;
+        }
+    }
+
+    /// The lowest item number that waits to be noted, or `otherwise` where none does.
+    [[nodiscard]] std::uint64_t first_item(std::uint64_t otherwise) const noexcept
+    {
+        for (std::size_t i = at_; i < list_.size(); ++i) {
+            otherwise = lesser(otherwise, list_[i].items.first);
+        }
+        return otherwise;
+    }
+
+    friend bool operator==(const settlements&, const settlements&) = default;
+
+private:
+    std::vector<act::settle> list_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SETTLEMENTS_HPP

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+//
+// What a sender allocates: nothing an item, once its buffers have grown. Every allocation of this
+// program is counted.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+
+namespace memory_test {
+
+namespace {
+std::uint64_t allocations = 0;
+std::uint64_t allocated = 0;
+}  // namespace
+
+void* counted(std::size_t size)
+{
+    ++allocations;
+    allocated += size;
+    return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace memory_test
+
+void* operator new(std::size_t size)
+{
+    if (void* p = memory_test::counted(size)) return p;
+    throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+namespace memory_test {
+
+using namespace waybill;
+
+namespace {
+
+// An endless input that is read once.
+struct endless {
+    using value_type = std::uint64_t;
+    using difference_type = std::ptrdiff_t;
+    std::uint64_t* at = nullptr;
+    std::uint64_t last = 0;
+    std::uint64_t operator*() const { return 10 + *at % 50; }
+    endless& operator++()
+    {
+        ++*at;
+        return *this;
+    }
+    void operator++(int) { ++*at; }
+    friend bool operator==(const endless& e, std::default_sentinel_t) { return *e.at == e.last; }
+};
+
+// Streams `items` through, with answers that send items back now and then.
+void stream(sender& s, std::vector<std::uint64_t>& away, std::uint64_t items, std::uint64_t& sends)
+{
+    const entry_fault second[] = {{1, fault_class::transient}};
+    steady_time now{};
+    for (std::uint64_t n = 0; n != items;) {
+        const auto a = s.next(now);
+        if (const auto* x = std::get_if<act::settle>(&a)) {
+            s.on(settled{x->items}, now);
+        } else if (const auto* send = std::get_if<act::send>(&a)) {
+            away.push_back(send->attempt);
+            s.on(started{send->attempt}, now);
+            ++sends;
+        } else if (const auto* w = std::get_if<act::wait>(&a); w && away.empty()) {
+            now = w->until;
+        } else if (away.size() == s.policy().in_flight || (!away.empty() && n % 7 == 0)) {
+            const std::uint64_t attempt = away.front();
+            away.erase(away.begin());
+            if (sends % 11 == 0)
+                s.on(partial{.attempt = attempt, .failed = second, .draw = 0.0}, now);
+            else if (sends % 13 == 0)
+                s.on(unknown{attempt, 0.0}, now);
+            else if (sends % 17 == 0)
+                s.on(throttled{attempt, {}, 0.0}, now);
+            else
+                s.on(accepted{attempt}, now);
+        } else {
+            s.on(queued{10 + n % 50}, now);
+            ++n;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("sender: no allocation an item once its buffers have grown")
+{
+    for (const std::uint32_t in_flight : {1U, 4U}) {
+        sender s(
+            {.limit = {.bytes = 2'000, .items = 64}, .in_flight = in_flight, .retry = {.most = 9}});
+        std::uint64_t sends = 0;
+        std::vector<std::uint64_t> away;
+        stream(s, away, 100'000, sends);
+        const std::uint64_t before = allocations;
+        const std::uint64_t sent = sends;
+        stream(s, away, 100'000, sends);
+        CHECK(sends - sent > 1'000);
+        CHECK(allocations - before == 0);
+    }
+}
+
+TEST_CASE("sender: sixteen bytes an item that waits")
+{
+    sender s({.limit = {.items = 10}});
+    const std::uint64_t before = allocated;
+    constexpr std::uint64_t items = 1 << 20;
+    for (std::uint64_t n = 0; n != items; ++n) s.on(queued{n}, steady_time{});
+    // A vector that doubles has asked for twice of what it holds in the end.
+    CHECK(allocated - before < 2 * 16 * items + 4'096);
+    CHECK(allocated - before >= 16 * items);
+}
+
+TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item")
+{
+    std::uint64_t at = 0;
+    outbox<endless, std::default_sentinel_t> box(endless{&at, 200'000}, {});
+    sender s({.limit = {.bytes = 2'000}});
+    std::uint64_t at_half = 0, items = 0, after = 0;
+    std::size_t held = 0;
+    const send_report r = send_all(
+        box, [](std::uint64_t n) { return n; }, s, steady_time{},
+        [&](const auto& batch) -> send_outcome {
+            items += batch.size();
+            held = box.size() > held ? box.size() : held;
+            if (at_half == 0 && items > 100'000) at_half = allocations;
+            after = allocations;
+            return accepted{};
+        });
+    CHECK(r.accepted == 200'000);
+    CHECK(r.outcomes.size() == 1);
+    CHECK(held <= 2'000 / 10 + 1);
+    CHECK(after == at_half);
+}
+
+}  // namespace memory_test

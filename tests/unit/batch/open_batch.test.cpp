@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/open_batch.hpp>
+
+namespace open_batch_test {
+
+using waybill::adding;
+using waybill::closed_by;
+using waybill::duration;
+using waybill::highest_size;
+using waybill::limits;
+using waybill::open_batch;
+using waybill::steady_time;
+using waybill::unlimited;
+using namespace std::chrono_literals;
+
+static_assert(name(adding::added) == "added" && name(adding::full) == "full");
+static_assert(name(adding::too_large) == "too_large" && name(static_cast<adding>(9)) == "?");
+
+constexpr steady_time at(std::int64_t s)
+{
+    return steady_time::at(duration::seconds(s));
+}
+
+// An item is its own size.
+using numbers = open_batch<std::uint64_t>;
+std::uint64_t itself(const std::uint64_t& n)
+{
+    return n;
+}
+
+TEST_CASE("open_batch: exactly at the limit, and one over")
+{
+    numbers b({.bytes = 100, .envelope = 10}, itself);
+    CHECK(b.empty());
+    CHECK(b.bytes() == 0);
+    CHECK(b.try_add(40U, at(1)) == adding::added);
+    CHECK(b.bytes() == 50);
+    CHECK(b.try_add(51U, at(1)) == adding::full);
+    CHECK(b.size() == 1);
+    CHECK(b.bytes() == 50);
+    CHECK(b.try_add(50U, at(1)) == adding::added);
+    CHECK(b.bytes() == 100);
+    CHECK(b.try_add(0U, at(1)) == adding::added);  // a size of zero always fits
+    CHECK(b.try_add(1U, at(1)) == adding::full);
+    const auto taken = b.take(at(2));
+    CHECK(taken.items == std::vector<std::uint64_t>{40, 50, 0});
+    CHECK(taken.bytes == 100);
+    CHECK(taken.closed == closed_by::bytes);
+    CHECK(taken.opened == at(1));
+    CHECK(b.empty());
+    CHECK(b.bytes() == 0);
+
+    // Alone: the envelope counts, and the limit of one item does not count it.
+    CHECK(b.try_add(91U, at(3)) == adding::too_large);
+    CHECK(b.try_add(90U, at(3)) == adding::added);
+    numbers s({.bytes = 100, .single = 20, .envelope = 10}, itself);
+    CHECK(s.try_add(21U, at(3)) == adding::too_large);
+    CHECK(s.try_add(20U, at(3)) == adding::added);
+    CHECK(s.try_add(21U, at(3)) == adding::too_large);
+    CHECK(s.size() == 1);
+}
+
+TEST_CASE("open_batch: a count is a limit, too, and zero reads as one")
+{
+    for (const std::uint64_t items : {0U, 1U}) {
+        numbers b({.items = items}, itself);
+        CHECK(!b.due(at(0)));
+        CHECK(b.try_add(5U, at(0)) == adding::added);
+        CHECK(b.due(at(0)));  // it cannot get any fuller
+        CHECK(b.try_add(5U, at(0)) == adding::full);
+        const auto taken = b.take(at(0));
+        CHECK(taken.items.size() == 1);
+        CHECK(taken.closed == closed_by::items);
+        CHECK(!b.due(at(0)));
+    }
+    numbers b({.bytes = 10, .items = 2}, itself);
+    CHECK(b.try_add(5U, at(0)) == adding::added);
+    CHECK(b.try_add(5U, at(0)) == adding::added);
+    CHECK(b.take(at(0)).closed == closed_by::items);
+}
+
+TEST_CASE("open_batch: after full and take the same message is added")
+{
+    for (const limits& l :
+         {limits{.bytes = 10, .items = 2, .envelope = 3}, limits{.bytes = 7, .envelope = 0},
+          limits{.items = 1}, limits{.bytes = 4, .items = 3, .single = 2, .envelope = 1}}) {
+        numbers b(l, itself);
+        std::vector<std::uint64_t> out;
+        std::size_t alone = 0;
+        for (std::uint64_t n = 0; n != 40; ++n) {
+            const std::uint64_t own = n * 7 % 11;
+            const auto before = b.size();
+            adding a = b.try_add(own, at(0));
+            if (a != adding::added) CHECK(b.size() == before);
+            if (a == adding::full) {
+                const auto taken = b.take(at(0));
+                CHECK(!taken.items.empty());
+                std::uint64_t sum = l.envelope;
+                for (const std::uint64_t i : taken.items) sum += i;
+                CHECK(taken.bytes == sum);
+                CHECK(sum <= l.bytes);
+                CHECK(taken.items.size() <= l.items);
+                out.insert(out.end(), taken.items.begin(), taken.items.end());
+                a = b.try_add(own, at(0));
+                CHECK(a == adding::added);
+            }
+            if (a == adding::too_large) {
+                ++alone;
+                CHECK((own > l.single || own + l.envelope > l.bytes));
+            }
+        }
+        const auto rest = b.take(at(0));
+        CHECK(rest.closed == (l.items == 1 ? closed_by::items : closed_by::end));
+        CHECK(out.size() + rest.items.size() + alone == 40);
+    }
+}
+
+TEST_CASE("open_batch: limits and sizes that make no sense do no harm")
+{
+    numbers nothing({.bytes = 0, .items = 0, .single = 0, .envelope = 0}, itself);
+    CHECK(nothing.try_add(1U, at(0)) == adding::too_large);
+    CHECK(nothing.try_add(0U, at(0)) == adding::added);
+    numbers enveloped({.bytes = 10, .envelope = 11}, itself);
+    CHECK(enveloped.try_add(0U, at(0)) == adding::too_large);
+    numbers any({}, itself);
+    CHECK(any.try_add(unlimited, at(0)) == adding::too_large);  // it has saturated
+    CHECK(any.try_add(unlimited - 1, at(0)) == adding::added);
+    CHECK(any.try_add(1U, at(0)) == adding::full);  // the sum would
+    CHECK(any.try_add(0U, at(0)) == adding::added);
+    CHECK(any.take(at(0)).bytes == unlimited - 1);
+    open_batch<int, int (*)(const int&)> negative({.bytes = 10}, [](const int& n) { return n; });
+    CHECK(negative.try_add(-1, at(0)) == adding::too_large);
+    CHECK(negative.try_add(1, at(0)) == adding::added);
+}
+
+TEST_CASE("open_batch: closes in time, whichever way the clock goes")
+{
+    numbers b({.bytes = 100}, itself, 5s);
+    CHECK(!b.deadline());
+    CHECK(!b.due(steady_time::highest()));  // there is nothing in it
+    CHECK(b.try_add(1U, at(10)) == adding::added);
+    CHECK(b.try_add(1U, at(12)) == adding::added);
+    CHECK(b.deadline() == at(15));  // from its first item
+    CHECK(!b.due(at(14)));
+    CHECK(!b.due(at(3)));  // a clock that went back
+    CHECK(b.due(at(15)));
+    CHECK(b.try_add(1U, at(2)) == adding::added);
+    CHECK(b.deadline() == at(15));
+    CHECK(b.take(at(15)).closed == closed_by::deadline);
+    CHECK(!b.deadline());
+
+    CHECK(b.try_add(1U, at(20)) == adding::added);
+    CHECK(b.take(at(24)).closed == closed_by::end);
+    CHECK(b.try_add(60U, at(30)) == adding::added);
+    CHECK(b.try_add(60U, at(31)) == adding::full);
+    CHECK(b.deadline() == at(30));  // there is no reason to wait any more
+    CHECK(b.take(at(99)).closed == closed_by::bytes);
+
+    numbers at_once({.bytes = 100}, itself, 0s);
+    CHECK(at_once.try_add(1U, at(7)) == adding::added);
+    CHECK(at_once.due(at(7)));
+    numbers for_ever({.bytes = 100}, itself);
+    CHECK(for_ever.try_add(1U, at(7)) == adding::added);
+    CHECK(!for_ever.due(steady_time::highest()));
+    CHECK(!for_ever.deadline());
+    CHECK(for_ever.take(steady_time::highest()).closed == closed_by::end);
+    numbers at_the_end({.bytes = 100}, itself, 5s);
+    CHECK(at_the_end.try_add(1U, steady_time::highest()) == adding::added);
+    CHECK(at_the_end.deadline() == steady_time::highest());
+    CHECK(at_the_end.take({}).items.size() == 1);
+}
+
+TEST_CASE("open_batch: takes a message only if it keeps it")
+{
+    using owner = std::unique_ptr<std::string>;
+    open_batch<owner> b({.bytes = 5}, [](const owner& o) -> std::uint64_t { return o->size(); });
+    owner small = std::make_unique<std::string>("abc");
+    owner large = std::make_unique<std::string>("abcdef");
+    CHECK(b.try_add(std::move(large), at(0)) == adding::too_large);
+    REQUIRE(large);
+    CHECK(*large == "abcdef");
+    CHECK(b.try_add(std::move(small), at(0)) == adding::added);
+    CHECK(!small);
+    owner next = std::make_unique<std::string>("xyz");
+    CHECK(b.try_add(std::move(next), at(0)) == adding::full);
+    REQUIRE(next);
+    CHECK(*next == "xyz");
+    const auto taken = b.take(at(0));
+    CHECK(*taken.items.front() == "abc");
+    CHECK(b.try_add(std::move(next), at(0)) == adding::added);
+    CHECK(!next);
+    static_assert(std::movable<open_batch<owner>>);
+}
+
+TEST_CASE("open_batch: a copy is a snapshot; a size function may carry state")
+{
+    const std::uint64_t framing = 2;
+    const auto size = [framing](const std::string& s) { return framing + s.size(); };
+    open_batch<std::string, decltype(size)> b({.bytes = 10}, size);
+    CHECK(b.try_add("abc", at(0)) == adding::added);
+    const std::string kept = "defg";
+    auto copy = b;
+    CHECK(copy.try_add(kept, at(0)) == adding::full);
+    CHECK(copy.try_add(std::string("de"), at(0)) == adding::added);
+    CHECK(kept == "defg");
+    CHECK(b.size() == 1);
+    CHECK(copy.size() == 2);
+    CHECK(b.take(at(0)) == waybill::closed_batch<std::string>{{"abc"}, 5, closed_by::end, at(0)});
+}
+
+}  // namespace open_batch_test

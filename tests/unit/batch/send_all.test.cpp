@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <forward_list>
+#include <iterator>
+#include <list>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+
+namespace send_all_test {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto size = [](const std::string& s) { return s.size(); };
+
+constexpr steady_time at(std::int64_t ms)
+{
+    return steady_time::at(duration::milliseconds(ms));
+}
+
+// Answers as it is told, one answer a request, and accepts when it has none left.
+struct broker {
+    std::vector<send_outcome> answers{};
+    std::vector<std::vector<std::string>> heard{};  // all that was sent to it
+    std::vector<std::uint64_t> attempts{};
+
+    template <class Batch>
+    send_outcome operator()(const Batch& batch)
+    {
+        heard.emplace_back(batch.begin(), batch.end());
+        attempts.push_back(batch.attempt());
+        CHECK(heard.back().size() == batch.size());
+        CHECK(!heard.back().empty());
+        const std::size_t n = heard.size() - 1;
+        return n < answers.size() ? answers[n] : accepted{};
+    }
+};
+
+using batches = std::vector<std::vector<std::string>>;
+
+send_policy policy(std::uint64_t most_items)
+{
+    return {.limit = {.items = most_items},
+            .retry = {.most = 3, .pauses = {.base = 100ms, .spread = jitter::none}}};
+}
+
+run item(std::uint64_t first, std::uint64_t count = 1)
+{
+    return {first, count};
+}
+
+}  // namespace
+
+static_assert(std::forward_iterator<sent_batch<std::forward_list<int>::iterator>::iterator>);
+static_assert(std::forward_iterator<sent_batch<const int*>::iterator>);
+
+TEST_CASE("send_all: any container that can be walked again")
+{
+    const std::array<std::string, 5> words{"a", "bb", "ccc", "dddd", "eeeee"};
+    const auto goes = [&](const auto& input) {
+        sender s(policy(2));
+        broker b;
+        const send_report r = send_all(input, size, s, at(0), b);
+        CHECK(b.heard == batches{{"a", "bb"}, {"ccc", "dddd"}, {"eeeee"}});
+        CHECK(r.outcomes == std::vector<item_report>{{item(0, 5), item_outcome::accepted}});
+        CHECK(r.taken == 5);
+        CHECK(r.sends == 3);
+        CHECK(r.refusals == 0);
+        CHECK(r.accepted == 5);
+        CHECK(r.not_accepted == 0);
+        CHECK(r.resent_bytes == 0);
+        CHECK(!r.waiting);
+        CHECK(!r.stopped);
+        CHECK(s.finished());
+    };
+    goes(words);
+    goes(std::vector<std::string>(words.begin(), words.end()));
+    goes(std::list<std::string>(words.begin(), words.end()));
+    goes(std::forward_list<std::string>(words.begin(), words.end()));
+    std::vector<std::string> mine(words.begin(), words.end());
+    sender s(policy(9));
+    broker b;
+    CHECK(send_all(mine, &std::string::size, s, at(0), b).sends == 1);
+    CHECK(send_all(mine.begin() + 1, mine.begin() + 3, size, s, at(0), b).accepted == 2);
+    CHECK(b.heard.back() == std::vector<std::string>{"bb", "ccc"});
+}
+
+TEST_CASE("send_all: nothing and one")
+{
+    sender s(policy(2));
+    broker b;
+    std::vector<std::string> words;
+    CHECK(send_all(words, size, s, at(0), b) == send_report{});
+    words.push_back("x");
+    const send_report r = send_all(words, size, s, at(0), b);
+    CHECK(r.outcomes == std::vector<item_report>{{item(0), item_outcome::accepted}});
+    CHECK(b.heard == batches{{"x"}});
+}
+
+TEST_CASE("send_all: every outcome, with numbers from the input's first item")
+{
+    sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
+    const std::vector<std::string> before{"zz", "zz"};
+    broker b;
+    CHECK(send_all(before, size, s, at(0), b).accepted == 2);
+
+    const std::vector<std::string> words{"a", "b", "123456", "c", "d", "e", "f"};
+    const std::array<entry_fault, 1> second{entry_fault{1, fault_class::permanent}};
+    b = {
+        .answers = {partial{.failed = second}, failed{0, fault_class::permanent, "no such queue"}}};
+    const send_report r = send_all(words, size, s, at(0), b);
+    CHECK(b.heard == batches{{"a", "b", "c"}, {"d", "e", "f"}});
+    CHECK(r.outcomes ==
+          std::vector<item_report>{
+              {item(2), item_outcome::too_large, fault_class::permanent, 6, 5, ""},
+              {item(0), item_outcome::accepted},
+              {item(1), item_outcome::failed, fault_class::permanent, 0, 0, ""},
+              {item(3), item_outcome::accepted},
+              {item(4, 3), item_outcome::failed, fault_class::permanent, 0, 0, "no such queue"}});
+    CHECK(r.accepted == 2);
+    CHECK(r.not_accepted == 5);
+    CHECK(text(r.outcomes[0]) == "item 2: too_large, 6 bytes where the limit is 5");
+    CHECK(text(r.outcomes[4]) == "items 4 to 6: failed, permanent: no such queue");
+    CHECK(text(r.outcomes[1]) == "item 0: accepted");
+}
+
+template <class Input>
+void resumes(Input&& input)
+{
+    sender s(policy(2));
+    const std::array<entry_fault, 1> first{entry_fault{0, fault_class::transient}};
+    broker b{.answers = {accepted{}, partial{.failed = first}, throttled{.retry_after = 1s},
+                         unknown{}, refused{}, refused{}}};
+    send_report r = send_all(input, size, s, at(0), b);
+    CHECK(r.taken == 5);  // what came back is to travel with what is new
+    CHECK(r.accepted == 3);
+    CHECK(r.waiting == at(100));
+    CHECK(send_all(input, size, s, at(0), b).sends == 0);  // too early: it only says so again
+    r += send_all(input, size, s, at(100), b);
+    CHECK(r.waiting == at(1'100));
+    r += send_all(input, size, s, at(1'100), b);
+    CHECK(r.waiting == at(1'200));
+    // Repeated, and refused: it may have arrived before.
+    r += send_all(input, size, s, at(1'200), b);
+    CHECK(!r.waiting);
+    CHECK(b.heard == batches{{"a", "bb"},
+                             {"ccc", "dddd"},
+                             {"ccc", "eeeee"},
+                             {"ccc", "eeeee"},
+                             {"ccc", "eeeee"},
+                             {"f", "gg"},
+                             {"f"},
+                             {"gg"}});
+    CHECK(b.attempts == std::vector<std::uint64_t>{0, 1, 2, 3, 3, 4, 5, 6});
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
+                                                 {item(3), item_outcome::accepted},
+                                                 {item(2), item_outcome::undecided},
+                                                 {item(4), item_outcome::undecided},
+                                                 {item(5, 2), item_outcome::accepted}});
+    CHECK(r.taken == 7);
+    CHECK(r.sends == 8);
+    CHECK(r.refusals == 2);
+    CHECK(r.resent_bytes == 8 + 8 + 8 + 3);
+}
+
+TEST_CASE("send_all: called again it goes on where it stopped")
+{
+    const std::vector<std::string> words{"a", "bb", "ccc", "dddd", "eeeee", "f", "gg"};
+    resumes(words);
+    resumes(std::list<std::string>(words.begin(), words.end()));
+    resumes(std::forward_list<std::string>(words.begin(), words.end()));
+    std::istringstream in("a bb ccc dddd eeeee f gg");
+    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    resumes(box);
+    CHECK(box.size() == 0);
+    CHECK(box.pulled() == 7);
+}
+
+TEST_CASE("send_all: an outbox holds a batch and one item more")
+{
+    std::ostringstream out;
+    for (int i = 0; i != 500; ++i) out << "item" << i << ' ';
+    std::istringstream in(out.str());
+    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    sender s({.limit = {.bytes = 70}, .retry = policy(1).retry});
+    std::size_t held = 0;
+    std::vector<std::string> got;
+    const send_report r = send_all(box, size, s, at(0), [&](const auto& batch) -> send_outcome {
+        held = std::max(held, box.size());
+        std::uint64_t bytes = 0;  // with three bytes an item that the sender does not know of
+        for (const std::string& item : batch) bytes += 3 + item.size();
+        if (bytes > 70) return refused{.actual = bytes, .limit = 70};
+        got.insert(got.end(), batch.begin(), batch.end());
+        return accepted{};
+    });
+    CHECK(r.refusals == 1);
+    CHECK(r.accepted == 500);
+    CHECK(held <= 15);  // of item0 to item9, fourteen fit into 70 bytes before it is known better
+    REQUIRE(got.size() == 500);
+    for (std::size_t i = 0; i != 500; ++i) CHECK(got[i] == "item" + std::to_string(i));
+}
+
+TEST_CASE("send_all: one outbox for several senders, one sender for several inputs")
+{
+    std::istringstream in("a b c d e f g");
+    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    sender first(policy(2));
+    broker b{.answers = {accepted{}, failed{0, fault_class::cancelled, "closing"}}};
+    const send_report r = send_all(box, size, first, at(0), b);
+    CHECK(r.stopped);
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
+                                                 {item(2, 2), item_outcome::unsent}});
+    CHECK(r.taken == 4);
+    CHECK(!r.waiting);
+    CHECK(first.finished());
+
+    // It stays stopped: nothing more is read.
+    const send_report none = send_all(box, size, first, at(0), b);
+    CHECK(none.stopped);
+    CHECK(none.taken == 0);
+    CHECK(none.sends == 0);
+
+    sender second(policy(2));
+    const std::vector<std::string> words{"x", "y", "z"};
+    CHECK(send_all(words, size, second, at(0), b).accepted == 3);
+    b = {};
+    const send_report rest = send_all(box, size, second, at(0), b);
+    CHECK(b.heard == batches{{"e", "f"}, {"g"}});
+    CHECK(rest.taken == 3);
+    CHECK(rest.outcomes == std::vector<item_report>{{item(0, 3), item_outcome::accepted}});
+}
+
+TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
+{
+    const std::forward_list<std::string> words{"a", "b", "c"};
+    sender s(policy(2));
+    broker b{.answers = {throttled{.retry_after = 1s}}};
+    send_report r = send_all(words, size, s, at(0), b);
+    CHECK(r.waiting == at(1'000));
+    s.on(stopped{}, at(0));
+    r += send_all(words, size, s, at(0), b);
+    CHECK(r.stopped);
+    CHECK(!r.waiting);
+    CHECK(r.taken == 2);  // the third was never read
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::unsent}});
+
+    // Stopped by the function that sends: its batch is on its way and counts.
+    sender t(policy(2));
+    const send_report u = send_all(words, size, t, at(0), [&](const auto&) -> send_outcome {
+        t.on(stopped{}, at(0));
+        return accepted{};
+    });
+    CHECK(u.stopped);
+    CHECK(u.accepted == 2);
+    CHECK(u.sends == 1);
+}
+
+TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived")
+{
+    const std::vector<std::string> words{"a", "b"};
+    sender s(policy(2));
+    const std::array<entry_fault, 1> far{entry_fault{2, fault_class::permanent}};
+    const std::array<std::uint64_t, 3> three{1, 1, 1};
+    broker b{.answers = {partial{.failed = far}, refused{0, {}, {}, three},
+                         failed{0, fault_class::none, ""}}};
+    send_report r = send_all(words, size, s, at(0), b);
+    CHECK(r.waiting == at(100));
+    r += send_all(words, size, s, at(100), b);
+    CHECK(r.waiting == at(300));
+    r += send_all(words, size, s, at(300), b);
+    CHECK(b.attempts == std::vector<std::uint64_t>{0, 0, 0});
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::undecided}});
+}
+
+TEST_CASE("send_all: asks the clock again for every step, and never ends a wait by itself")
+{
+    const std::vector<std::string> words{"a"};
+    sender s(policy(1));
+    broker b{.answers = {throttled{}, throttled{}, throttled{}}};
+    std::int64_t now = 0;
+    const auto clock = [&] { return at(now); };
+    int calls = 0;
+    send_report r;
+    do {
+        r += send_all(words, size, s, clock, b);
+        if (r.waiting) now = r.waiting->since_epoch().count() / 1'000'000;
+    } while (r.waiting && ++calls != 10);
+    CHECK(calls == 3);
+    CHECK(now == 100 + 200 + 400);
+    CHECK(r.accepted == 1);
+    // A broker that wants to be left alone for ever is waited for as long.
+    sender u({.retry = {.pauses = {.cap = duration::highest()}}});
+    broker never{.answers = {throttled{.retry_after = duration::highest()}}};
+    CHECK(send_all(words, size, u, at(1), never).waiting == steady_time::highest());
+}
+
+}  // namespace send_all_test
