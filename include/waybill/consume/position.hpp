@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// position: how far a partition has been consumed, by whom, and where that is written down.
+//
+// A position is that of the last event done; there is none before the first. So an event of any
+// number can be the last one, the largest 64-bit number included, and "from the beginning" is not
+// mistaken for "after event 0".
+
+#ifndef WAYBILL_CONSUME_POSITION_HPP
+#define WAYBILL_CONSUME_POSITION_HPP
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace waybill::inline v0_1 {
+
+/// Names one checkpoint: a source (topic, hub, queue), who reads it, and which part of it.
+struct partition_key {
+    std::string source{};
+    std::string group{};
+    std::string partition{};
+
+    friend auto operator<=>(const partition_key&, const partition_key&) = default;
+};
+
+/// An event in its partition. Sequence numbers ascend and may have gaps.
+struct position {
+    std::uint64_t sequence = 0;
+    std::string offset{};  ///< The broker's own word for it, opaque; not compared by stores.
+
+    friend bool operator==(const position&, const position&) = default;
+};
+
+/// What a store has about a partition: the last event done, and the epoch of who wrote that.
+struct checkpoint {
+    position at{};
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const checkpoint&, const checkpoint&) = default;
+};
+
+/// A partition in the hands of one owner. The epoch grows with every change of owner, and a store
+/// refuses one that is lower than what it has seen: an owner who was replaced while asleep writes
+/// nothing.
+struct assignment {
+    partition_key key{};
+    std::optional<position> from{};  ///< The last event done as loaded; empty where there is none.
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const assignment&, const assignment&) = default;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_POSITION_HPP

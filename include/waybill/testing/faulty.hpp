@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//
+// faulty: a store in front of a store, in which anything can go wrong at any call.
+//
+// At each call it asks a script what is to happen. A store fails in more ways than "no": what was
+// asked for may have happened although the answer says it failed, and the process may die before or
+// after it.
+//
+//     waybill::testing::choices c;
+//     do {
+//         waybill::testing::memory_store<std::string> kept;
+//         waybill::testing::faulty store(kept, [&](store_call call) {
+//             const auto what = waybill::testing::mishaps_of(call);
+//             return what[c.pick(static_cast<std::uint32_t>(what.size()))];
+//         });
+//         run(store);
+//     } while (c.next());
+//
+// A death takes the open transactions with it. From then on every call answers with an
+// infrastructure fault, so that the code that has died ends soon without doing anything; then comes
+// revive(), as a new process would.
+
+#ifndef WAYBILL_TESTING_FAULTY_HPP
+#define WAYBILL_TESTING_FAULTY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume/stores.hpp>
+
+namespace waybill::inline v0_1::testing {
+
+/// The calls at which something can go wrong. A rollback cannot: what is not committed is not there.
+enum class store_call : std::uint8_t { begin, load, find, savepoint, release, undo, put, advance, commit };
+
+/// What goes wrong.
+enum class mishap : std::uint8_t {
+    none,
+    fails,                ///< It has not happened; the answer is an error.
+    fails_though_done,    ///< It has happened; the answer is an error.
+    dies_before,          ///< The process ends before it happens.
+    dies_after,           ///< The process ends after it has happened.
+    not_applied,          ///< commit: it has not happened, and the answer says so.
+    unknown_not_applied,  ///< commit: it has not happened; the answer is `unknown`.
+    unknown_applied,      ///< commit: it has happened; the answer is `unknown`.
+};
+
+[[nodiscard]] constexpr std::string_view name(store_call c) noexcept
+{
+    constexpr std::string_view names[] = {"begin", "load", "find",    "savepoint", "release",
+                                          "undo",  "put",  "advance", "commit"};
+    return names[static_cast<std::size_t>(c)];
+}
+
+[[nodiscard]] constexpr std::string_view name(mishap m) noexcept
+{
+    constexpr std::string_view names[] = {
+        "none",        "fails",       "fails_though_done",   "dies_before",
+        "dies_after",  "not_applied", "unknown_not_applied", "unknown_applied"};
+    return names[static_cast<std::size_t>(m)];
+}
+
+namespace detail {
+
+inline constexpr mishap all_mishaps[] = {
+    mishap::none,       mishap::fails,       mishap::dies_before,         mishap::fails_though_done,
+    mishap::dies_after, mishap::not_applied, mishap::unknown_not_applied, mishap::unknown_applied};
+
+}  // namespace detail
+
+/// All that can happen at a call, `none` first. A read that fails after it was done is the same as
+/// one that fails before.
+[[nodiscard]] constexpr std::span<const mishap> mishaps_of(store_call c) noexcept
+{
+    const std::span<const mishap> all(detail::all_mishaps);
+    if (c == store_call::load || c == store_call::find) return all.first(3);
+    return c == store_call::commit ? all : all.first(5);
+}
+
+/// `Script` is called as script(store_call) and answers with a mishap. The store has to outlive this.
+template <transactional Store, class Script>
+class faulty {
+    using inner_transaction = typename Store::transaction;
+
+public:
+    class transaction {
+    public:
+        transaction(transaction&& other) noexcept
+            : store_(std::exchange(other.store_, nullptr)), inner_(std::move(other.inner_))
+        {
+            other.inner_.reset();
+            if (store_) store_->moved(&other, this);
+        }
+        transaction& operator=(transaction&& other) noexcept
+        {
+            if (this == &other) return *this;
+            close();
+            store_ = std::exchange(other.store_, nullptr);
+            inner_ = std::move(other.inner_);
+            other.inner_.reset();
+            if (store_) store_->moved(&other, this);
+            return *this;
+        }
+        ~transaction() { close(); }
+
+        /// The transaction behind this one, for effects; null once it is over.
+        [[nodiscard]] inner_transaction* inner() noexcept { return inner_ ? &*inner_ : nullptr; }
+
+        [[nodiscard]] result<void> savepoint() requires savepoint_scope<inner_transaction>
+        {
+            return step(store_call::savepoint, [&] { return inner_->savepoint(); });
+        }
+        [[nodiscard]] result<void> release() requires savepoint_scope<inner_transaction>
+        {
+            return step(store_call::release, [&] { return inner_->release(); });
+        }
+        [[nodiscard]] result<void> undo() requires savepoint_scope<inner_transaction>
+        {
+            return step(store_call::undo, [&] { return inner_->undo(); });
+        }
+
+        [[nodiscard]] result<commit_outcome> commit()
+        {
+            if (!store_ || !inner_) return commit_outcome::not_applied;
+            faulty& s = *store_;
+            const mishap m = s.script_(store_call::commit);
+            const bool happens = m == mishap::none || m == mishap::fails_though_done ||
+                                 m == mishap::dies_after || m == mishap::unknown_applied;
+            result<commit_outcome> truth = commit_outcome::not_applied;
+            if (happens) truth = inner_->commit();
+            close();
+            if (m == mishap::dies_before || m == mishap::dies_after) return unexpected(s.die());
+            if (m == mishap::fails || m == mishap::fails_though_done) return unexpected(failed());
+            if (m == mishap::unknown_applied || m == mishap::unknown_not_applied) {
+                return commit_outcome::unknown;
+            }
+            return truth;
+        }
+
+        void rollback() noexcept { close(); }
+
+    private:
+        friend faulty;
+        transaction(faulty& s, inner_transaction inner) : store_(&s), inner_(std::move(inner))
+        {
+            s.open_.push_back(this);
+        }
+
+        template <class F>
+        auto step(store_call call, F&& f) -> decltype(f())
+        {
+            if (!store_ || !inner_) return unexpected(gone());
+            faulty& s = *store_;
+            return s.step(call, std::forward<F>(f));
+        }
+
+        void close() noexcept
+        {
+            if (inner_) inner_->rollback();
+            inner_.reset();
+            if (store_) store_->forget(this);
+            store_ = nullptr;
+        }
+
+        faulty* store_;
+        std::optional<inner_transaction> inner_;
+    };
+
+    faulty(Store& store, Script script) : store_(store), script_(std::move(script)) {}
+    faulty(const faulty&) = delete;
+    faulty& operator=(const faulty&) = delete;
+
+    [[nodiscard]] result<transaction> begin()
+    {
+        if (!alive_) return unexpected(gone());
+        // The transaction of a begin that reports a failure goes out of scope here, and is over.
+        return step(store_call::begin, [&]() -> result<transaction> {
+            auto begun = store_.begin();
+            if (!begun) return unexpected(std::move(begun).error());
+            return transaction(*this, *std::move(begun));
+        });
+    }
+
+    [[nodiscard]] auto load(const partition_key& key) requires checkpoint_store<Store>
+    {
+        return step(store_call::load, [&] { return store_.load(key); });
+    }
+
+    [[nodiscard]] result<advance_outcome> advance(transaction& tx, const partition_key& key,
+                                                  const std::optional<position>& from,
+                                                  const position& to, std::uint64_t epoch)
+        requires checkpoint_store<Store>
+    {
+        return tx.step(store_call::advance,
+                       [&] { return store_.advance(*tx.inner_, key, from, to, epoch); });
+    }
+
+    [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
+        requires dead_letter_store<Store>
+    {
+        return tx.step(store_call::put, [&] { return store_.put(*tx.inner_, letter); });
+    }
+
+    [[nodiscard]] auto find(const partition_key& key, std::uint64_t sequence)
+        requires dead_letter_store<Store>
+    {
+        return step(store_call::find, [&] { return store_.find(key, sequence); });
+    }
+
+    /// The process ends here, say within a handler: open transactions are gone. Answers with what
+    /// every call answers from now on.
+    fault die()
+    {
+        alive_ = false;
+        while (!open_.empty()) open_.back()->close();
+        return gone();
+    }
+    [[nodiscard]] bool alive() const noexcept { return alive_; }
+    /// A new process takes over.
+    void revive() noexcept { alive_ = true; }
+
+private:
+    static fault failed() { return infrastructure("store failed"); }
+    static fault gone() { return infrastructure("process gone"); }
+
+    template <class F>
+    auto step(store_call call, F&& f) -> decltype(f())
+    {
+        if (!alive_) return unexpected(gone());
+        const mishap m = script_(call);
+        if (m == mishap::none) return f();
+        if (m == mishap::dies_before) return unexpected(die());
+        if (m == mishap::dies_after || m == mishap::fails_though_done || m == mishap::unknown_applied) {
+            (void)f();
+        }
+        if (m == mishap::dies_after) return unexpected(die());
+        return unexpected(failed());
+    }
+
+    void moved(transaction* from, transaction* to) noexcept
+    {
+        for (transaction*& t : open_) {
+            if (t == from) t = to;
+        }
+    }
+    void forget(transaction* closed) noexcept
+    {
+        for (std::size_t i = open_.size(); i-- != 0;) {
+            if (open_[i] == closed) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+
+    Store& store_;
+    Script script_;
+    bool alive_ = true;
+    std::vector<transaction*> open_;
+};
+
+}  // namespace waybill::inline v0_1::testing
+
+#endif  // WAYBILL_TESTING_FAULTY_HPP

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+//
+// memory_store: checkpoints, dead letters and effects in memory, with real transactions.
+//
+// For users' own tests, and the model that the fault enumeration runs against. It behaves like a
+// database with row locks: what a transaction writes is seen by nobody before it commits, and its
+// compare-and-set is checked again at the commit, since another transaction may have been faster.
+//
+//     waybill::testing::memory_store<std::string> store;
+//     auto r = waybill::process_batch(store, mine, events, [](auto& tx, const order& o) {
+//         tx.record(o.name);                                   // an effect, in order of commits
+//         return waybill::fault{};
+//     }, now);
+//     store.records();
+
+#ifndef WAYBILL_TESTING_MEMORY_STORE_HPP
+#define WAYBILL_TESTING_MEMORY_STORE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume/stores.hpp>
+
+namespace waybill::inline v0_1::testing {
+
+template <class Record = std::string>
+class memory_store {
+    struct advancing {
+        partition_key key;
+        std::optional<position> from;
+        position to;
+        std::uint64_t epoch;
+    };
+    using write = std::variant<Record, dead_letter, advancing>;
+
+public:
+    class transaction {
+    public:
+        explicit transaction(memory_store& s) : store_(&s) {}
+        transaction(transaction&& other) noexcept
+            : store_(std::exchange(other.store_, nullptr)), writes_(std::exchange(other.writes_, {})),
+              mark_(other.mark_)
+        {
+        }
+        transaction& operator=(transaction&& other) noexcept
+        {
+            store_ = std::exchange(other.store_, nullptr);
+            writes_ = std::exchange(other.writes_, {});
+            mark_ = other.mark_;
+            return *this;
+        }
+
+        /// An effect: it will be in records() once this is committed.
+        void record(Record r) { writes_.emplace_back(std::in_place_index<0>, std::move(r)); }
+
+        [[nodiscard]] result<void> savepoint()
+        {
+            if (!store_) return closed();
+            mark_ = writes_.size();
+            return {};
+        }
+        [[nodiscard]] result<void> release()
+        {
+            if (!store_ || !mark_) return closed();
+            mark_.reset();
+            return {};
+        }
+        [[nodiscard]] result<void> undo()
+        {
+            if (!store_ || !mark_) return closed();
+            while (writes_.size() > *mark_) writes_.pop_back();
+            mark_.reset();
+            return {};
+        }
+        [[nodiscard]] result<commit_outcome> commit()
+        {
+            if (!store_) return commit_outcome::not_applied;
+            return std::exchange(store_, nullptr)->apply(writes_);
+        }
+        void rollback() noexcept { store_ = nullptr; }
+
+    private:
+        friend memory_store;
+        static result<void> closed()
+        {
+            return unexpected(infrastructure("no transaction or savepoint is open"));
+        }
+
+        memory_store* store_;
+        std::vector<write> writes_;
+        std::optional<std::size_t> mark_;
+    };
+
+    [[nodiscard]] result<transaction> begin() { return transaction(*this); }
+
+    [[nodiscard]] result<std::optional<checkpoint>> load(const partition_key& key) const
+    {
+        const auto found = checkpoints_.find(key);
+        if (found == checkpoints_.end()) return std::optional<checkpoint>();
+        return std::optional<checkpoint>(found->second);
+    }
+
+    [[nodiscard]] result<advance_outcome> advance(transaction& tx, const partition_key& key,
+                                                  const std::optional<position>& from,
+                                                  const position& to, std::uint64_t epoch)
+    {
+        const checkpoint* stored = committed(key);
+        std::optional<checkpoint> own;
+        for (const write& w : tx.writes_) {
+            const auto* earlier = std::get_if<2>(&w);
+            if (earlier && earlier->key == key) own = checkpoint{earlier->to, earlier->epoch};
+        }
+        const advance_outcome o = compare(own ? &*own : stored, from, epoch);
+        if (o == advance_outcome::applied) {
+            tx.writes_.emplace_back(std::in_place_index<2>, advancing{key, from, to, epoch});
+        }
+        return o;
+    }
+
+    [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
+    {
+        tx.writes_.emplace_back(std::in_place_index<1>, letter);
+        return {};
+    }
+
+    [[nodiscard]] result<std::optional<dead_letter>> find(const partition_key& key, std::uint64_t sequence) const
+    {
+        const auto found = letters_.find({key, sequence});
+        if (found == letters_.end()) return std::optional<dead_letter>();
+        return std::optional<dead_letter>(found->second);
+    }
+
+    /// All committed effects, in the order in which they were committed.
+    [[nodiscard]] const std::vector<Record>& records() const noexcept { return records_; }
+    /// All committed dead letters by key and sequence.
+    [[nodiscard]] const auto& letters() const noexcept { return letters_; }
+
+private:
+    [[nodiscard]] const checkpoint* committed(const partition_key& key) const
+    {
+        const auto found = checkpoints_.find(key);
+        return found == checkpoints_.end() ? nullptr : &found->second;
+    }
+
+    static advance_outcome compare(const checkpoint* stored, const std::optional<position>& from,
+                                   std::uint64_t epoch)
+    {
+        if (stored && stored->epoch > epoch) return advance_outcome::stale_epoch;
+        const bool same = stored ? from && from->sequence == stored->at.sequence : !from;
+        return same ? advance_outcome::applied : advance_outcome::conflict;
+    }
+
+    /// Was somebody faster? A second advance of a transaction started from its own first one.
+    [[nodiscard]] bool overtaken(const std::vector<write>& writes) const
+    {
+        for (std::size_t i = 0; i != writes.size(); ++i) {
+            const auto* a = std::get_if<2>(&writes[i]);
+            if (!a) continue;
+            bool first = true;
+            for (std::size_t before = 0; before != i; ++before) {
+                const auto* earlier = std::get_if<2>(&writes[before]);
+                if (earlier && earlier->key == a->key) first = false;
+            }
+            if (first && compare(committed(a->key), a->from, a->epoch) != advance_outcome::applied) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    commit_outcome apply(std::vector<write>& writes)
+    {
+        if (overtaken(writes)) return commit_outcome::not_applied;
+        for (write& w : writes) {
+            if (auto* r = std::get_if<0>(&w)) {
+                records_.push_back(std::move(*r));
+            } else if (auto* d = std::get_if<1>(&w)) {
+                std::pair row(d->key, d->at.sequence);
+                letters_.insert_or_assign(std::move(row), std::move(*d));
+            } else if (auto* a = std::get_if<2>(&w)) {
+                checkpoints_.insert_or_assign(std::move(a->key), checkpoint{std::move(a->to), a->epoch});
+            }
+        }
+        return commit_outcome::applied;
+    }
+
+    std::map<partition_key, checkpoint> checkpoints_;
+    std::map<std::pair<partition_key, std::uint64_t>, dead_letter> letters_;
+    std::vector<Record> records_;
+};
+
+}  // namespace waybill::inline v0_1::testing
+
+#endif  // WAYBILL_TESTING_MEMORY_STORE_HPP

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The roof: the whole of waybill that needs nothing but the standard library.
+//
+// A program that needs one room includes its door alone. Not in here are testing/, which is for
+// tests, and ext/, where each header needs a package.
+
+#ifndef WAYBILL_WAYBILL_HPP
+#define WAYBILL_WAYBILL_HPP
+
+#include <waybill/batch.hpp>
+#include <waybill/consume.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_source.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/retry.hpp>
+#include <waybill/version.hpp>
+
+#endif  // WAYBILL_WAYBILL_HPP

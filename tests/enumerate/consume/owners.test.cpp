@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+//
+// Two owners of one partition, step by step, in every order.
+//
+// Each drives a batch_machine over the same store, with batches of different sizes, and does not
+// give up: who finds that somebody else was faster loads again. All orders of their steps are run,
+// with at most one commit whose answer gets lost. Each event takes effect once, in order, whoever
+// does it. Without compare-and-set, or with a check that is not repeated at the commit, it does not.
+//
+// Longer logs are run with the steps that touch nothing shared (begin, handle, rollback) taken
+// together with the next one that does: their order among those of the other owner changes nothing.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <support/sanitized.hpp>
+#include <support/wrong_store.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/testing/choices.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace owners_test {
+namespace {
+
+using waybill::batch_end;
+using waybill::commit_outcome;
+using waybill::testing::choices;
+namespace act = waybill::act;
+
+const waybill::partition_key key{"log", "test", "0"};
+
+// What an owner makes of a commit whose answer got lost.
+enum class belief : std::uint8_t { reads_back, not_applied, applied };
+
+struct extent {
+    std::uint64_t events;
+    std::uint64_t batches[2];
+    std::uint64_t epochs[2];
+    std::uint32_t lost_answers = 0;
+    belief on_unknown = belief::reads_back;
+    bool every_step = true;
+};
+
+template <class Store>
+class owner {
+    using transaction = typename Store::transaction;
+
+public:
+    owner(Store& s, const extent& x, int which, choices& c, std::uint32_t& lost_answers)
+        : store_(s), extent_(x), batch_(x.batches[which]), epoch_(x.epochs[which]), choices_(c), left_(lost_answers)
+    {
+    }
+
+    [[nodiscard]] bool stopped() const { return stopped_; }
+    [[nodiscard]] bool has_committed() const { return has_committed_; }
+    [[nodiscard]] std::uint32_t reloads() const { return reloads_; }
+
+    void step()
+    {
+        do {
+            shared_ = false;
+            one_step();
+        } while (!extent_.every_step && !shared_ && !stopped_);
+    }
+
+private:
+    void one_step()
+    {
+        if (!machine_) return load();
+        waybill::match(
+            machine_->next(),
+            [&](act::begin) {
+                tx_.emplace(*store_.begin());
+                machine_->on(waybill::done{});
+            },
+            [&](act::handle a) {
+                tx_->record(first_ + 10 * a.event);
+                machine_->on(waybill::handled{});
+            },
+            [&](act::advance) {
+                shared_ = true;
+                const auto r = *store_.advance(*tx_, key, from_, to_, epoch_);
+                stale_ = r == waybill::advance_outcome::stale_epoch;
+                machine_->on(waybill::advanced{r});
+            },
+            [&](act::commit) { commit(); },
+            [&](act::rollback) {
+                tx_->rollback();
+                tx_.reset();
+                machine_->on(waybill::done{});
+            },
+            [&](act::read_back) {
+                shared_ = true;
+                machine_->on(waybill::loaded{*store_.load(key)});
+            },
+            [](act::savepoint) { FAIL("without savepoints"); }, [](act::release) { FAIL("without savepoints"); },
+            [](act::undo) { FAIL("without savepoints"); }, [](act::dead_letter) { FAIL("no handler fails"); },
+            [](act::idle) { FAIL("asked after its end"); });
+        if (const auto end = machine_->ended()) ended(*end);
+    }
+
+    void load()
+    {
+        shared_ = true;
+        from_ = waybill::position_of(*store_.load(key));
+        deliver();
+    }
+
+    void deliver()
+    {
+        const std::uint64_t done = from_ ? from_->sequence : 0;
+        if (done >= 10 * extent_.events) {
+            stopped_ = true;
+            return;
+        }
+        first_ = done + 10;
+        const std::uint64_t left = extent_.events - done / 10;
+        const std::uint64_t n = left < batch_ ? left : batch_;
+        to_ = {done + 10 * n, {}};
+        machine_.emplace(n, from_, to_, epoch_, waybill::batch_policy{.savepoints = false});
+    }
+
+    void commit()
+    {
+        shared_ = true;
+        const std::uint32_t what = left_ != 0 ? choices_.pick(3) : 0;
+        if (what != 0) --left_;
+        auto outcome = commit_outcome::unknown;
+        if (what != 2) {
+            const auto truth = *tx_->commit();
+            if (truth == commit_outcome::applied) has_committed_ = true;
+            if (what == 0) outcome = truth;
+        }
+        tx_.reset();
+        if (outcome == commit_outcome::unknown && extent_.on_unknown == belief::not_applied) {
+            outcome = commit_outcome::not_applied;
+        }
+        if (outcome == commit_outcome::unknown && extent_.on_unknown == belief::applied) {
+            outcome = commit_outcome::applied;
+        }
+        machine_->on(waybill::committed{outcome});
+    }
+
+    void ended(batch_end end)
+    {
+        machine_.reset();
+        if (end == batch_end::committed) from_ = to_;
+        if (end == batch_end::committed || end == batch_end::redeliver) return deliver();
+        if (end != batch_end::abandoned) FAIL("no other end");
+        ++reloads_;
+        if (stale_) stopped_ = true;  // somebody with a higher epoch has it
+    }
+
+    Store& store_;
+    const extent& extent_;
+    std::uint64_t batch_;
+    std::uint64_t epoch_;
+    choices& choices_;
+    std::uint32_t& left_;
+    std::optional<waybill::position> from_;
+    std::uint64_t first_ = 0;
+    waybill::position to_;
+    std::optional<waybill::batch_machine> machine_;
+    std::optional<transaction> tx_;
+    bool shared_ = false;
+    bool stale_ = false;
+    bool stopped_ = false;
+    bool has_committed_ = false;
+    std::uint32_t reloads_ = 0;
+};
+
+template <class Store>
+std::string run(const extent& x, choices& c, Store store)
+{
+    std::uint32_t lost_answers = x.lost_answers;
+    owner<Store> a(store, x, 0, c, lost_answers);
+    owner<Store> b(store, x, 1, c, lost_answers);
+    std::uint64_t reached = 0;
+    for (int steps = 0; !a.stopped() || !b.stopped(); ++steps) {
+        if (steps == 200) return "they go on for ever";
+        const bool fenced = b.has_committed() && x.epochs[0] < x.epochs[1];
+        const std::size_t effects = store.records().size();
+        const bool first = b.stopped() || (!a.stopped() && c.pick(2) == 0);
+        if (first) a.step();
+        else b.step();
+
+        const auto& done = store.records();
+        for (std::size_t i = 0; i != done.size(); ++i) {
+            if (done[i] < 10 * (i + 1)) return "an event has taken effect twice";
+            if (done[i] > 10 * (i + 1)) return "an event is lost";
+        }
+        const auto stored = *store.load(key);
+        const std::uint64_t at = stored ? stored->at.sequence : 0;
+        if (at < reached) return "the checkpoint has moved back";
+        reached = at;
+        if (at != 10 * done.size()) return "effects and checkpoint differ";
+        if (fenced && first && done.size() != effects) return "an owner who was replaced has written";
+    }
+    return store.records().size() == x.events ? "" : "the log is not drained";
+}
+
+struct verdict {
+    std::uint64_t schedules = 0;
+    std::uint64_t broken = 0;
+};
+
+template <class MakeStore>
+verdict enumerate(const char* what, const extent& x, MakeStore make, const char* rule = "")
+{
+    choices c;
+    verdict v;
+    std::string line;
+    bool by_that_rule = false;
+    do {
+        const std::string broken = run(x, c, make());
+        if (broken.empty()) continue;
+        ++v.broken;
+        if (!by_that_rule && (*rule == 0 || broken == rule)) {
+            by_that_rule = true;
+            line = c.line();
+            auto again = choices::replay(line);
+            REQUIRE(again.has_value());
+            CHECK(run(x, *again, make()) == broken);
+            CHECK(again->line() == line);
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.schedules = c.completed();
+    std::printf("owners: %-44s %9llu schedules, %8llu broken\n", what, static_cast<unsigned long long>(v.schedules),
+                static_cast<unsigned long long>(v.broken));
+    if (*rule != 0) {
+        INFO("no schedule breaks: ", std::string(rule));
+        CHECK(by_that_rule);
+        std::printf("        %s: %s\n", rule, line.c_str());
+    }
+    return v;
+}
+
+using tests_support::flaw;
+using tests_support::wrong_store;
+
+auto right()
+{
+    return [] { return waybill::testing::memory_store<std::uint64_t>(); };
+}
+auto wrong_in(flaw f)
+{
+    return [f] { return wrong_store(f); };
+}
+
+constexpr bool few = tests_support::sanitized;
+constexpr extent every_step{few ? 2 : 3, {2, few ? 2 : 3}, {1, 1}};
+constexpr extent every_step_replaced{2, {few ? 2 : 1, 2}, {1, 2}};
+constexpr extent equals{few ? 4 : 8, {2, 3}, {1, 1}, 0, belief::reads_back, false};
+constexpr extent replaced{few ? 4 : 8, {2, 3}, {1, 2}, 0, belief::reads_back, false};
+constexpr extent replaced_by_a_slow_one{few ? 4 : 8, {3, 2}, {1, 2}, 0, belief::reads_back, false};
+constexpr extent answer_lost{few ? 3 : 6, {2, 3}, {1, 1}, 1, belief::reads_back, false};
+constexpr extent answer_lost_and_replaced{few ? 3 : 6, {2, 3}, {1, 2}, 1, belief::reads_back, false};
+constexpr extent small{4, {2, 3}, {1, 1}, 0, belief::reads_back, false};
+constexpr extent small_replaced{4, {1, 2}, {1, 2}, 0, belief::reads_back, false};
+
+TEST_CASE("owners: two of the same epoch, batches of two and three")
+{
+    CHECK(enumerate("two owners, same epoch, every step", every_step, right()).broken == 0);
+    CHECK(enumerate("two owners, same epoch", equals, right()).broken == 0);
+}
+
+TEST_CASE("owners: one replaces the other")
+{
+    CHECK(enumerate("two owners, later epoch, every step", every_step_replaced, right()).broken == 0);
+    CHECK(enumerate("two owners, later epoch", replaced, right()).broken == 0);
+    CHECK(enumerate("two owners, later epoch, smaller batches", replaced_by_a_slow_one, right()).broken == 0);
+}
+
+TEST_CASE("owners: the answer of one commit gets lost")
+{
+    CHECK(enumerate("two owners, a lost answer", answer_lost, right()).broken == 0);
+    CHECK(enumerate("two owners, later epoch, a lost answer", answer_lost_and_replaced, right()).broken == 0);
+}
+
+TEST_CASE("owners: mutant caught: `>` instead of compare-and-set")
+{
+    CHECK(enumerate("`>` instead of compare-and-set", small, wrong_in(flaw::only_forward),
+                    "an event has taken effect twice").broken > 0);
+}
+
+TEST_CASE("owners: mutant caught: no guard at all")
+{
+    CHECK(enumerate("no guard", small, wrong_in(flaw::no_guard), "an event has taken effect twice").broken > 0);
+}
+
+TEST_CASE("owners: mutant caught: compared at advance and not at commit")
+{
+    CHECK(enumerate("compared before, not within the commit", small, wrong_in(flaw::checked_once),
+                    "an event has taken effect twice").broken > 0);
+}
+
+TEST_CASE("owners: mutant caught: epochs not compared")
+{
+    CHECK(enumerate("epochs not compared", small_replaced, wrong_in(flaw::no_epoch),
+                    "an owner who was replaced has written").broken > 0);
+}
+
+// An owner who takes a lost answer for a no, and delivers again: compare-and-set stops him; where
+// the store has none, the events take effect twice. The same for one who takes it for a yes.
+constexpr extent taking_it_for_no{4, {2, 3}, {1, 1}, 1, belief::not_applied, false};
+constexpr extent taking_it_for_yes{4, {2, 3}, {1, 1}, 1, belief::applied, false};
+
+TEST_CASE("owners: mutant caught: unknown treated as not applied, in a store without compare-and-set")
+{
+    CHECK(enumerate("unknown is no, with compare-and-set", taking_it_for_no, right()).broken == 0);
+    CHECK(enumerate("unknown is no, without", taking_it_for_no, wrong_in(flaw::no_guard),
+                    "an event has taken effect twice").broken > 0);
+}
+
+TEST_CASE("owners: mutant caught: unknown treated as applied, in a store without compare-and-set")
+{
+    CHECK(enumerate("unknown is yes, with compare-and-set", taking_it_for_yes, right()).broken == 0);
+    CHECK(enumerate("unknown is yes, without", taking_it_for_yes, wrong_in(flaw::no_guard),
+                    "an event is lost").broken > 0);
+}
+
+}  // namespace
+}  // namespace owners_test

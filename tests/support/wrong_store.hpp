@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+//
+// wrong_store: a small store that is right, or wrong in one named way.
+//
+// What the conformance suite and the fault enumeration are worth is how many of these they catch.
+// Handles share their data, as connections to one database do; effects are numbers.
+
+#ifndef WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
+#define WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume/stores.hpp>
+
+namespace tests_support {
+
+enum class flaw : std::uint8_t {
+    none,
+    only_forward,           // `to > stored` in place of compare-and-set
+    no_guard,               // whatever is stored is overwritten
+    absent_is_anything,     // from absent is not compared
+    checked_once,           // compared at advance, and not again at commit
+    no_epoch,               // epochs are stored and not compared
+    epoch_forgotten,        // epochs are not stored
+    offset_compared,
+    offset_dropped,
+    absent_is_zero,         // an absent checkpoint reads as one at 0
+    zero_is_absent,         // and the other way round
+    sequence_32_bits,
+    sequence_is_a_double,
+    group_forgotten,        // keys are told apart by source and partition
+    key_concatenated,       // ("a", "bc") is ("ab", "c")
+    key_ignores_case,
+    put_is_forgotten,
+    put_keeps_the_first,
+    put_refuses_the_second,
+    put_adds_a_row,         // and find answers with the first
+    put_at_once,            // outside of the transaction
+    advance_at_once,
+    letters_by_sequence,    // whatever the key
+    text_ends_at_nul,
+    text_of_64_kb,
+    text_is_utf8,
+    tries_forgotten,
+    time_in_seconds,
+    undo_does_nothing,
+    undo_removes_all,
+    release_removes,
+    rollback_commits,
+    scope_commits,          // a transaction that goes out of scope commits
+    commit_lies,            // says applied and applies nothing
+    commit_after_rollback,
+    moved_from_commits,
+    begin_fails,
+    only_one_transaction,   // no flaw: like a database with one writer, the second begin is refused
+};
+
+class wrong_store {
+    struct advancing {
+        waybill::partition_key key;
+        std::optional<waybill::position> from;
+        waybill::position to;
+        std::uint64_t epoch;
+    };
+    using write = std::variant<std::uint64_t, waybill::dead_letter, advancing>;
+    struct data {
+        std::map<waybill::partition_key, waybill::checkpoint> checkpoints;
+        std::map<std::pair<waybill::partition_key, std::uint64_t>, waybill::dead_letter> letters;
+        std::vector<std::uint64_t> records;
+        int open = 0;
+    };
+
+public:
+    class transaction {
+    public:
+        transaction(const std::shared_ptr<data>& d, flaw f) : data_(d), flaw_(f) { ++data_->open; }
+        transaction(transaction&& other) noexcept
+            : data_(flawed(other) ? other.data_ : std::exchange(other.data_, nullptr)),
+              flaw_(other.flaw_), writes_(flawed(other) ? other.writes_ : std::move(other.writes_)),
+              mark_(other.mark_)
+        {
+        }
+        transaction& operator=(transaction&& other) noexcept
+        {
+            close();
+            data_ = std::exchange(other.data_, nullptr);
+            flaw_ = other.flaw_;
+            writes_ = std::move(other.writes_);
+            mark_ = other.mark_;
+            return *this;
+        }
+        ~transaction()
+        {
+            if (data_ && flaw_ == flaw::scope_commits) (void)commit();
+            close();
+        }
+
+        void record(std::uint64_t r) { writes_.emplace_back(std::in_place_index<0>, r); }
+
+        waybill::result<void> savepoint()
+        {
+            mark_ = writes_.size();
+            return {};
+        }
+        waybill::result<void> release()
+        {
+            if (flaw_ == flaw::release_removes) cut();
+            return {};
+        }
+        waybill::result<void> undo()
+        {
+            if (flaw_ == flaw::undo_removes_all) writes_.clear();
+            else if (flaw_ != flaw::undo_does_nothing) cut();
+            return {};
+        }
+
+        waybill::result<waybill::commit_outcome> commit()
+        {
+            if (!data_) {
+                if (flaw_ != flaw::commit_after_rollback || !rolled_back_) {
+                    return waybill::commit_outcome::not_applied;
+                }
+                data_ = rolled_back_;
+                ++data_->open;
+            }
+            const auto d = data_;
+            close();
+            if (flaw_ == flaw::commit_lies) return waybill::commit_outcome::applied;
+            for (const write& w : writes_) {
+                const auto* a = std::get_if<2>(&w);
+                if (a && flaw_ != flaw::checked_once &&
+                    compare(*d, flaw_, *a) != waybill::advance_outcome::applied) {
+                    return waybill::commit_outcome::not_applied;
+                }
+            }
+            for (const write& w : writes_) {
+                if (const auto* r = std::get_if<0>(&w)) d->records.push_back(*r);
+                if (const auto* l = std::get_if<1>(&w)) keep(*d, flaw_, *l);
+                if (const auto* a = std::get_if<2>(&w)) d->checkpoints[a->key] = {a->to, a->epoch};
+            }
+            return waybill::commit_outcome::applied;
+        }
+        void rollback() noexcept
+        {
+            if (data_ && flaw_ == flaw::rollback_commits) (void)commit();
+            if (flaw_ == flaw::commit_after_rollback) rolled_back_ = data_;
+            close();
+        }
+
+    private:
+        friend wrong_store;
+        void cut()
+        {
+            while (writes_.size() > mark_) writes_.pop_back();
+        }
+        static bool flawed(const transaction& t) { return t.flaw_ == flaw::moved_from_commits && t.data_; }
+        void close() noexcept
+        {
+            if (data_) --data_->open;
+            data_.reset();
+        }
+
+        std::shared_ptr<data> data_;
+        std::shared_ptr<data> rolled_back_;
+        flaw flaw_;
+        std::vector<write> writes_;
+        std::size_t mark_ = 0;
+    };
+
+    explicit wrong_store(flaw f = flaw::none) : data_(std::make_shared<data>()), flaw_(f) {}
+
+    waybill::result<transaction> begin()
+    {
+        const bool busy = flaw_ == flaw::only_one_transaction && data_->open != 0;
+        if (flaw_ == flaw::begin_fails || busy) return waybill::unexpected(waybill::infrastructure("busy"));
+        return transaction(data_, flaw_);
+    }
+
+    waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key& key)
+    {
+        std::optional<waybill::checkpoint> found;
+        const auto at = data_->checkpoints.find(known_as(key));
+        if (at != data_->checkpoints.end()) found = at->second;
+        if (!found && flaw_ == flaw::absent_is_zero) found.emplace();
+        if (found && found->at.sequence == 0 && flaw_ == flaw::zero_is_absent) found.reset();
+        return found;
+    }
+
+    waybill::result<waybill::advance_outcome> advance(transaction& tx, const waybill::partition_key& key,
+                                                      const std::optional<waybill::position>& from,
+                                                      const waybill::position& to, std::uint64_t epoch)
+    {
+        advancing a{known_as(key), from, {narrowed(to.sequence), to.offset}, epoch};
+        if (flaw_ == flaw::epoch_forgotten) a.epoch = 0;
+        if (flaw_ == flaw::offset_dropped) a.to.offset.clear();
+        if (a.from) a.from->sequence = narrowed(a.from->sequence);
+        const auto outcome = compare(*data_, flaw_, a);
+        if (outcome != waybill::advance_outcome::applied) return outcome;
+        if (flaw_ == flaw::advance_at_once) data_->checkpoints[a.key] = {a.to, a.epoch};
+        else tx.writes_.emplace_back(std::move(a));
+        return outcome;
+    }
+
+    waybill::result<void> put(transaction& tx, waybill::dead_letter letter)
+    {
+        if (flaw_ == flaw::put_is_forgotten) return {};
+        for (std::string* text : {&letter.reason, &letter.body}) {
+            if (flaw_ == flaw::text_ends_at_nul) *text = text->c_str();
+            if (flaw_ == flaw::text_of_64_kb && text->size() > 65'536) text->resize(65'536);
+            if (flaw_ == flaw::text_is_utf8 && text->find('\xFF') != std::string::npos) {
+                return waybill::unexpected(waybill::permanent("not UTF-8"));
+            }
+        }
+        if (flaw_ == flaw::offset_dropped) letter.at.offset.clear();
+        if (flaw_ == flaw::tries_forgotten) letter.tries = 0;
+        if (flaw_ == flaw::time_in_seconds) {
+            const std::int64_t ns = letter.parked.since_epoch().count();
+            letter.parked = waybill::wall_time::at(waybill::duration::seconds(ns / 1'000'000'000));
+        }
+        const bool second = data_->letters.contains(row_of(letter.key, letter.at.sequence));
+        if (flaw_ == flaw::put_refuses_the_second && second) {
+            return waybill::unexpected(waybill::infrastructure("constraint failed: unique"));
+        }
+        if (flaw_ == flaw::put_at_once) keep(*data_, flaw_, letter);
+        else tx.writes_.emplace_back(std::move(letter));
+        return {};
+    }
+
+    waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& key,
+                                                              std::uint64_t sequence)
+    {
+        const auto at = data_->letters.find(row_of(key, sequence));
+        if (at == data_->letters.end()) return std::optional<waybill::dead_letter>();
+        auto found = at->second;
+        return std::optional<waybill::dead_letter>(std::move(found));
+    }
+
+    const std::vector<std::uint64_t>& records() const { return data_->records; }
+    const auto& letters() const { return data_->letters; }
+
+private:
+    using row = std::pair<waybill::partition_key, std::uint64_t>;
+
+    static waybill::advance_outcome compare(const data& d, flaw f, const advancing& a)
+    {
+        const auto stored = d.checkpoints.find(a.key);
+        const bool absent = stored == d.checkpoints.end();
+        if (f == flaw::no_guard) return waybill::advance_outcome::applied;
+        if (!absent && f != flaw::no_epoch && stored->second.epoch > a.epoch) {
+            return waybill::advance_outcome::stale_epoch;
+        }
+        bool same = absent ? !a.from : a.from && a.from->sequence == stored->second.at.sequence;
+        if (same && !absent && f == flaw::offset_compared) same = a.from->offset == stored->second.at.offset;
+        if (f == flaw::absent_is_anything && !a.from) same = true;
+        if (f == flaw::only_forward) same = absent || a.to.sequence > stored->second.at.sequence;
+        return same ? waybill::advance_outcome::applied : waybill::advance_outcome::conflict;
+    }
+
+    static void keep(data& d, flaw f, const waybill::dead_letter& letter)
+    {
+        const row at = row_under(f, letter.key, letter.at.sequence);
+        if (f == flaw::put_keeps_the_first || f == flaw::put_adds_a_row) d.letters.emplace(at, letter);
+        else d.letters.insert_or_assign(at, letter);
+    }
+
+    static waybill::partition_key key_under(flaw f, waybill::partition_key key)
+    {
+        if (f == flaw::group_forgotten) key.group.clear();
+        if (f == flaw::key_concatenated) return {key.source + key.group + key.partition, "", ""};
+        if (f == flaw::key_ignores_case) {
+            for (char& c : key.source) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        }
+        return key;
+    }
+    static std::uint64_t narrowed_under(flaw f, std::uint64_t n)
+    {
+        if (f == flaw::sequence_32_bits) return n & 0xFFFF'FFFFU;
+        if (f == flaw::sequence_is_a_double) return n & ~((n >> 53U) | (n >> 54U));
+        return n;
+    }
+    static row row_under(flaw f, const waybill::partition_key& key, std::uint64_t sequence)
+    {
+        if (f == flaw::letters_by_sequence) return {{}, sequence};
+        return {key_under(f, key), narrowed_under(f, sequence)};
+    }
+    waybill::partition_key known_as(const waybill::partition_key& k) const { return key_under(flaw_, k); }
+    std::uint64_t narrowed(std::uint64_t n) const { return narrowed_under(flaw_, n); }
+    row row_of(const waybill::partition_key& k, std::uint64_t n) const { return row_under(flaw_, k, n); }
+
+    std::shared_ptr<data> data_;
+    flaw flaw_;
+};
+
+}  // namespace tests_support
+
+#endif  // WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <forward_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace process_batch_test {
+namespace {
+
+using waybill::assignment;
+using waybill::batch_end;
+using waybill::batch_policy;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::position;
+using waybill::process_batch;
+using waybill::wall_time;
+using store = waybill::testing::memory_store<std::string>;
+
+const waybill::partition_key key{"orders", "billing", "0"};
+const wall_time noon = wall_time::at(waybill::duration::seconds(43'200));
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+    std::string offset{};
+    wall_time time{};
+};
+
+// Writes the body, and fails with the class that the body names, if it names one.
+struct handler {
+    int calls = 0;
+    fault operator()(store::transaction& tx, const event& e)
+    {
+        ++calls;
+        tx.record(e.body);
+        if (e.body == "bad") return waybill::permanent("cannot be");
+        if (e.body == "late") return waybill::transient("not yet");
+        if (e.body == "down") return waybill::infrastructure("no answer");
+        if (e.body == "lost") return waybill::ownership_lost("not mine");
+        if (e.body == "stop") return waybill::cancelled("closing");
+        return {};
+    }
+};
+
+std::vector<event> events_of(std::initializer_list<const char*> bodies)
+{
+    std::vector<event> events;
+    for (const char* b : bodies) events.push_back({10 * (events.size() + 1), b});
+    return events;
+}
+
+TEST_CASE("process_batch: effects, dead letter and checkpoint are there together")
+{
+    store s;
+    handler h;
+    auto events = events_of({"a", "bad", "c"});
+    events[1].time = wall_time::at(waybill::duration::seconds(5));
+    events[1].offset = "@20";
+    events[2].offset = "@30";
+    const auto r = process_batch(s, assignment{key, {}, 3}, events, h, noon);
+    CHECK(r == waybill::batch_report{.end = batch_end::committed,
+                                     .reached = position{30, "@30"}, .handled = 2, .dead_lettered = 1});
+    CHECK(s.records() == std::vector<std::string>{"a", "c"});
+    CHECK(*s.load(key) == waybill::checkpoint{position{30, "@30"}, 3});
+    const auto letter = **s.find(key, 20);
+    CHECK(letter == waybill::dead_letter{key, position{20, "@20"}, fault_class::permanent, "cannot be", "bad", 1,
+                                         wall_time::at(waybill::duration::seconds(5)), noon});
+    CHECK(s.letters().size() == 1);
+    CHECK(h.calls == 3);
+}
+
+TEST_CASE("process_batch: goes on after what took effect, and skips it if it comes again")
+{
+    store s;
+    handler h;
+    const auto events = events_of({"a", "b", "c", "d"});
+    const auto first = process_batch(s, {key, {}, 1}, events.begin(), events.begin() + 2, h, noon);
+    CHECK(first.end == batch_end::committed);
+    const auto second = process_batch(s, {key, first.reached, 1}, events, h, noon);
+    CHECK(second.end == batch_end::committed);
+    CHECK(second.skipped == 2);
+    CHECK(second.handled == 2);
+    CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "d"});
+
+    const auto third = process_batch(s, {key, second.reached, 1}, events, h, noon);
+    CHECK(third == waybill::batch_report{.end = batch_end::empty, .reached = second.reached, .skipped = 4});
+    const auto none = process_batch(s, {key, second.reached, 1}, std::vector<event>{}, h, noon);
+    CHECK(none == waybill::batch_report{.end = batch_end::empty, .reached = second.reached});
+    const auto nothing = process_batch(s, {key, {}, 1}, std::vector<event>{}, h, noon);
+    CHECK(nothing == waybill::batch_report{});
+    CHECK(h.calls == 4);
+
+    // Whoever thinks he is at the beginning still is stopped by what is stored.
+    const auto again = process_batch(s, {key, {}, 1}, events, h, noon);
+    CHECK(again.end == batch_end::abandoned);
+    CHECK(again.why == waybill::ownership_lost("checkpoint conflict"));
+    const auto old = process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
+    CHECK(old.why == waybill::ownership_lost("checkpoint stale_epoch"));
+    CHECK(s.records().size() == 4);
+}
+
+TEST_CASE("process_batch: sequence numbers from 0 to the largest")
+{
+    store s;
+    handler h;
+    constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+    const std::vector<event> events{{0, "zero"}, {largest - 1, "before"}, {largest, "last"}};
+    const auto zero = process_batch(s, {key, {}, 1}, events.begin(), events.begin() + 1, h, noon);
+    CHECK(zero.end == batch_end::committed);
+    CHECK(zero.reached == position{0, ""});
+    const auto rest = process_batch(s, {key, zero.reached, 1}, events, h, noon);
+    CHECK(rest.skipped == 1);
+    CHECK(rest.reached == position{largest, ""});
+    CHECK(s.records() == std::vector<std::string>{"zero", "before", "last"});
+    CHECK(process_batch(s, {key, rest.reached, 1}, events, h, noon).end == batch_end::empty);
+}
+
+TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is touched")
+{
+    for (const std::uint64_t third : {std::uint64_t{20}, std::uint64_t{15}, std::uint64_t{0}}) {
+        store s;
+        handler h;
+        const std::vector<event> events{{10, "a"}, {20, "b"}, {third, "c"}};
+        const auto r = process_batch(s, {key, {}, 1}, events, h, noon);
+        CHECK(r.end == batch_end::invalid);
+        CHECK(r.why == waybill::permanent("event 2 has sequence " + std::to_string(third) +
+                                          ", which must be greater than 20 before it"));
+        CHECK(h.calls == 0);
+        CHECK(s.records().empty());
+        CHECK(!*s.load(key));
+    }
+}
+
+TEST_CASE("process_batch: any signed or narrow number, any forward range, a lambda")
+{
+    struct narrow {
+        int sequence;
+    };
+    store s;
+    const std::forward_list<narrow> events{{1}, {2}, {7}};
+    const auto count = [](auto& tx, const narrow& e) {
+        tx.record(std::to_string(e.sequence));
+        return fault{};
+    };
+    CHECK(process_batch(s, {key, position{1, ""}, 1}, events, count, noon).end == batch_end::abandoned);
+    CHECK(process_batch(s, {key, {}, 1}, events, count, noon).reached == position{7, ""});
+    const narrow array[] = {{8}, {9}};
+    CHECK(process_batch(s, {key, position{7, ""}, 1}, array, count, noon).handled == 2);
+    CHECK(s.records() == std::vector<std::string>{"1", "2", "7", "8", "9"});
+}
+
+TEST_CASE("process_batch: what a handler reports decides the end of the delivery")
+{
+    const struct {
+        const char* body;
+        batch_end end;
+        fault why;
+        int calls;
+    } cases[] = {
+        {"late", batch_end::redeliver, waybill::transient("not yet"), 1 + 3},
+        {"down", batch_end::redeliver, waybill::infrastructure("no answer"), 2},
+        {"lost", batch_end::abandoned, waybill::ownership_lost("not mine"), 2},
+        {"stop", batch_end::cancelled, waybill::cancelled("closing"), 2},
+    };
+    for (const auto& c : cases) {
+        INFO(std::string(c.body));
+        store s;
+        handler h;
+        const auto r = process_batch(s, {key, {}, 1}, events_of({"a", c.body, "c"}), h, noon);
+        CHECK(r.end == c.end);
+        CHECK(r.why == c.why);
+        CHECK(r.handled == 0);
+        CHECK(!r.reached);
+        CHECK(h.calls == c.calls);
+        CHECK(s.records().empty());
+        CHECK(s.letters().empty());
+        CHECK(!*s.load(key));
+    }
+    store s;
+    handler h;
+    const batch_policy park{.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter};
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"a", "late", "c"}), h, noon, park).dead_lettered == 1);
+    CHECK((*s.find(key, 20))->how == fault_class::transient);
+    CHECK((*s.find(key, 20))->tries == 2);
+}
+
+TEST_CASE("process_batch: reasons are bounded, and no character is cut in two")
+{
+    const std::size_t ten_megabytes = 10'000'000;
+    std::string huge;
+    while (huge.size() < ten_megabytes) huge += "\xE2\x82\xAC";  // a euro sign, three bytes
+    const auto fails = [&](store::transaction&, const event&) { return waybill::permanent(huge); };
+    for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1'024}, std::size_t{1'025}}) {
+        store s;
+        const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "b"}), fails, noon, {.reason_bytes = most});
+        CHECK(r.dead_lettered == 2);
+        const auto letter = **s.find(key, 10);
+        CHECK(letter.reason == huge.substr(0, most - most % 3));
+        CHECK(letter.reason.capacity() < 2'000);
+    }
+    // What ended a delivery is told in as many words.
+    store s;
+    const auto down = [&](store::transaction&, const event&) { return waybill::infrastructure(huge); };
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"a"}), down, noon).why.text.size() == 1'023);
+}
+
+// A store without savepoints.
+struct plain_store {
+    struct transaction {
+        store::transaction behind;
+        void record(std::string r) { behind.record(std::move(r)); }
+        waybill::result<waybill::commit_outcome> commit() { return behind.commit(); }
+        void rollback() noexcept { behind.rollback(); }
+    };
+    store behind;
+    waybill::result<transaction> begin() { return transaction{*behind.begin()}; }
+    auto load(const waybill::partition_key& k) { return behind.load(k); }
+    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<position>& from,
+                 const position& to, std::uint64_t epoch)
+    {
+        return behind.advance(tx.behind, k, from, to, epoch);
+    }
+    auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx.behind, d); }
+    auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
+};
+static_assert(!waybill::savepoint_scope<plain_store::transaction>);
+
+TEST_CASE("process_batch: a store without savepoints comes to the same")
+{
+    plain_store s;
+    int calls = 0;
+    const auto h = [&](plain_store::transaction& tx, const event& e) -> fault {
+        ++calls;
+        tx.record(e.body);
+        if (e.body == "bad") return waybill::permanent("cannot be " + std::to_string(e.sequence));
+        if (e.body == "late") return waybill::transient("not yet");
+        return {};
+    };
+    const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "bad", "late", "d", "bad", "f"}), h, noon,
+                                 {.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter});
+    CHECK(r.end == batch_end::committed);
+    CHECK(r.handled == 3);
+    CHECK(r.dead_lettered == 3);
+    CHECK(s.behind.records() == std::vector<std::string>{"a", "d", "f"});
+    CHECK((*s.find(key, 20))->reason == "cannot be 20");
+    CHECK((*s.find(key, 30))->tries == 2);
+    CHECK((*s.find(key, 50))->reason == "cannot be 50");
+    CHECK(calls == 2 + 2 + 2 + 3 + 3);
+}
+
+// Nothing works here, and errors do not even say what they are.
+struct dead_store {
+    struct transaction {
+        waybill::result<waybill::commit_outcome> commit() { return waybill::unexpected(fault{}); }
+        void rollback() noexcept {}
+    };
+    fault_class how = fault_class::none;
+    bool begins = false;
+    int calls = 0;
+    auto failed() { ++calls; return waybill::unexpected(fault{how, "no"}); }
+    waybill::result<transaction> begin()
+    {
+        if (begins) return transaction{};
+        return failed();
+    }
+    waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key&) { return failed(); }
+    waybill::result<waybill::advance_outcome> advance(transaction&, const waybill::partition_key&,
+                                                      const std::optional<position>&, const position&, std::uint64_t)
+    {
+        if (begins) return waybill::advance_outcome::applied;
+        return failed();
+    }
+    waybill::result<void> put(transaction&, const waybill::dead_letter&) { return failed(); }
+    waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t) { return failed(); }
+};
+
+TEST_CASE("process_batch: a store whose every call fails ends it soon")
+{
+    for (const fault_class how : {fault_class::none, fault_class::infrastructure, fault_class::permanent}) {
+        dead_store s{how};
+        const auto never = [](dead_store::transaction&, const event&) { FAIL("called"); return fault{}; };
+        const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), never, noon);
+        CHECK(r.end == batch_end::redeliver);
+        CHECK(r.why.how == (how == fault_class::none ? fault_class::infrastructure : how));
+        CHECK(r.why.text == "no");
+        CHECK(s.calls == 1);
+    }
+    // All works up to the commit, which fails, and then the load does, too.
+    dead_store s{fault_class::infrastructure, true};
+    const auto fine = [](dead_store::transaction&, const event&) { return fault{}; };
+    const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), fine, noon);
+    CHECK(r.end == batch_end::unknown);
+    CHECK(!r.reached);
+    CHECK(r.handled == 0);
+    CHECK(r.why.how == fault_class::infrastructure);
+
+    const auto bad = [](dead_store::transaction&, const event&) { return waybill::permanent("bad"); };
+    const auto parked = process_batch(s, {key, {}, 1}, events_of({"a"}), bad, noon);
+    CHECK(parked.end == batch_end::redeliver);
+    CHECK(parked.why == waybill::infrastructure("no"));
+}
+
+static_assert(waybill::sequenced<event>);
+static_assert(!waybill::sequenced<std::string>);
+static_assert(waybill::event_handler<handler, store::transaction, event>);
+static_assert(!waybill::event_handler<decltype([](int) { return fault{}; }), store::transaction, event>);
+static_assert(!waybill::checkpoint_store<std::string>);
+static_assert(!waybill::transaction_scope<int>);
+static_assert(name(waybill::commit_outcome::unknown) == "unknown");
+static_assert(name(waybill::advance_outcome::stale_epoch) == "stale_epoch");
+
+}  // namespace
+}  // namespace process_batch_test

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include <support/wrong_store.hpp>
+#include <waybill/testing/conformance.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace conformance_test {
+namespace {
+
+using tests_support::flaw;
+using tests_support::wrong_store;
+
+std::vector<std::string> rules_broken_by(flaw f, bool with_second = true)
+{
+    const auto make = [f] { return wrong_store(f); };
+    if (!with_second) return waybill::testing::conformance(make);
+    return waybill::testing::conformance(make, [](wrong_store& s) { return s; });
+}
+
+std::string all(const std::vector<std::string>& rules)
+{
+    std::string text;
+    for (const auto& r : rules) text += r + "\n";
+    return text;
+}
+
+// A store of checkpoints alone, and one of dead letters alone.
+struct only_checkpoints {
+    using transaction = wrong_store::transaction;
+    wrong_store behind{flaw::none};
+    auto begin() { return behind.begin(); }
+    auto load(const waybill::partition_key& k) { return behind.load(k); }
+    auto advance(transaction& tx, const waybill::partition_key& k,
+                 const std::optional<waybill::position>& from, const waybill::position& to, std::uint64_t epoch)
+    {
+        return behind.advance(tx, k, from, to, epoch);
+    }
+};
+struct only_letters {
+    using transaction = wrong_store::transaction;
+    wrong_store behind{flaw::none};
+    auto begin() { return behind.begin(); }
+    auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx, d); }
+    auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
+};
+
+TEST_CASE("conformance: the memory store conforms")
+{
+    using store = waybill::testing::memory_store<std::string>;
+    const auto make = [] { return store(); };
+    CHECK(all(waybill::testing::conformance(make)) == "");
+    CHECK(all(waybill::testing::conformance(make, [](store& s) -> store& { return s; })) == "");
+}
+
+TEST_CASE("conformance: a faulty store in which nothing goes wrong conforms")
+{
+    using store = waybill::testing::memory_store<std::string>;
+    const auto fine = [](waybill::testing::store_call) { return waybill::testing::mishap::none; };
+    store kept;
+    const auto make = [&] {
+        kept = store();
+        return waybill::testing::faulty(kept, fine);
+    };
+    const auto again = [&](auto&) { return waybill::testing::faulty(kept, fine); };
+    CHECK(all(waybill::testing::conformance(make, again)) == "");
+}
+
+TEST_CASE("conformance: right stores conform, with one writer at a time as well")
+{
+    CHECK(all(rules_broken_by(flaw::none)) == "");
+    CHECK(all(rules_broken_by(flaw::none, false)) == "");
+    CHECK(all(rules_broken_by(flaw::only_one_transaction)) == "");
+    CHECK(all(waybill::testing::conformance([] { return only_checkpoints{}; })) == "");
+    CHECK(all(waybill::testing::conformance([] { return only_letters{}; })) == "");
+}
+
+TEST_CASE("conformance: every flaw is caught, and by name")
+{
+    const struct {
+        flaw wrong;
+        const char* caught_by;
+    } cases[] = {
+        {flaw::only_forward, "from something earlier than what is stored is refused"},
+        {flaw::no_guard, "from something where nothing is stored is refused"},
+        {flaw::absent_is_anything, "from absent is refused where something is stored"},
+        {flaw::checked_once, "of two transactions with the same `from` at most one takes effect"},
+        {flaw::no_epoch, "a lower epoch than the stored one is refused"},
+        {flaw::epoch_forgotten, "stores the epoch"},
+        {flaw::offset_compared, "offsets are not compared"},
+        {flaw::offset_dropped, "answers what was committed, sequence, offset and epoch"},
+        {flaw::absent_is_zero, "a checkpoint that was never written is absent"},
+        {flaw::zero_is_absent, "sequence numbers are 64 bits wide, from 0"},
+        {flaw::sequence_32_bits, "sequence numbers are 64 bits wide"},
+        {flaw::sequence_is_a_double, "sequence numbers are 64 bits wide"},
+        {flaw::group_forgotten, "checkpoints of different keys are independent"},
+        {flaw::key_concatenated, "checkpoints of different keys are independent"},
+        {flaw::key_ignores_case, "checkpoints of different keys are independent"},
+        {flaw::put_is_forgotten, "put: what is committed is found again"},
+        {flaw::put_keeps_the_first, "replaces the first, every field"},
+        {flaw::put_refuses_the_second, "a second dead letter of the same event is no error"},
+        {flaw::put_adds_a_row, "replaces the first, every field"},
+        {flaw::put_at_once, "a dead letter is gone after a rollback"},
+        {flaw::advance_at_once, "a transaction that goes out of scope is rolled back"},
+        {flaw::letters_by_sequence, "dead letters are told apart by each part of the key"},
+        {flaw::text_ends_at_nul, "takes any bytes"},
+        {flaw::text_of_64_kb, "texts of a megabyte"},
+        {flaw::text_is_utf8, "takes any bytes"},
+        {flaw::tries_forgotten, "replaces the first, every field"},
+        {flaw::time_in_seconds, "replaces the first, every field"},
+        {flaw::undo_does_nothing, "undo removes what was written since the savepoint"},
+        {flaw::undo_removes_all, "undo keeps what was written before the savepoint"},
+        {flaw::release_removes, "release keeps what was written"},
+        {flaw::rollback_commits, "rollback removes what was written"},
+        {flaw::scope_commits, "a transaction that goes out of scope is rolled back"},
+        {flaw::commit_lies, "answers what was committed"},
+        {flaw::commit_after_rollback, "a commit after a rollback does nothing"},
+        {flaw::moved_from_commits, "a transaction that was moved from commits nothing"},
+        {flaw::begin_fails, "begin opens a transaction"},
+    };
+    CHECK(std::size(cases) + 2 == static_cast<std::size_t>(flaw::only_one_transaction) + 1);
+    for (const auto& c : cases) {
+        const std::string broken = all(rules_broken_by(c.wrong));
+        INFO("flaw ", static_cast<int>(c.wrong), " breaks:\n", broken);
+        CHECK(broken.find(c.caught_by) != std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace conformance_test

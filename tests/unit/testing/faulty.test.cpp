@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace faulty_test {
+namespace {
+
+using waybill::commit_outcome;
+using waybill::fault_class;
+using waybill::testing::faulty;
+using waybill::testing::memory_store;
+using waybill::testing::mishap;
+using waybill::testing::store_call;
+
+const waybill::partition_key key{"s", "g", "p"};
+
+// Does this at that call, the first time it comes.
+struct once {
+    store_call at;
+    mishap what;
+    mishap operator()(store_call c)
+    {
+        return c == at ? std::exchange(what, mishap::none) : mishap::none;
+    }
+};
+
+using store = memory_store<std::string>;
+
+static_assert(waybill::checkpoint_store<faulty<store, once>>);
+static_assert(waybill::dead_letter_store<faulty<store, once>>);
+static_assert(waybill::savepoint_scope<faulty<store, once>::transaction>);
+
+// A store without savepoints has none behind a faulty one either.
+struct plain_store : store {
+    class transaction : store::transaction {
+    public:
+        explicit transaction(store::transaction tx) : store::transaction(std::move(tx)) {}
+        using store::transaction::commit;
+        using store::transaction::rollback;
+    };
+    waybill::result<transaction> begin() { return transaction(*store::begin()); }
+};
+static_assert(!waybill::savepoint_scope<plain_store::transaction>);
+static_assert(waybill::transaction_scope<faulty<plain_store, once>::transaction>);
+static_assert(!waybill::savepoint_scope<faulty<plain_store, once>::transaction>);
+
+static_assert(waybill::testing::mishaps_of(store_call::commit).size() == 8);
+static_assert(waybill::testing::mishaps_of(store_call::put).size() == 5);
+static_assert(waybill::testing::mishaps_of(store_call::load).size() == 3);
+static_assert(waybill::testing::mishaps_of(store_call::load)[0] == mishap::none);
+static_assert(name(store_call::advance) == "advance" && name(mishap::dies_after) == "dies_after");
+static_assert(name(store_call::commit) == "commit" && name(mishap::unknown_applied) == "unknown_applied");
+
+TEST_CASE("faulty: commit, and what is there afterwards")
+{
+    const struct {
+        mishap what;
+        std::optional<commit_outcome> answer;  // none: an error
+        bool there;
+        bool alive;
+    } cases[] = {
+        {mishap::none, commit_outcome::applied, true, true},
+        {mishap::fails, {}, false, true},
+        {mishap::fails_though_done, {}, true, true},
+        {mishap::dies_before, {}, false, false},
+        {mishap::dies_after, {}, true, false},
+        {mishap::not_applied, commit_outcome::not_applied, false, true},
+        {mishap::unknown_not_applied, commit_outcome::unknown, false, true},
+        {mishap::unknown_applied, commit_outcome::unknown, true, true},
+    };
+    for (const auto& c : cases) {
+        INFO(std::string(name(c.what)));
+        store kept;
+        faulty s(kept, once{store_call::commit, c.what});
+        auto tx = s.begin();
+        REQUIRE(tx.has_value());
+        tx->inner()->record("effect");
+        const auto r = tx->commit();
+        CHECK(r.has_value() == c.answer.has_value());
+        if (r && c.answer) CHECK(*r == *c.answer);
+        if (!r) CHECK(r.error().how == fault_class::infrastructure);
+        CHECK(kept.records().size() == (c.there ? 1 : 0));
+        CHECK(s.alive() == c.alive);
+        CHECK(tx->inner() == nullptr);
+    }
+}
+
+TEST_CASE("faulty: a write that fails has happened or not, as the script says")
+{
+    for (const mishap what : {mishap::fails, mishap::fails_though_done}) {
+        store kept;
+        faulty s(kept, once{store_call::put, what});
+        auto tx = s.begin();
+        waybill::dead_letter letter;
+        letter.key = key;
+        CHECK(!s.put(*tx, letter));
+        CHECK(tx->commit() == waybill::result<commit_outcome>(commit_outcome::applied));
+        CHECK(kept.letters().size() == (what == mishap::fails ? 0 : 1));
+    }
+}
+
+TEST_CASE("faulty: a death takes every open transaction, and all calls fail until the revival")
+{
+    for (const mishap what : {mishap::dies_before, mishap::dies_after}) {
+        store kept;
+        faulty s(kept, once{store_call::advance, what});
+        auto tx = s.begin();
+        auto other = s.begin();
+        tx->inner()->record("effect");
+        other->inner()->record("another");
+        CHECK(!s.advance(*tx, key, {}, {1, ""}, 1));
+        CHECK(!s.alive());
+        CHECK(tx->inner() == nullptr);
+        CHECK(other->inner() == nullptr);
+        CHECK(!s.begin());
+        CHECK(s.load(key).error().how == fault_class::infrastructure);
+        CHECK(!s.find(key, 1));
+        CHECK(!tx->savepoint());
+        CHECK(!s.put(*tx, {}));
+        CHECK(tx->commit() == waybill::result<commit_outcome>(commit_outcome::not_applied));
+        CHECK(kept.records().empty());
+
+        s.revive();
+        CHECK(!other->savepoint());
+        CHECK(s.load(key) == waybill::result<std::optional<waybill::checkpoint>>(std::nullopt));
+        auto next = s.begin();
+        REQUIRE(next.has_value());
+        next->inner()->record("of a new process");
+        CHECK(next->commit().has_value());
+        CHECK(kept.records() == std::vector<std::string>{"of a new process"});
+    }
+}
+
+TEST_CASE("faulty: a begin that fails though it was done leaves no transaction open")
+{
+    store kept;
+    faulty s(kept, once{store_call::begin, mishap::fails_though_done});
+    CHECK(!s.begin());
+    CHECK(s.begin().has_value());
+}
+
+TEST_CASE("faulty: savepoints that fail do so before or after")
+{
+    for (const mishap what : {mishap::fails, mishap::fails_though_done}) {
+        store kept;
+        faulty s(kept, once{store_call::undo, what});
+        auto tx = s.begin();
+        CHECK(tx->savepoint().has_value());
+        tx->inner()->record("effect");
+        CHECK(!tx->undo());
+        CHECK(tx->commit().has_value());
+        CHECK(kept.records().size() == (what == mishap::fails ? 1 : 0));
+    }
+}
+
+TEST_CASE("faulty: transactions can be moved, and die wherever they are")
+{
+    store kept;
+    faulty s(kept, once{store_call::release, mishap::dies_after});
+    auto begun = s.begin();
+    auto moved = *std::move(begun);
+    auto target = *s.begin();
+    target = std::move(moved);
+    CHECK(target.savepoint().has_value());
+    CHECK(!target.release());
+    CHECK(target.inner() == nullptr);
+}
+
+}  // namespace
+}  // namespace faulty_test
