@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt: every decision, report, error and enum as one readable line.
+//
+//     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
+//     fmt::print("{}\n", machine.next());  // dead_letter event 3: permanent after 2 tries
+//     fmt::print("{:>12}\n", 1500ms);      // fills and aligns as a string does
+//
+// Three things hold:
+//   1. a line is one line: control characters in texts from outside are shown as escapes, so that a
+//      message cannot forge another entry of a log;
+//   2. numbers are exact, times and durations to the nanosecond;
+//   3. the lines are for people. They may read better in a later version; what programs read is
+//      ext/json.
+
+#ifndef WAYBILL_EXT_FMT_HPP
+#define WAYBILL_EXT_FMT_HPP
+
+#include <string_view>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include <waybill/batch.hpp>
+#include <waybill/consume.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/ext/fmt_act.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/ext/fmt_report.hpp>
+#include <waybill/retry.hpp>
+
+namespace waybill::inline v0_1::detail {
+
+/// Formats as a string does, once the value has been put into words.
+template <class T>
+struct in_words : fmt::formatter<std::string_view> {
+    template <class Context>
+    auto format(const T& value, Context& context) const
+    {
+        return fmt::formatter<std::string_view>::format(words::line(value), context);
+    }
+};
+
+// The very types that have words, and nothing that could be made into one: a chrono duration is
+// fmt's own business.
+template <class T, class... Known>
+inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
+
+template <class T>
+concept outcome_in_words =
+    one_of<T, adding, advance_outcome, batch_end, closed_by, commit_outcome, fault_class, heard,
+           item_outcome, jitter, when_exhausted, when_unknown>;
+
+template <class T>
+concept act_in_words =
+    one_of<T, act::advance, act::begin, act::commit, act::dead_letter, act::give_up, act::handle,
+           act::idle, act::read_back, act::release, act::retry_now, act::rollback, act::savepoint,
+           act::send, act::settle, act::undo, act::wait>;
+
+template <class T>
+concept fact_in_words =
+    one_of<T, assignment, backoff, batch_policy, batch_report, calibration, calibration_state,
+           checkpoint, config_error, dead_letter, duration, fault, item_report, limits,
+           partition_key, position, retry_policy, run, send_policy, send_report, steady_time,
+           wall_time>;
+
+}  // namespace waybill::inline v0_1::detail
+
+template <class T>
+    requires waybill::detail::outcome_in_words<T> || waybill::detail::act_in_words<T> ||
+             waybill::detail::fact_in_words<T>
+struct fmt::formatter<T, char> : waybill::detail::in_words<T> {};
+
+template <class I>
+struct fmt::formatter<waybill::chunk<I>> : waybill::detail::in_words<waybill::chunk<I>> {};
+template <class T>
+struct fmt::formatter<waybill::closed_batch<T>>
+    : waybill::detail::in_words<waybill::closed_batch<T>> {};
+template <class T, class F>
+struct fmt::formatter<waybill::open_batch<T, F>>
+    : waybill::detail::in_words<waybill::open_batch<T, F>> {};
+
+// Whole actions and runs each by itself: fmt's own headers have a say on variants and ranges, and
+// only a complete specialisation is above theirs.
+template <>
+struct fmt::formatter<waybill::sender::action>
+    : waybill::detail::in_words<waybill::sender::action> {};
+template <>
+struct fmt::formatter<waybill::batch_machine::action>
+    : waybill::detail::in_words<waybill::batch_machine::action> {};
+template <>
+struct fmt::formatter<waybill::retry_action> : waybill::detail::in_words<waybill::retry_action> {};
+template <>
+struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
+
+// A chunk is a range, but has words of its own.
+FMT_BEGIN_NAMESPACE
+template <class T, class Char>
+struct is_range;
+template <class I, class Char>
+struct is_range<waybill::chunk<I>, Char> {
+    static constexpr bool value = false;
+};
+FMT_END_NAMESPACE
+
+#endif  // WAYBILL_EXT_FMT_HPP

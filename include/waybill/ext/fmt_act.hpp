@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_act: what a machine says is to be done, in words.
+
+#ifndef WAYBILL_EXT_FMT_ACT_HPP
+#define WAYBILL_EXT_FMT_ACT_HPP
+
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string line(const act::idle&) { return "idle"; }
+[[nodiscard]] inline std::string line(const act::wait& a) { return "wait until " + line(a.until); }
+
+[[nodiscard]] inline std::string line(const act::retry_now&) { return "retry now"; }
+[[nodiscard]] inline std::string line(const act::give_up& a)
+{
+    if (a.why == fault_class::none) return "give up";
+    return "give up: " + line(a.why);
+}
+
+[[nodiscard]] inline std::string line(const act::send& a)
+{
+    return fmt::format("send attempt {}: {}, {}, closed by {}", a.attempt, line(a.items),
+                       bytes(a.bytes), name(a.closed));
+}
+[[nodiscard]] inline std::string line(const act::settle& a)
+{
+    return "settle " + text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, {}});
+}
+
+[[nodiscard]] inline std::string line(const act::begin&) { return "begin"; }
+[[nodiscard]] inline std::string line(const act::savepoint&) { return "savepoint"; }
+[[nodiscard]] inline std::string line(const act::handle& a)
+{
+    return fmt::format("handle event {}", a.event);
+}
+[[nodiscard]] inline std::string line(const act::release&) { return "release"; }
+[[nodiscard]] inline std::string line(const act::undo&) { return "undo"; }
+[[nodiscard]] inline std::string line(const act::dead_letter& a)
+{
+    return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.how),
+                       counted(a.tries, "try", "tries"));
+}
+[[nodiscard]] inline std::string line(const act::advance&) { return "advance"; }
+[[nodiscard]] inline std::string line(const act::commit&) { return "commit"; }
+[[nodiscard]] inline std::string line(const act::rollback&) { return "rollback"; }
+[[nodiscard]] inline std::string line(const act::read_back&) { return "read back"; }
+
+template <class... Actions>
+[[nodiscard]] std::string line(const std::variant<Actions...>& action)
+{
+    return std::visit([](const auto& a) { return line(a); }, action);
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_ACT_HPP

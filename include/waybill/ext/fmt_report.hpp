@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_report: reports, policies and what has been learnt, in words.
+
+#ifndef WAYBILL_EXT_FMT_REPORT_HPP
+#define WAYBILL_EXT_FMT_REPORT_HPP
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string line(const limits& l)
+{
+    std::string said;
+    const auto add = [&](std::string what) {
+        if (!said.empty()) said += ", ";
+        said += what;
+    };
+    if (l.bytes != unlimited) add(bytes(l.bytes));
+    if (l.items != unlimited) add(items(l.items));
+    if (l.single != unlimited) add(bytes(l.single) + " an item");
+    said = said.empty() ? "no limits" : "at most " + said;
+    if (l.envelope != 0) add("envelope " + bytes(l.envelope));
+    return said;
+}
+
+template <class I>
+[[nodiscard]] std::string line(const chunk<I>& c)
+{
+    const std::string what = fmt::format("{}, {}", items(c.items), bytes(c.bytes));
+    if (!c.fits) return what + ", does not fit";
+    return fmt::format("{}, closed by {}", what, name(c.closed));
+}
+
+template <class T>
+[[nodiscard]] std::string line(const closed_batch<T>& b)
+{
+    return fmt::format("{}, {}, closed by {}", items(b.items.size()), bytes(b.bytes),
+                       name(b.closed));
+}
+
+template <class T, class F>
+[[nodiscard]] std::string line(const open_batch<T, F>& b)
+{
+    const auto due = b.deadline();
+    return fmt::format("{}, {}, open, due {}", items(b.size()), bytes(b.bytes()),
+                       due ? line(*due) : "when full");
+}
+
+[[nodiscard]] inline std::string line(const item_report& r) { return one_line(text(r)); }
+
+[[nodiscard]] inline std::string line(const send_report& r)
+{
+    std::string said = fmt::format("sent {}, {} refused; {} accepted, {} not",
+                                   counted(r.sends, "request", "requests"), r.refusals, r.accepted,
+                                   r.not_accepted);
+    if (r.resent_bytes != 0) said += fmt::format("; {} sent in vain", bytes(r.resent_bytes));
+    if (r.stopped) said += fmt::format("; stopped after reading {}", items(r.taken));
+    if (r.waiting) said += "; waiting until " + line(*r.waiting);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const batch_report& r)
+{
+    std::string said(name(r.end));
+    if (r.reached) said += " at " + line(*r.reached);
+    if (r.end == batch_end::committed) {
+        said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+    } else if (!r.why.ok()) {
+        said += ": " + line(r.why);
+    }
+    if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const dead_letter& d)
+{
+    std::string said = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at), name(d.how),
+                                   counted(d.tries, "try", "tries"));
+    if (!d.reason.empty()) said += ": " + one_line(d.reason);
+    said += fmt::format(" (parked {}", line(d.parked));
+    if (d.occurred != wall_time{}) said += ", occurred " + line(d.occurred);
+    if (!d.body.empty()) said += ", " + bytes(d.body.size());
+    return said + ")";
+}
+
+[[nodiscard]] inline std::string line(const calibration_state& c)
+{
+    std::string said = "limit " + bytes(c.limit);
+    if (c.envelope != 0) said += ", envelope " + bytes(c.envelope);
+    said += ", header " + bytes(c.header);
+    if (c.accepted != 0) said += ", went through " + bytes(c.accepted);
+    if (c.refused != unlimited) said += ", refused " + bytes(c.refused);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const calibration& c)
+{
+    return fmt::format("budget {}: {}", bytes(c.budget()), line(c.state()));
+}
+
+[[nodiscard]] inline std::string line(const backoff& b)
+{
+    return fmt::format("pauses {} to {}, factor {}, jitter {}", line(b.base), line(b.cap), b.factor,
+                       name(b.spread));
+}
+
+[[nodiscard]] inline std::string line(const retry_policy& p)
+{
+    return fmt::format("{}, {} at once, {}", counted(p.most, "try", "tries"), p.immediate,
+                       line(p.pauses));
+}
+
+[[nodiscard]] inline std::string line(const send_policy& p)
+{
+    return fmt::format("{}; header {}, {} in flight, linger {}, if unknown {}; {}", line(p.limit),
+                       bytes(p.header), p.in_flight, line(p.linger), name(p.on_unknown),
+                       line(p.retry));
+}
+
+[[nodiscard]] inline std::string line(const batch_policy& p)
+{
+    return fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
+                       counted(p.tries, "try", "tries"), name(p.on_exhausted),
+                       p.savepoints ? "with" : "without", bytes(p.reason_bytes));
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_REPORT_HPP

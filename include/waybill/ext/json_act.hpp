@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_act: what a machine says is to be done, as JSON, one way: {"act": "send", ...}. A whole
+// action, which is a variant, is written as what it holds.
+
+#ifndef WAYBILL_EXT_JSON_ACT_HPP
+#define WAYBILL_EXT_JSON_ACT_HPP
+
+#include <concepts>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/sender.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_report.hpp>
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1::act {
+
+inline void to_json(nlohmann::json& j, const wait& a)
+{
+    j = {{"act", "wait"}, {"until_steady_ns", a.until.since_epoch().count()}};
+}
+inline void to_json(nlohmann::json& j, const idle&) { j = {{"act", "idle"}}; }
+
+inline void to_json(nlohmann::json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
+inline void to_json(nlohmann::json& j, const give_up& a)
+{
+    j = {{"act", "give_up"}, {"why", a.why}};
+}
+
+inline void to_json(nlohmann::json& j, const send& a)
+{
+    j = {{"act", "send"},
+         {"attempt", a.attempt},
+         {"bytes", detail::size_or_unlimited(a.bytes)},
+         {"closed", a.closed}};
+    j["items"] = nlohmann::json::array();
+    for (const run& r : a.items) j["items"].push_back(r);
+}
+inline void to_json(nlohmann::json& j, const settle& a)
+{
+    j = item_report{a.items, a.outcome, a.how, a.bytes, a.limit, {}};
+    j["act"] = "settle";
+}
+
+inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }
+inline void to_json(nlohmann::json& j, const savepoint&) { j = {{"act", "savepoint"}}; }
+inline void to_json(nlohmann::json& j, const handle& a)
+{
+    j = {{"act", "handle"}, {"event", a.event}};
+}
+inline void to_json(nlohmann::json& j, const release&) { j = {{"act", "release"}}; }
+inline void to_json(nlohmann::json& j, const undo&) { j = {{"act", "undo"}}; }
+inline void to_json(nlohmann::json& j, const dead_letter& a)
+{
+    j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.how}, {"tries", a.tries}};
+}
+inline void to_json(nlohmann::json& j, const advance&) { j = {{"act", "advance"}}; }
+inline void to_json(nlohmann::json& j, const commit&) { j = {{"act", "commit"}}; }
+inline void to_json(nlohmann::json& j, const rollback&) { j = {{"act", "rollback"}}; }
+inline void to_json(nlohmann::json& j, const read_back&) { j = {{"act", "read_back"}}; }
+
+/// An action of one of our machines, and nothing that could be made into one.
+template <class Action>
+    requires std::same_as<Action, sender::action> || std::same_as<Action, batch_machine::action> ||
+             std::same_as<Action, retry_action>
+void to_json(nlohmann::json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_1::act
+
+#endif  // WAYBILL_EXT_JSON_ACT_HPP

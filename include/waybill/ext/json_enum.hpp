@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_enum: enums by their names. By itself nlohmann's library would write numbers, which mean
+// something else as soon as an enumerator is added.
+
+#ifndef WAYBILL_EXT_JSON_ENUM_HPP
+#define WAYBILL_EXT_JSON_ENUM_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/limits.hpp>
+#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/retry/backoff.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// An enum of ours: name(e) says what it is.
+template <class E>
+concept named_enum = std::is_enum_v<E> && requires(E e) {
+    { name(e) } -> std::same_as<std::string_view>;
+};
+
+/// The enumerator that is called so; empty if none is.
+template <named_enum E>
+[[nodiscard]] constexpr std::optional<E> named(std::string_view text)
+{
+    constexpr std::string_view nobody = name(static_cast<E>(0xFF));
+    for (std::uint8_t i = 0; i < 0xFF; ++i) {
+        const std::string_view known = name(static_cast<E>(i));
+        if (known == nobody) return {};  // they are numbered from 0 without a gap
+        if (known == text) return static_cast<E>(i);
+    }
+    return {};
+}
+
+/// All names, as in "none, equal or full".
+template <named_enum E>
+[[nodiscard]] std::string names()
+{
+    constexpr std::string_view nobody = name(static_cast<E>(0xFF));
+    std::string list;
+    for (std::uint8_t i = 0; name(static_cast<E>(i)) != nobody; ++i) {
+        const bool last = name(static_cast<E>(i + 1)) == nobody;
+        if (i != 0) list += last ? " or " : ", ";
+        list += name(static_cast<E>(i));
+    }
+    return list;
+}
+
+// One for each, since a template would be no better match than the library's own.
+inline void to_json(nlohmann::json& j, const adding& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const advance_outcome& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const batch_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const closed_by& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const commit_outcome& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const fault_class& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const heard& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const item_outcome& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const jitter& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_exhausted& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_ENUM_HPP

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_policy: limits and policies, both ways. Fields are called as in the structs; what is
+// left out has its default.
+
+#ifndef WAYBILL_EXT_JSON_POLICY_HPP
+#define WAYBILL_EXT_JSON_POLICY_HPP
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/limits.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/decide.hpp>
+
+namespace waybill::inline v0_1 {
+
+namespace detail {
+
+[[nodiscard]] inline nlohmann::json size_or_unlimited(std::uint64_t n)
+{
+    if (n == unlimited) return "unlimited";
+    return n;
+}
+
+}  // namespace detail
+
+inline void to_json(nlohmann::json& j, const duration& d) { j = text(d); }
+inline void to_json(nlohmann::json& j, const wall_time& t) { j = text(t); }
+
+inline void to_json(nlohmann::json& j, const limits& l)
+{
+    j = {{"bytes", detail::size_or_unlimited(l.bytes)},
+         {"items", detail::size_or_unlimited(l.items)},
+         {"single", detail::size_or_unlimited(l.single)},
+         {"envelope", detail::size_or_unlimited(l.envelope)}};
+}
+
+inline void read_value(const json_place& at, limits& into)
+{
+    json_fields(at)
+        .may_size("bytes", into.bytes)
+        .may_size("items", into.items)
+        .may_size("single", into.single)
+        .may_size("envelope", into.envelope)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const backoff& b)
+{
+    j = {{"base", b.base}, {"cap", b.cap}, {"factor", b.factor}, {"spread", b.spread}};
+}
+
+inline void read_value(const json_place& at, backoff& into)
+{
+    json_fields(at)
+        .may("base", into.base)
+        .may("cap", into.cap)
+        .may("factor", into.factor)
+        .may("spread", into.spread)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const retry_policy& p)
+{
+    j = {{"most", p.most}, {"immediate", p.immediate}, {"pauses", p.pauses}};
+}
+
+inline void read_value(const json_place& at, retry_policy& into)
+{
+    json_fields(at)
+        .may("most", into.most)
+        .may("immediate", into.immediate)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const send_policy& p)
+{
+    j = {{"limit", p.limit},
+         {"header", detail::size_or_unlimited(p.header)},
+         {"in_flight", p.in_flight},
+         {"linger", p.linger},
+         {"on_unknown", p.on_unknown},
+         {"retry", p.retry}};
+}
+
+inline void read_value(const json_place& at, send_policy& into)
+{
+    json_fields(at)
+        .may("limit", into.limit)
+        .may_size("header", into.header)
+        .may("in_flight", into.in_flight)
+        .may("linger", into.linger)
+        .may("on_unknown", into.on_unknown)
+        .may("retry", into.retry)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const batch_policy& p)
+{
+    j = {{"tries", p.tries},
+         {"on_exhausted", p.on_exhausted},
+         {"savepoints", p.savepoints},
+         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
+}
+
+inline void read_value(const json_place& at, batch_policy& into)
+{
+    std::uint64_t reason_bytes = into.reason_bytes;
+    json_fields(at)
+        .may("tries", into.tries)
+        .may("on_exhausted", into.on_exhausted)
+        .may("savepoints", into.savepoints)
+        .may_size("reason_bytes", reason_bytes)
+        .done();
+    into.reason_bytes = reason_bytes;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_POLICY_HPP

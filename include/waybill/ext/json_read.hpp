@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_read: what stands in a JSON value, or where it goes wrong.
+//
+// A place is a value and how to get there. What is read from it is written into an object that has
+// its defaults already; the first thing that is wrong is kept, and all reading after it does
+// nothing. Nothing here throws, whatever the value is.
+
+#ifndef WAYBILL_EXT_JSON_READ_HPP
+#define WAYBILL_EXT_JSON_READ_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_text.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// What kind of thing is wrong with a JSON value.
+enum class json_problem : std::uint8_t {
+    syntax,        ///< It is not JSON.
+    duplicate,     ///< An object has the same name twice.
+    missing,       ///< A field that must be there is not.
+    unknown_field,  ///< A field that nothing here knows.
+    wrong,         ///< It is of another type, or says something that cannot be.
+    newer,         ///< A later version of waybill has written it.
+};
+
+[[nodiscard]] constexpr std::string_view name(json_problem p) noexcept
+{
+    switch (p) {
+        case json_problem::syntax: return "syntax";
+        case json_problem::duplicate: return "duplicate";
+        case json_problem::missing: return "missing";
+        case json_problem::unknown_field: return "unknown_field";
+        case json_problem::wrong: return "wrong";
+        case json_problem::newer: return "newer";
+    }
+    return "?";
+}
+
+/// The first thing that is wrong.
+struct json_error {
+    json_problem problem = json_problem::wrong;
+    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the whole.
+    std::string expected{};  ///< What should stand there.
+    std::string found{};     ///< What does, shortened.
+
+    friend bool operator==(const json_error&, const json_error&) = default;
+};
+
+/// One line: where, what should be there, what is.
+[[nodiscard]] inline std::string text(const json_error& e)
+{
+    std::string line = e.path.empty() ? "the document" : e.path;
+    line += ": expected ";
+    line += e.expected;
+    if (!e.found.empty()) {
+        line += ", found ";
+        line += e.found;
+    }
+    return line;
+}
+
+namespace detail {
+
+/// A value as an error shows it; short, and never more work than it is worth.
+[[nodiscard]] inline std::string shown(const nlohmann::json& v)
+{
+    if (v.is_object()) return "an object";
+    if (v.is_array()) return "an array";
+    if (v.is_binary() || v.is_discarded()) return "no JSON value";
+    constexpr auto replace = nlohmann::json::error_handler_t::replace;
+    if (const auto* s = v.get_ptr<const std::string*>()) {
+        constexpr std::size_t most = 60;
+        const nlohmann::json begin = utf8_prefix(*s, most);
+        return begin.dump(-1, ' ', true, replace) + (s->size() > most ? "..." : "");
+    }
+    return v.dump(-1, ' ', true, replace);
+}
+
+/// A path with one step more, escaped as RFC 6901 has it.
+[[nodiscard]] inline std::string path_to(std::string_view path, std::string_view step)
+{
+    std::string longer(path);
+    longer += '/';
+    for (const char c : utf8_prefix(step, 60)) {
+        if (c == '~') longer += "~0";
+        else if (c == '/') longer += "~1";
+        else longer += c;
+    }
+    return longer;
+}
+
+}  // namespace detail
+
+/// A value, how to get there, and where to say what is wrong with it.
+struct json_place {
+    const nlohmann::json& value;
+    std::string path;
+    std::optional<json_error>& error;
+
+    void fail(std::string expected, json_problem p = json_problem::wrong) const
+    {
+        if (!error) error = json_error{p, path, std::move(expected), detail::shown(value)};
+    }
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::optional<std::uint64_t> whole_number(const nlohmann::json& v)
+{
+    if (const auto* n = v.get_ptr<const nlohmann::json::number_unsigned_t*>()) return *n;
+    if (const auto* n = v.get_ptr<const nlohmann::json::number_integer_t*>()) {
+        if (*n >= 0) return as_size(*n);
+    }
+    return {};
+}
+
+}  // namespace detail
+
+/// An integer that numbers or counts.
+inline void read_value(const json_place& at, std::uint64_t& into)
+{
+    if (const auto n = detail::whole_number(at.value)) into = *n;
+    else at.fail("a whole number of at most 64 bits");
+}
+
+/// A size or a limit; "unlimited" for none.
+inline void read_size(const json_place& at, std::uint64_t& into)
+{
+    const auto* word = at.value.get_ptr<const std::string*>();
+    if (word && *word == "unlimited") into = highest_size;
+    else if (const auto n = detail::whole_number(at.value)) into = *n;
+    else at.fail("a whole number of at most 64 bits, or \"unlimited\"");
+}
+
+inline void read_value(const json_place& at, std::uint32_t& into)
+{
+    const auto n = detail::whole_number(at.value);
+    if (n && *n <= UINT32_MAX) into = static_cast<std::uint32_t>(*n);
+    else at.fail("a whole number of at most 32 bits");
+}
+
+inline void read_value(const json_place& at, double& into)
+{
+    using json = nlohmann::json;
+    const auto* x = at.value.get_ptr<const json::number_float_t*>();
+    const auto* i = at.value.get_ptr<const json::number_integer_t*>();
+    if (const auto n = detail::whole_number(at.value)) into = static_cast<double>(*n);
+    else if (i) into = static_cast<double>(*i);
+    else if (x && *x - *x == 0) into = *x;  // neither infinite nor "not a number"
+    else at.fail("a number");
+}
+
+inline void read_value(const json_place& at, bool& into)
+{
+    if (const auto* b = at.value.get_ptr<const bool*>()) into = *b;
+    else at.fail("true or false");
+}
+
+inline void read_value(const json_place& at, std::string& into)
+{
+    const auto* s = at.value.get_ptr<const std::string*>();
+    if (s && is_utf8(*s)) into = *s;
+    else at.fail("a text in UTF-8");
+}
+
+inline void read_value(const json_place& at, duration& into)
+{
+    const auto* s = at.value.get_ptr<const std::string*>();
+    if (const auto d = s ? duration_in(*s) : std::nullopt) into = *d;
+    else at.fail("a duration such as \"1.5s\" (ns, us, ms, s, min, h, or \"forever\")");
+}
+
+inline void read_value(const json_place& at, wall_time& into)
+{
+    const auto* s = at.value.get_ptr<const std::string*>();
+    if (const auto t = s ? wall_time_in(*s) : std::nullopt) into = *t;
+    else at.fail("a time such as \"2024-02-29T12:00:00.25Z\"");
+}
+
+template <named_enum E>
+void read_value(const json_place& at, E& into)
+{
+    const auto* s = at.value.get_ptr<const std::string*>();
+    if (const auto e = s ? named<E>(*s) : std::nullopt) into = *e;
+    else at.fail(names<E>());
+}
+
+/// The fields of an object. Each is asked for by name; `done` refuses those that nobody asked for.
+class json_fields {
+public:
+    explicit json_fields(const json_place& at) : at_(at)
+    {
+        if (!at.value.is_object()) at.fail("an object");
+    }
+
+    /// Leaves what is there already if there is no such field.
+    template <class T>
+    json_fields& may(std::string_view field, T& into)
+    {
+        if (const nlohmann::json* v = find(field)) read_value(place_of(*v, field), into);
+        return *this;
+    }
+
+    template <class T>
+    json_fields& must(std::string_view field, T& into)
+    {
+        may(field, into);
+        if (!last_) fail_missing(field);
+        return *this;
+    }
+
+    json_fields& may_size(std::string_view field, std::uint64_t& into)
+    {
+        if (const nlohmann::json* v = find(field)) read_size(place_of(*v, field), into);
+        return *this;
+    }
+
+    json_fields& must_size(std::string_view field, std::uint64_t& into)
+    {
+        may_size(field, into);
+        if (!last_) fail_missing(field);
+        return *this;
+    }
+
+    /// Text, under its name or, where it is not UTF-8, as base64.
+    json_fields& must_text(std::string_view field, std::string& into)
+    {
+        const std::string encoded = std::string(field) + "_base64";
+        const nlohmann::json* v = find(encoded);
+        if (!v) return must(field, into);
+        const auto* s = v->get_ptr<const std::string*>();
+        auto bytes = s ? bytes_in_base64(*s) : std::nullopt;
+        if (!bytes) place_of(*v, encoded).fail("base64");
+        else into = *std::move(bytes);
+        return *this;
+    }
+
+    /// The version comes first: what a later one has written may mean anything.
+    json_fields& version(std::uint64_t ours)
+    {
+        const nlohmann::json* v = find("version");
+        if (!v) {
+            fail_missing("version");
+            return *this;
+        }
+        const std::string known = "version " + std::to_string(ours) + " or older";
+        const auto n = detail::whole_number(*v);
+        if (!n || *n == 0) place_of(*v, "version").fail(known);
+        else if (*n > ours) place_of(*v, "version").fail(known, json_problem::newer);
+        return *this;
+    }
+
+    void done() const
+    {
+        if (at_.error) return;
+        for (auto i = at_.value.begin(); i != at_.value.end(); ++i) {
+            if (known(i.key())) continue;
+            place_of(i.value(), i.key()).fail("no field of this name", json_problem::unknown_field);
+            return;
+        }
+    }
+
+private:
+    [[nodiscard]] const nlohmann::json* find(std::string_view field)
+    {
+        last_ = false;
+        if (at_.error) return nullptr;
+        const auto i = at_.value.find(field);
+        if (i == at_.value.end()) return asked_for(field);
+        last_ = true;
+        asked_for(field);
+        return &*i;
+    }
+
+    const nlohmann::json* asked_for(std::string_view field)
+    {
+        known_.emplace_back(field);
+        return nullptr;
+    }
+
+    [[nodiscard]] bool known(std::string_view field) const
+    {
+        for (const std::string& k : known_) {
+            if (k == field) return true;
+        }
+        return false;
+    }
+
+    void fail_missing(std::string_view field) const
+    {
+        if (at_.error) return;
+        at_.error = json_error{json_problem::missing, detail::path_to(at_.path, field), "a value",
+                               "nothing"};
+    }
+
+    [[nodiscard]] json_place place_of(const nlohmann::json& v, std::string_view field) const
+    {
+        return {v, detail::path_to(at_.path, field), at_.error};
+    }
+
+    const json_place& at_;
+    std::vector<std::string> known_;
+    bool last_ = false;  // whether the field that was asked for last is there
+};
+
+/// Can be read from JSON: there is a read_value for it.
+template <class T>
+concept json_readable = requires(const json_place& at, T& into) { read_value(at, into); };
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_READ_HPP

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_report: reports and errors as JSON, one way. What does not apply is left out.
+
+#ifndef WAYBILL_EXT_JSON_REPORT_HPP
+#define WAYBILL_EXT_JSON_REPORT_HPP
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/send_report.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_state.hpp>
+
+namespace waybill::inline v0_1 {
+
+inline void to_json(nlohmann::json& j, const fault& f)
+{
+    j = {{"how", f.how}};
+    if (!f.text.empty()) detail::put_text(j, "text", f.text);
+}
+
+inline void to_json(nlohmann::json& j, const config_error& e)
+{
+    j = {{"field", e.field},
+         {"value", detail::size_or_unlimited(e.value)},
+         {"rule", e.rule},
+         {"bound", detail::size_or_unlimited(e.bound)}};
+}
+
+inline void to_json(nlohmann::json& j, const json_error& e)
+{
+    j = {{"problem", name(e.problem)}};
+    detail::put_text(j, "path", e.path);
+    detail::put_text(j, "expected", e.expected);
+    if (!e.found.empty()) detail::put_text(j, "found", e.found);
+}
+
+inline void to_json(nlohmann::json& j, const run& r)
+{
+    j = {{"first", r.first}, {"count", r.count}};
+}
+
+inline void to_json(nlohmann::json& j, const item_report& r)
+{
+    j = {{"first", r.items.first}, {"count", r.items.count}, {"outcome", r.outcome}};
+    if (r.how != fault_class::none) j["how"] = r.how;
+    if (r.outcome == item_outcome::too_large) {
+        j["bytes"] = detail::size_or_unlimited(r.bytes);
+        j["limit"] = detail::size_or_unlimited(r.limit);
+    }
+    if (!r.text.empty()) detail::put_text(j, "text", r.text);
+}
+
+inline void to_json(nlohmann::json& j, const send_report& r)
+{
+    j = {{"sends", r.sends},
+         {"refusals", r.refusals},
+         {"taken", r.taken},
+         {"accepted", r.accepted},
+         {"not_accepted", r.not_accepted},
+         {"resent_bytes", r.resent_bytes},
+         {"stopped", r.stopped},
+         {"outcomes", r.outcomes}};
+    if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
+}
+
+inline void to_json(nlohmann::json& j, const batch_report& r)
+{
+    j = {{"end", r.end},
+         {"handled", r.handled},
+         {"dead_lettered", r.dead_lettered},
+         {"skipped", r.skipped}};
+    if (r.reached) j["reached"] = *r.reached;
+    if (!r.why.ok()) j["why"] = r.why;
+}
+
+inline void to_json(nlohmann::json& j, const assignment& a)
+{
+    j = {{"key", a.key}, {"epoch", a.epoch}};
+    if (a.from) j["from"] = *a.from;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_REPORT_HPP

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_state: what outlives a process, both ways: what has been learnt about a destination, how
+// far a partition has been consumed, and the events that failed.
+//
+// The form has a version of its own and does not depend on how the values are found out or kept.
+
+#ifndef WAYBILL_EXT_JSON_STATE_HPP
+#define WAYBILL_EXT_JSON_STATE_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_text.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// The versions of the forms that are written here.
+inline constexpr std::uint64_t calibration_version = 1;
+inline constexpr std::uint64_t checkpoint_version = 1;
+inline constexpr std::uint64_t dead_letter_version = 1;
+
+namespace detail {
+
+/// Text under its name, or as base64 under another one.
+inline void put_text(nlohmann::json& j, std::string_view field, const std::string& value)
+{
+    if (is_utf8(value)) j[std::string(field)] = value;
+    else j[std::string(field) + "_base64"] = base64(value);
+}
+
+}  // namespace detail
+
+inline void to_json(nlohmann::json& j, const calibration_state& c)
+{
+    j = {{"version", calibration_version},
+         {"limit", detail::size_or_unlimited(c.limit)},
+         {"envelope", detail::size_or_unlimited(c.envelope)},
+         {"header", detail::size_or_unlimited(c.header)},
+         {"accepted", detail::size_or_unlimited(c.accepted)},
+         {"refused", detail::size_or_unlimited(c.refused)}};
+}
+
+inline void read_value(const json_place& at, calibration_state& into)
+{
+    json_fields(at)
+        .version(calibration_version)
+        .must_size("limit", into.limit)
+        .must_size("envelope", into.envelope)
+        .must_size("header", into.header)
+        .must_size("accepted", into.accepted)
+        .must_size("refused", into.refused)
+        .done();
+    if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
+}
+
+inline void to_json(nlohmann::json& j, const calibration& c) { j = c.state(); }
+
+inline void read_value(const json_place& at, calibration& into)
+{
+    calibration_state state;
+    read_value(at, state);
+    into = calibration(state);
+}
+
+inline void to_json(nlohmann::json& j, const partition_key& k)
+{
+    j = nlohmann::json::object();
+    detail::put_text(j, "source", k.source);
+    detail::put_text(j, "group", k.group);
+    detail::put_text(j, "partition", k.partition);
+}
+
+inline void read_value(const json_place& at, partition_key& into)
+{
+    json_fields(at)
+        .must_text("source", into.source)
+        .must_text("group", into.group)
+        .must_text("partition", into.partition)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const position& p)
+{
+    j = {{"sequence", p.sequence}};
+    detail::put_text(j, "offset", p.offset);
+}
+
+inline void read_value(const json_place& at, position& into)
+{
+    json_fields(at).must("sequence", into.sequence).must_text("offset", into.offset).done();
+}
+
+inline void to_json(nlohmann::json& j, const checkpoint& c)
+{
+    j = {{"version", checkpoint_version}, {"at", c.at}, {"epoch", c.epoch}};
+}
+
+inline void read_value(const json_place& at, checkpoint& into)
+{
+    json_fields(at)
+        .version(checkpoint_version)
+        .must("at", into.at)
+        .must("epoch", into.epoch)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const dead_letter& d)
+{
+    j = {{"version", dead_letter_version},
+         {"key", d.key},
+         {"at", d.at},
+         {"how", d.how},
+         {"tries", d.tries},
+         {"occurred", d.occurred},
+         {"parked", d.parked}};
+    detail::put_text(j, "reason", d.reason);
+    detail::put_text(j, "body", d.body);
+}
+
+inline void read_value(const json_place& at, dead_letter& into)
+{
+    json_fields(at)
+        .version(dead_letter_version)
+        .must("key", into.key)
+        .must("at", into.at)
+        .must("how", into.how)
+        .must_text("reason", into.reason)
+        .must_text("body", into.body)
+        .must("tries", into.tries)
+        .must("occurred", into.occurred)
+        .must("parked", into.parked)
+        .done();
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_STATE_HPP

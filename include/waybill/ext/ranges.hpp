@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/ranges: chunk_by as a pipe of range-v3, over any input range.
+//
+//     for (auto&& batch : lines | ranges::views::transform(parse)
+//                               | waybill::views::chunk_by(limits, &event::bytes))
+//         batch.fits ? send(batch) : store_elsewhere(*batch.begin());
+//
+// What can be walked again is not copied: the elements are `chunk`s, which point into the range.
+// What can be read only once is kept: the elements are `owned_chunk`s, which hold the items
+// themselves. Both have bytes, fits, closed, begin() and end(). For both these hold:
+//   1. every item is in exactly one chunk, in the order it came, and no chunk is empty;
+//   2. a chunk that does not fit is one single item, and no cut could have saved it;
+//   3. a chunk is cut when the loop asks for it and not before, with the limits and sizes of that
+//      moment. Limits may be a function, and so follow what a sender learnt from the last batch.
+// And for those that are read only once:
+//   4. each item is read once, and none beyond the one that did not fit: that is the first of the
+//      next batch. A batch that is full by count, or by one item too large, reads nothing further,
+//      so a slow source never holds back a full batch. Nobody knows then whether it was the last:
+//      it is closed by `items` or `bytes` even where nothing follows, and no empty batch does;
+//   5. nothing is allocated but by the items, once a batch has grown to its size and if it is not
+//      moved from.
+//
+// A container seen through a transform can be walked again, and is: its values are made anew for
+// each look. `| ranges::views::cache1` behind the transform makes it one that is read only once.
+
+#ifndef WAYBILL_EXT_RANGES_HPP
+#define WAYBILL_EXT_RANGES_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <range/v3/range/access.hpp>
+#include <range/v3/range/concepts.hpp>
+#include <range/v3/range/traits.hpp>
+#include <range/v3/utility/semiregular_box.hpp>
+#include <range/v3/view/all.hpp>
+#include <range/v3/view/interface.hpp>
+#include <range/v3/view/view.hpp>
+
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/limits.hpp>
+#include <waybill/batch/sizer.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Limits, or a function that says what they are now.
+template <class L>
+concept limits_source = std::convertible_to<const L&, limits> || requires(const L& l) {
+    { l() } -> std::convertible_to<limits>;
+};
+
+/// A batch that holds its items itself. Move them out, or copy them, to keep them beyond the next.
+template <class Item>
+struct owned_chunk {
+    std::vector<Item> items{};
+    std::uint64_t bytes = 0;  ///< With the envelope; the true sum where it does not fit, too.
+    bool fits = true;         ///< False only for a single item that is over a limit by itself.
+    closed_by closed = closed_by::end;  ///< Why nothing more went in.
+
+    [[nodiscard]] auto begin() noexcept { return items.begin(); }
+    [[nodiscard]] auto end() noexcept { return items.end(); }
+    [[nodiscard]] auto begin() const noexcept { return items.begin(); }
+    [[nodiscard]] auto end() const noexcept { return items.end(); }
+    [[nodiscard]] std::size_t size() const noexcept { return items.size(); }
+    [[nodiscard]] bool empty() const noexcept { return items.empty(); }
+
+    friend bool operator==(const owned_chunk&, const owned_chunk&) = default;
+};
+
+namespace detail {
+
+template <limits_source L>
+[[nodiscard]] constexpr limits limits_now(const L& l)
+{
+    if constexpr (std::convertible_to<const L&, limits>) return l;
+    else return l();
+}
+
+/// Can be walked again by an iterator that the rest of the house takes.
+template <class R>
+concept walkable = ranges::forward_range<R> && std::forward_iterator<ranges::iterator_t<R>> &&
+                   std::sentinel_for<ranges::sentinel_t<R>, ranges::iterator_t<R>>;
+
+}  // namespace detail
+
+/// The chunks of a view that can be walked again. Its iterators look into it, so it outlives them.
+template <class V, limits_source L, class F>
+class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
+    template <bool Const>
+    class cursor {
+        using owner = std::conditional_t<Const, const chunked_view, chunked_view>;
+        using base = std::conditional_t<Const, const V, V>;
+        using I = ranges::iterator_t<base>;
+
+    public:
+        using iterator_concept = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;  // what it gives is made on the way
+        using value_type = chunk<I>;
+        using difference_type = std::iter_difference_t<I>;
+        using pointer = const value_type*;
+        using reference = value_type;
+
+        cursor() = default;
+        constexpr explicit cursor(owner& o) : owner_(&o) { cut(ranges::begin(o.base_)); }
+
+        [[nodiscard]] constexpr value_type operator*() const { return cut_; }
+        [[nodiscard]] constexpr pointer operator->() const noexcept { return &cut_; }
+        constexpr cursor& operator++()
+        {
+            cut(cut_.last);
+            return *this;
+        }
+        constexpr cursor operator++(int)
+        {
+            auto old = *this;
+            ++*this;
+            return old;
+        }
+
+        friend constexpr bool operator==(const cursor& a, const cursor& b)
+        {
+            return a.cut_.first == b.cut_.first && a.cut_.items == b.cut_.items;
+        }
+        friend constexpr bool operator==(const cursor& i, std::default_sentinel_t)
+        {
+            return i.cut_.empty();
+        }
+
+    private:
+        // The item that did not fit is measured once more: what was learnt from the chunk before it
+        // may have changed its size.
+        constexpr void cut(I from)
+        {
+            const F& weigh = owner_->size_;
+            const L& from_limits = owner_->limits_;
+            const limits l = detail::limits_now(from_limits);
+            cut_ = front_chunk(std::move(from), ranges::end(owner_->base_), l, weigh);
+        }
+
+        owner* owner_ = nullptr;
+        chunk<I> cut_{};
+    };
+
+public:
+    chunked_view() = default;
+    constexpr chunked_view(V base, L l, F weigh)
+        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+    {
+    }
+
+    [[nodiscard]] constexpr auto begin() { return cursor<false>(*this); }
+    template <class Base = const V>
+        requires detail::walkable<Base> && sizer<F, ranges::range_reference_t<Base>>
+    [[nodiscard]] constexpr auto begin() const
+    {
+        return cursor<true>(*this);
+    }
+    [[nodiscard]] constexpr std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    V base_{};
+    ranges::semiregular_box_t<L> limits_{};
+    ranges::semiregular_box_t<F> size_{};
+};
+
+/// The batches of a view that can be read only once. It is read from where it stays: begin() may be
+/// called again and goes on, but a copy of it, or what it was moved to, begins with what is left.
+template <class V, limits_source L, class F>
+class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
+    using I = ranges::iterator_t<V>;
+    using item = ranges::range_value_t<V>;
+
+    class cursor {
+    public:
+        using iterator_concept = std::input_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = owned_chunk<item>;
+        using difference_type = std::ptrdiff_t;
+        using pointer = value_type*;
+        using reference = value_type&;
+
+        cursor() = default;
+        explicit cursor(batched_view& o) noexcept : owner_(&o) {}
+
+        [[nodiscard]] reference operator*() const noexcept { return owner_->reading_.batch; }
+        [[nodiscard]] pointer operator->() const noexcept { return &owner_->reading_.batch; }
+        cursor& operator++()
+        {
+            owner_->fill();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+
+        friend bool operator==(const cursor& i, std::default_sentinel_t) noexcept
+        {
+            return i.over();
+        }
+
+    private:
+        [[nodiscard]] bool over() const noexcept { return owner_->reading_.over; }
+
+        batched_view* owner_ = nullptr;
+    };
+
+    // Belongs to the place where it is: its iterator looks into the base beside it.
+    struct reading {
+        reading() = default;
+        reading(const reading&) noexcept {}
+        reading& operator=(const reading& other) noexcept
+        {
+            if (this != &other) {
+                at.reset();
+                held.reset();
+                batch = {};
+                over = false;
+            }
+            return *this;
+        }
+        ~reading() = default;
+
+        std::optional<I> at;       // the last item that was read, if `read`
+        bool read = false;
+        std::optional<item> held;  // it did not fit into the batch before
+        owned_chunk<item> batch;
+        bool over = false;
+    };
+
+public:
+    batched_view() = default;
+    batched_view(V base, L l, F weigh)
+        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+    {
+    }
+
+    [[nodiscard]] cursor begin()
+    {
+        if (!reading_.at) {
+            reading_.at.emplace(ranges::begin(base_));
+            reading_.read = false;
+            fill();
+        }
+        return cursor(*this);
+    }
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    [[nodiscard]] bool pull()
+    {
+        if (reading_.held) return true;
+        I& at = *reading_.at;
+        if (reading_.read) ++at;
+        reading_.read = !(at == ranges::end(base_));
+        if (reading_.read) reading_.held.emplace(*at);
+        return reading_.read;
+    }
+
+    void fill()
+    {
+        owned_chunk<item>& b = reading_.batch;
+        const F& weigh = size_;
+        const L& from = limits_;
+        b.items.clear();
+        b.fits = true;
+        b.closed = closed_by::end;
+        while (pull()) {
+            const limits l = detail::limits_now(from);
+            const item& next = *reading_.held;
+            const std::uint64_t own = as_size(detail::measured(weigh, next));
+            if (b.items.empty()) b.bytes = l.envelope;
+            const std::uint64_t sum = saturating_add(b.bytes, own);
+            const bool alone = fits_alone(l, own);
+            if (!b.items.empty()) {
+                const bool many = b.items.size() >= l.items;  // fewer may be allowed meanwhile
+                if (many || !alone || sum > l.bytes || sum == highest_size) {
+                    b.closed = many ? closed_by::items : closed_by::bytes;
+                    return;
+                }
+            }
+            b.items.push_back(std::move(*reading_.held));
+            reading_.held.reset();
+            b.bytes = sum;
+            b.fits = alone;
+            if (!alone) {
+                b.closed = closed_by::bytes;
+                return;
+            }
+            if (b.items.size() >= l.items) {
+                b.closed = closed_by::items;
+                return;
+            }
+        }
+        if (b.items.empty()) {
+            b.bytes = 0;
+            reading_.over = true;
+        }
+    }
+
+    V base_{};
+    ranges::semiregular_box_t<L> limits_{};
+    ranges::semiregular_box_t<F> size_{};
+    reading reading_;
+};
+
+namespace views {
+
+struct chunk_by_fn {
+    /// What can be walked again: a view of `chunk`s, which point into it.
+    template <ranges::viewable_range R, limits_source L, class F, class V = ranges::views::all_t<R>>
+        requires detail::walkable<V> && sizer<F, ranges::range_reference_t<V>>
+    [[nodiscard]] constexpr auto operator()(R&& range, L l, F size) const
+    {
+        V base = ranges::views::all(std::forward<R>(range));
+        return chunked_view<V, L, F>(std::move(base), std::move(l), std::move(size));
+    }
+
+    /// What can be read only once: a view of `owned_chunk`s, which hold their items.
+    template <ranges::viewable_range R, limits_source L, class F, class V = ranges::views::all_t<R>>
+        requires(!detail::walkable<V>) && ranges::input_range<V> &&
+                sizer<F, const ranges::range_value_t<V>&>
+    [[nodiscard]] auto operator()(R&& range, L l, F size) const
+    {
+        V base = ranges::views::all(std::forward<R>(range));
+        return batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
+    }
+
+    /// To be piped into.
+    template <limits_source L, class F>
+    [[nodiscard]] constexpr auto operator()(L l, F size) const
+    {
+        return ranges::make_view_closure([l, size]<class R>(R&& range)
+            requires std::invocable<const chunk_by_fn&, R, L, F>
+        {
+            return chunk_by_fn{}(std::forward<R>(range), l, size);
+        });
+    }
+};
+
+/// `range | chunk_by(limits, size)` or `chunk_by(range, limits, size)`.
+inline constexpr chunk_by_fn chunk_by{};
+
+}  // namespace views
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_RANGES_HPP

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// The lines themselves: a change of words is a change that a reader of logs sees.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+// Headers of fmt that have a say on durations, variants, ranges and streams are no rivals.
+#include <fmt/chrono.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+#include <fmt/std.h>
+
+#include <waybill/ext/fmt.hpp>
+
+namespace ext_fmt_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+constexpr steady_time at_5s = steady_time::at(5s);
+
+template <class T>
+std::string line(const T& value)
+{
+    return fmt::format("{}", value);
+}
+
+TEST_CASE("times and durations")
+{
+    CHECK(line(duration(1500ms)) == "1.5s");
+    CHECK(line(duration(10min)) == "10min");
+    CHECK(line(duration(300ms)) == "300ms");
+    CHECK(line(duration(1ns)) == "1ns");
+    CHECK(line(duration::highest()) == "forever");
+    CHECK(line(at_5s) == "steady 5s");
+    CHECK(line(steady_time::highest()) == "never");
+    CHECK(line(wall_time::at(1'709'208'000'250ms)) == "2024-02-29T12:00:00.25Z");
+    CHECK(line(std::chrono::milliseconds(1500)) == "1500ms");  // fmt's own
+}
+
+TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
+{
+    CHECK(line(closed_by::deadline) == "deadline");
+    CHECK(line(adding::too_large) == "too_large");
+    CHECK(line(heard::late) == "late");
+    CHECK(line(fault_class::ownership_lost) == "ownership_lost");
+    CHECK(line(item_outcome::undecided) == "undecided");
+    CHECK(line(batch_end::committed) == "committed");
+    CHECK(line(commit_outcome::not_applied) == "not_applied");
+    CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
+    CHECK(line(jitter::equal) == "equal");
+    CHECK(line(when_unknown::hand_back) == "hand_back");
+    CHECK(line(when_exhausted::dead_letter) == "dead_letter");
+    CHECK(fmt::format("{:>8}|{:<8}|{:.3}", jitter::full, jitter::full, jitter::equal) ==
+          "    full|full    |equ");
+    CHECK(line(static_cast<closed_by>(200)) == "unknown");
+}
+
+TEST_CASE("errors")
+{
+    CHECK(line(fault{}) == "ok");
+    CHECK(line(permanent("total is negative")) == "permanent: total is negative");
+    CHECK(line(cancelled("")) == "cancelled");
+    CHECK(line(*check(limits{.bytes = 10, .envelope = 20})) ==
+          "limits.envelope is 20: must be less than bytes (10)");
+}
+
+TEST_CASE("text from outside cannot begin another line")
+{
+    CHECK(line(transient("bad\nFATAL: all is lost\r\t\x1b[2J\x7f")) ==
+          "transient: bad\\nFATAL: all is lost\\r\\t\\x1b[2J\\x7f");
+    CHECK(line(permanent("gr\xc3\xbc\xc3\x9f")) == "permanent: gr\xc3\xbc\xc3\x9f");
+    CHECK(line(partition_key{"a\nb", "c", "d"}) == "a\\nb/c/d");
+    CHECK(
+        line(item_report{{1, 1}, item_outcome::failed, fault_class::permanent, 0, 0, "no\nway"}) ==
+        "item 1: failed, permanent: no\\nway");
+}
+
+TEST_CASE("limits, chunks and batches")
+{
+    CHECK(line(limits{}) == "no limits");
+    CHECK(line(limits{.bytes = 262'144, .items = 1, .single = 1'024, .envelope = 1}) ==
+          "at most 262144 bytes, 1 item, 1024 bytes an item, envelope 1 byte");
+    const std::vector<std::uint64_t> sizes{1, 2, 9};
+    std::vector<std::string> said;
+    for (const auto& c : chunk_by(sizes, limits{.bytes = 3}, [](std::uint64_t n) { return n; })) {
+        said.push_back(line(c));
+    }
+    CHECK(said == std::vector<std::string>{"2 items, 3 bytes, closed by bytes",
+                                           "1 item, 9 bytes, does not fit"});
+
+    open_batch<int> open{limits{.items = 3}, [](const int&) -> std::uint64_t { return 5; }, 1s};
+    CHECK(line(open) == "0 items, 0 bytes, open, due when full");
+    CHECK(open.try_add(1, at_5s) == adding::added);
+    CHECK(line(open) == "1 item, 5 bytes, open, due steady 6s");
+    CHECK(line(open.take(at_5s)) == "1 item, 5 bytes, closed by end");
+}
+
+TEST_CASE("what a sender says and has learnt")
+{
+    sender s{{.limit = {.bytes = 100}, .header = 2}};
+    CHECK(line(s.next(at_5s)) == "idle");
+    s.on(queued{30}, at_5s);
+    s.on(queued{40}, at_5s);
+    s.on(flushed{}, at_5s);
+    CHECK(line(s.next(at_5s)) == "send attempt 0: items 0 to 1, 74 bytes, closed by end");
+    s.on(accepted{0, {}}, at_5s);
+    CHECK(line(s.next(at_5s)) == "settle items 0 to 1: accepted");
+    CHECK(line(s.learnt()) ==
+          "budget 100 bytes: limit 100 bytes, header 2 bytes, went through 74 bytes");
+    CHECK(
+        line(calibration_state{
+            .limit = 50, .envelope = 1, .header = 1, .accepted = 20, .refused = 40}) ==
+        "limit 50 bytes, envelope 1 byte, header 1 byte, went through 20 bytes, refused 40 bytes");
+
+    const run gaps[] = {{0, 2}, {5, 1}, {7, 3}};
+    CHECK(line(runs(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
+    CHECK(line(runs(gaps + 1, 1)) == "item 5");
+    CHECK(line(runs()) == "no items");
+    CHECK(line(run{3, 2}) == "items 3 to 4");
+    CHECK(line(run{}) == "no items");
+    CHECK(line(act::send{7, runs(gaps, 1), 1, closed_by::items}) ==
+          "send attempt 7: items 0 to 1, 1 byte, closed by items");
+    CHECK(line(act::settle{{4, 1}, item_outcome::too_large, fault_class::none, 120, 100}) ==
+          "settle item 4: too_large, 120 bytes where the limit is 100");
+    CHECK(line(sender::action(act::wait{at_5s})) == "wait until steady 5s");
+}
+
+TEST_CASE("what a batch machine says")
+{
+    CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
+    CHECK(line(act::savepoint{}) == "savepoint");
+    CHECK(line(act::handle{3}) == "handle event 3");
+    CHECK(line(act::release{}) == "release");
+    CHECK(line(act::undo{}) == "undo");
+    CHECK(line(act::dead_letter{3, fault_class::permanent, 2}) ==
+          "dead_letter event 3: permanent after 2 tries");
+    CHECK(line(act::dead_letter{3, fault_class::transient, 1}) ==
+          "dead_letter event 3: transient after 1 try");
+    CHECK(line(act::advance{}) == "advance");
+    CHECK(line(act::commit{}) == "commit");
+    CHECK(line(act::rollback{}) == "rollback");
+    CHECK(line(batch_machine::action(act::read_back{})) == "read back");
+}
+
+TEST_CASE("whether to try again")
+{
+    CHECK(line(decide({}, 1, fault_class::permanent, 0.5, at_5s)) == "give up: permanent");
+    CHECK(line(retry_action(act::retry_now{})) == "retry now");
+    CHECK(line(act::give_up{}) == "give up");
+    CHECK(line(act::idle{}) == "idle");
+    CHECK(line(act::wait{steady_time::highest()}) == "wait until never");
+}
+
+TEST_CASE("reports")
+{
+    send_report r{.taken = 1'002, .sends = 47, .refusals = 1, .accepted = 1'001, .not_accepted = 1};
+    CHECK(line(r) == "sent 47 requests, 1 refused; 1001 accepted, 1 not");
+    r.resent_bytes = 4'096;
+    r.stopped = true;
+    r.waiting = at_5s;
+    CHECK(line(r) ==
+          "sent 47 requests, 1 refused; 1001 accepted, 1 not; 4096 bytes sent in vain; "
+          "stopped after reading 1002 items; waiting until steady 5s");
+    CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 refused; 0 accepted, 0 not");
+    CHECK(line(item_report{{0, 3}, item_outcome::accepted}) == "items 0 to 2: accepted");
+
+    CHECK(line(batch_report{.end = batch_end::committed,
+                            .reached = position{18, "x1"},
+                            .handled = 9,
+                            .dead_lettered = 1}) ==
+          "committed at 18 (offset x1): 9 handled, 1 dead-lettered");
+    CHECK(line(batch_report{
+              .end = batch_end::redeliver, .skipped = 2, .why = infrastructure("disk full")}) ==
+          "redeliver: infrastructure: disk full; 2 skipped");
+    CHECK(line(batch_report{}) == "empty");
+}
+
+TEST_CASE("positions and dead letters")
+{
+    const partition_key key{"orders", "billing", "0"};
+    CHECK(line(key) == "orders/billing/0");
+    CHECK(line(position{18, ""}) == "18");
+    CHECK(line(checkpoint{{18, "x1"}, 3}) == "at 18 (offset x1), epoch 3");
+    CHECK(line(assignment{key, position{18, ""}, 3}) == "orders/billing/0 after 18, epoch 3");
+    CHECK(line(assignment{key, {}, 3}) == "orders/billing/0 from the beginning, epoch 3");
+    dead_letter d{.key = key, .at = {18, ""}, .reason = "bad\nb18", .tries = 1};
+    CHECK(line(d) ==
+          "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 (parked 1970-01-01T00:00:00Z)");
+    d.body = "12345";
+    d.occurred = wall_time::at(1s);
+    d.parked = wall_time::at(2s);
+    CHECK(line(d) ==
+          "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 "
+          "(parked 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
+}
+
+TEST_CASE("policies")
+{
+    CHECK(line(backoff{}) == "pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(retry_policy{}) == "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(send_policy{.limit = {.items = 10}, .header = 54, .linger = 50ms}) ==
+          "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if unknown repeat; "
+          "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(batch_policy{}) ==
+          "3 tries, then redeliver, with savepoints, reasons of at most 1024 bytes");
+}
+
+}  // namespace
+}  // namespace ext_fmt_test

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_read_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+template <class T>
+void comes_back(const T& value)
+{
+    const std::string text = json(value).dump();
+    CAPTURE(text);
+    const auto read = parse_json<T>(text);
+    REQUIRE(read.has_value());
+    CHECK(*read == value);
+}
+
+TEST_CASE("what is written is read back")
+{
+    comes_back(limits{});
+    comes_back(limits{.bytes = 262'144, .items = 4'500, .single = 1'024, .envelope = 512});
+    comes_back(limits{.bytes = unlimited - 1, .items = 0});
+    comes_back(backoff{});
+    comes_back(
+        backoff{.base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = jitter::none});
+    comes_back(retry_policy{.most = UINT32_MAX, .immediate = 7});
+    comes_back(send_policy{});
+    comes_back(send_policy{.limit = {.bytes = 1},
+                           .header = 54,
+                           .in_flight = 8,
+                           .linger = 50ms,
+                           .on_unknown = when_unknown::hand_back,
+                           .retry = {.most = 1, .pauses = {.factor = 1e300}}});
+    comes_back(batch_policy{});
+    comes_back(batch_policy{.tries = 1,
+                            .on_exhausted = when_exhausted::dead_letter,
+                            .savepoints = false,
+                            .reason_bytes = 0});
+    comes_back(calibration());
+    comes_back(calibration_state{1, 2, 3, 4, 5});
+    comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
+    comes_back(dead_letter{});
+    comes_back(dead_letter{{"a", "b", "c"},
+                           {7, "o"},
+                           fault_class::transient,
+                           "gr\xc3\xbc\xc3\x9f",
+                           std::string("\0\xff", 2),
+                           3,
+                           wall_time::lowest(),
+                           wall_time::highest()});
+}
+
+TEST_CASE("a calibration goes on where it stopped")
+{
+    calibration learnt(limits{.bytes = 10'000, .envelope = 10}, 5);
+    learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300);
+    learnt.refused({.bodies = 9'000, .guessed = 10, .items = 10}, {}, {});
+    const auto again = parse_json<calibration>(json(learnt).dump());
+    REQUIRE(again.has_value());
+    CHECK(*again == learnt);
+    CHECK(again->budget() == learnt.budget());
+    CHECK(learnt.budget() < 9'000);
+
+    // What contradicts itself is not believed, whoever hands it in.
+    CHECK(calibration(calibration_state{.limit = 100, .accepted = 9, .refused = 9}).budget() == 100);
+    CHECK(calibration(calibration_state{.limit = 100, .refused = 0}).budget() == 100);
+}
+
+TEST_CASE("what is left out of a policy has its default")
+{
+    CHECK(*parse_json<limits>("{}") == limits{});
+    CHECK(*parse_json<send_policy>("{}") == send_policy{});
+    CHECK(*parse_json<batch_policy>(R"({"tries": 9})") == batch_policy{.tries = 9});
+    const auto p =
+        parse_json<send_policy>(R"({"retry": {"pauses": {"cap": "10min", "factor": 3}}})");
+    REQUIRE(p.has_value());
+    CHECK(*p == send_policy{.retry = {.pauses = {.cap = 10min, .factor = 3.0}}});
+    CHECK(*parse_json<limits>(R"({"bytes": "unlimited"})") == limits{});
+    // Whether it makes sense is another question.
+    CHECK(check(*parse_json<backoff>(R"({"factor": -2})")).has_value());
+}
+
+struct bad_case {
+    std::string_view text;
+    json_problem problem;
+    std::string_view line;
+};
+
+template <class T>
+void refuses(std::initializer_list<bad_case> table)
+{
+    for (const bad_case& b : table) {
+        CAPTURE(b.text);
+        const auto read = parse_json<T>(b.text);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(text(read.error()) == b.line);
+        CHECK(read.error().problem == b.problem);
+    }
+}
+
+TEST_CASE("what is wrong with a policy is told with its place")
+{
+    using enum json_problem;
+    refuses<send_policy>({
+        {"[]", wrong, "the document: expected an object, found an array"},
+        {"null", wrong, "the document: expected an object, found null"},
+        {R"({"limit": 5})", wrong, "/limit: expected an object, found 5"},
+        {R"({"limit": {"bytes": -1}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found -1)"},
+        {R"({"limit": {"bytes": 1.5}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found 1.5)"},
+        {R"({"limit": {"bytes": 1e3}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found 1000.0)"},
+        {R"({"limit": {"bytes": 18446744073709551616}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found 1.8446744073709552e+19)"},
+        {R"({"limit": {"bytes": "256K"}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found "256K")"},
+        {R"({"limit": {"bytes": null}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found null)"},
+        {R"({"limit": {"bytes": true}})", wrong,
+         R"(/limit/bytes: expected a whole number of at most 64 bits, or "unlimited", found true)"},
+        {R"({"in_flight": 4294967296})", wrong,
+         "/in_flight: expected a whole number of at most 32 bits, found 4294967296"},
+        {R"({"in_flight": "unlimited"})", wrong,
+         R"(/in_flight: expected a whole number of at most 32 bits, found "unlimited")"},
+        {R"({"linger": 50})", wrong,
+         R"(/linger: expected a duration such as "1.5s" (ns, us, ms, s, min, h, or "forever"), found 50)"},
+        {R"({"linger": "50"})", wrong,
+         R"(/linger: expected a duration such as "1.5s" (ns, us, ms, s, min, h, or "forever"), found "50")"},
+        {R"({"retry": {"pauses": {"base": "fast"}}})", wrong,
+         R"(/retry/pauses/base: expected a duration such as "1.5s" (ns, us, ms, s, min, h, or "forever"), found "fast")"},
+        {R"({"retry": {"pauses": {"factor": "2"}}})", wrong,
+         R"(/retry/pauses/factor: expected a number, found "2")"},
+        {R"({"retry": {"pauses": {"spread": "half"}}})", wrong,
+         R"(/retry/pauses/spread: expected none, equal or full, found "half")"},
+        {R"({"on_unknown": 0})", wrong, "/on_unknown: expected repeat or hand_back, found 0"},
+        {R"({"retry": {"pauzes": {}}})", unknown_field,
+         "/retry/pauzes: expected no field of this name, found an object"},
+        {R"({"a/b~c": [1]})", unknown_field,
+         "/a~1b~0c: expected no field of this name, found an array"},
+        {R"({"Header": 1})", unknown_field, "/Header: expected no field of this name, found 1"},
+        {R"({"": 1})", unknown_field, "/: expected no field of this name, found 1"},
+        {R"({"header": 1, "header": 2})", duplicate,
+         "/header: expected this name once, found it twice"},
+        {R"({"x": [{}, {"y": {"a": 1, "b": [2], "a": 3}}]})", duplicate,
+         "/x/1/y/a: expected this name once, found it twice"},
+        {"", syntax,
+         "the document: expected JSON in UTF-8, found something else in line 1, column 1"},
+        {"{\n \"header\": 1,\n}", syntax,
+         "the document: expected JSON in UTF-8, found something else in line 3, column 1"},
+        {"{} {}", syntax,
+         "the document: expected JSON in UTF-8, found something else in line 1, column 4"},
+        {R"({"header": 01})", syntax,
+         "the document: expected JSON in UTF-8, found something else in line 1, column 13"},
+        {R"({"retry": {"pauses": {"factor": 1e999}}})", syntax,
+         "the document: expected JSON in UTF-8, found something else in line 1, column 37"},
+    });
+    refuses<batch_policy>({
+        {R"({"savepoints": 1})", wrong, "/savepoints: expected true or false, found 1"},
+        {R"({"on_exhausted": "drop"})", wrong,
+         R"(/on_exhausted: expected redeliver or dead_letter, found "drop")"},
+    });
+}
+
+TEST_CASE("state is read only if all of it is there and understood")
+{
+    using enum json_problem;
+    refuses<checkpoint>({
+        {"{}", missing, "/version: expected a value, found nothing"},
+        {R"({"version": 2, "at": "elsewhere", "more": 1})", newer,
+         "/version: expected version 1 or older, found 2"},
+        {R"({"version": 0})", wrong, "/version: expected version 1 or older, found 0"},
+        {R"({"version": "1"})", wrong, R"(/version: expected version 1 or older, found "1")"},
+        {R"({"version": 1, "epoch": 1})", missing, "/at: expected a value, found nothing"},
+        {R"({"version": 1, "at": {"sequence": 1}, "epoch": 1})", missing,
+         "/at/offset: expected a value, found nothing"},
+        {R"({"version": 1, "at": {"sequence": "unlimited", "offset": ""}, "epoch": 1})", wrong,
+         R"(/at/sequence: expected a whole number of at most 64 bits, found "unlimited")"},
+        {R"({"version": 1, "at": {"sequence": 1, "offset": ""}, "epoch": 1, "owner": "me"})",
+         unknown_field, R"(/owner: expected no field of this name, found "me")"},
+    });
+    refuses<calibration>({
+        {R"({"version": 1, "limit": 1, "envelope": 0, "header": 0, "accepted": 9, "refused": 9})",
+         wrong, R"(the document: expected "refused" greater than "accepted", found an object)"},
+        {R"({"version": 1, "limit": 1, "envelope": 0, "header": 0, "accepted": 9})", missing,
+         "/refused: expected a value, found nothing"},
+    });
+    json letter = dead_letter{};
+    const auto broken = [&](std::string_view field, json value) {
+        json j = letter;
+        j[std::string(field)] = std::move(value);
+        const auto read = read_json<dead_letter>(j);
+        return read ? std::string("read") : text(read.error());
+    };
+    CHECK(broken("how", "none") == "read");
+    CHECK(broken("occurred", 0) ==
+          R"(/occurred: expected a time such as "2024-02-29T12:00:00.25Z", found 0)");
+    CHECK(
+        broken("parked", "2023-02-29T00:00:00Z") ==
+        R"(/parked: expected a time such as "2024-02-29T12:00:00.25Z", found "2023-02-29T00:00:00Z")");
+    CHECK(broken("body", 1) == "/body: expected a text in UTF-8, found 1");
+    CHECK(broken("body", "\xff") == "/body: expected a text in UTF-8, found \"\\ufffd\"");
+    CHECK(broken("body_base64", "Zg==") ==
+          "/body: expected no field of this name, found \"\"");  // both
+    letter.erase("body");
+    CHECK(broken("body_base64", "Zg==") == "read");
+    CHECK(broken("body_base64", "Zg=") == R"(/body_base64: expected base64, found "Zg=")");
+    CHECK(broken("body_base64", 5) == "/body_base64: expected base64, found 5");
+}
+
+TEST_CASE("an error is short, whatever was found")
+{
+    json j;
+    j[std::string(10'000, 'x')] = std::string(10'000, 'y');
+    const auto read = read_json<limits>(j);
+    REQUIRE_FALSE(read.has_value());
+    CHECK(text(read.error()).size() < 250);
+    CHECK(text(read_json<limits>(json(std::string(61, 'z'))).error()) ==
+          "the document: expected an object, found \"" + std::string(60, 'z') + "\"...");
+    CHECK(text(read_json<limits>(json::binary({1, 2})).error()) ==
+          "the document: expected an object, found no JSON value");
+    CHECK(text(read_json<limits>(json(json::value_t::discarded)).error()) ==
+          "the document: expected an object, found no JSON value");
+    CHECK(text(read_json<backoff>({{"factor", std::numeric_limits<double>::infinity()}}).error()) ==
+          "/factor: expected a number, found null");
+}
+
+TEST_CASE("numbers of a program are as good as those of a text")
+{
+    CHECK(read_json<limits>({{"bytes", 5}})->bytes == 5);
+    CHECK(read_json<limits>({{"bytes", 5U}})->bytes == 5);
+    CHECK_FALSE(read_json<limits>({{"bytes", -5}}).has_value());
+    CHECK_FALSE(read_json<limits>({{"bytes", 5.0}}).has_value());
+    CHECK(read_json<limits>({{"bytes", UINT64_MAX}})->bytes == unlimited);
+}
+
+TEST_CASE("nesting without end is an error and not the end")
+{
+    const std::string deep(150'000, '[');
+    CHECK_FALSE(parse_json<limits>(deep).has_value());
+    CHECK_FALSE(parse_json<limits>(deep + std::string(150'000, ']')).has_value());
+    CHECK_FALSE(
+        parse_json<limits>(R"({"bytes":)" + deep + std::string(150'000, ']') + "}").has_value());
+}
+
+// get<T>() would throw, so there is none.
+static_assert(!nlohmann::detail::has_from_json<json, limits>::value);
+static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
+              !json_readable<send_report>);
+
+}  // namespace
+}  // namespace json_read_test

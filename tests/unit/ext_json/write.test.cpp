@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_write_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+template <class T>
+std::string written(const T& value)
+{
+    return json(value).dump();
+}
+
+TEST_CASE("reports")
+{
+    send_report r{.taken = 3, .sends = 2, .refusals = 1, .resent_bytes = 7};
+    r.add({{0, 2}, item_outcome::accepted});
+    r.add({{2, 1}, item_outcome::too_large, fault_class::none, 120, 100});
+    CHECK(
+        written(r) ==
+        R"({"accepted":2,"not_accepted":1,"outcomes":[{"count":2,"first":0,"outcome":"accepted"},)"
+        R"({"bytes":120,"count":1,"first":2,"limit":100,"outcome":"too_large"}],)"
+        R"("refusals":1,"resent_bytes":7,"sends":2,"stopped":false,"taken":3})");
+    r.waiting = steady_time::at(5s);
+    CHECK(json(r)["waiting_until_steady_ns"] == 5'000'000'000);
+    CHECK(
+        written(item_report{{1, 1}, item_outcome::failed, fault_class::transient, 0, 0, "busy"}) ==
+        R"({"count":1,"first":1,"how":"transient","outcome":"failed","text":"busy"})");
+
+    CHECK(
+        written(batch_report{
+            .end = batch_end::committed, .reached = position{18, "x"}, .handled = 9}) ==
+        R"({"dead_lettered":0,"end":"committed","handled":9,"reached":{"offset":"x","sequence":18},"skipped":0})");
+    CHECK(written(batch_report{.end = batch_end::redeliver, .why = infrastructure("disk full")}) ==
+          R"({"dead_lettered":0,"end":"redeliver","handled":0,"skipped":0,)"
+          R"("why":{"how":"infrastructure","text":"disk full"}})");
+    CHECK(
+        written(assignment{{"a", "b", "c"}, position{1, ""}, 2}) ==
+        R"({"epoch":2,"from":{"offset":"","sequence":1},"key":{"group":"b","partition":"c","source":"a"}})");
+    CHECK(written(assignment{}) == R"({"epoch":0,"key":{"group":"","partition":"","source":""}})");
+}
+
+TEST_CASE("errors")
+{
+    CHECK(written(permanent("no")) == R"({"how":"permanent","text":"no"})");
+    CHECK(written(fault{}) == R"({"how":"none"})");
+    CHECK(written(*check(limits{.bytes = 1, .envelope = 2})) ==
+          R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
+    CHECK(
+        written(read_json<limits>(json{{"bites", 1}}).error()) ==
+        R"({"expected":"no field of this name","found":"1","path":"/bites","problem":"unknown_field"})");
+}
+
+TEST_CASE("actions")
+{
+    sender s{{.limit = {.bytes = 100}}};
+    s.on(queued{30}, {});
+    s.on(flushed{}, {});
+    CHECK(
+        written(s.next({})) ==
+        R"({"act":"send","attempt":0,"bytes":30,"closed":"end","items":[{"count":1,"first":0}]})");
+    s.on(accepted{0, {}}, {});
+    CHECK(written(s.next({})) == R"({"act":"settle","count":1,"first":0,"outcome":"accepted"})");
+    CHECK(written(act::wait{steady_time::at(1ns)}) == R"({"act":"wait","until_steady_ns":1})");
+    CHECK(written(act::idle{}) == R"({"act":"idle"})");
+    CHECK(written(decide({}, 9, fault_class::transient, 0, {})) ==
+          R"({"act":"give_up","why":"transient"})");
+    CHECK(written(retry_action(act::retry_now{})) == R"({"act":"retry_now"})");
+
+    CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
+    CHECK(written(act::savepoint{}) == R"({"act":"savepoint"})");
+    CHECK(written(act::handle{3}) == R"({"act":"handle","event":3})");
+    CHECK(written(act::release{}) == R"({"act":"release"})");
+    CHECK(written(act::undo{}) == R"({"act":"undo"})");
+    CHECK(written(act::dead_letter{3, fault_class::permanent, 2}) ==
+          R"({"act":"dead_letter","event":3,"how":"permanent","tries":2})");
+    CHECK(written(act::advance{}) == R"({"act":"advance"})");
+    CHECK(written(act::commit{}) == R"({"act":"commit"})");
+    CHECK(written(act::rollback{}) == R"({"act":"rollback"})");
+    CHECK(written(act::read_back{}) == R"({"act":"read_back"})");
+}
+
+TEST_CASE("enums by name, and every name is found again")
+{
+    CHECK(written(closed_by::deadline) == R"("deadline")");
+    CHECK(written(adding::full) == R"("full")");
+    CHECK(written(heard::invalid) == R"("invalid")");
+    CHECK(written(commit_outcome::unknown) == R"("unknown")");
+    CHECK(written(advance_outcome::conflict) == R"("conflict")");
+    CHECK(written(batch_end::abandoned) == R"("abandoned")");
+    CHECK(written(item_outcome::unsent) == R"("unsent")");
+    CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
+    CHECK(named<fault_class>("ownership_lost") == fault_class::ownership_lost);
+    CHECK(named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
+    CHECK_FALSE(named<jitter>("?"));
+    CHECK_FALSE(named<closed_by>("unknown"));
+    CHECK_FALSE(named<jitter>(""));
+    CHECK(names<jitter>() == "none, equal or full");
+    CHECK(names<when_unknown>() == "repeat or hand_back");
+}
+
+TEST_CASE("text that is not UTF-8 is written all the same")
+{
+    const std::string wild("\xff\x00\x80", 3);
+    dead_letter d{.key = {wild, "b", "c"}, .at = {1, wild}, .reason = wild, .body = wild};
+    const json j = d;
+    CHECK_NOTHROW(static_cast<void>(j.dump()));
+    CHECK(j["body_base64"] == "/wCA");
+    CHECK_FALSE(j.contains("body"));
+    CHECK(j["key"]["source_base64"] == "/wCA");
+    CHECK(written(permanent(wild)) == R"({"how":"permanent","text_base64":"/wCA"})");
+    CHECK(read_json<dead_letter>(j) == result<dead_letter, json_error>(d));
+}
+
+TEST_CASE("is_utf8 allows exactly what the JSON library writes")
+{
+    const auto writable = [](const std::string& s) {
+        try {
+            return !json(s).dump().empty();
+        } catch (const json::exception&) {
+            return false;
+        }
+    };
+    const int edges[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0,
+                         0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
+                         0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF, 0x41};
+    std::size_t valid = 0;
+    std::size_t different = 0;
+    const auto look = [&](const std::string& s) {
+        const bool ours = is_utf8(s);
+        if (ours) ++valid;
+        if (ours != writable(s)) ++different;
+    };
+    for (const int a : edges) {
+        const std::string one(1, static_cast<char>(a));
+        look(one);
+        for (const int b : edges) {
+            const std::string two = one + static_cast<char>(b);
+            look(two);
+            if (a < 0xE0) continue;
+            for (const int c : edges) {
+                const std::string three = two + static_cast<char>(c);
+                look(three);
+                if (a < 0xF0) continue;
+                for (const int e : edges) look(three + static_cast<char>(e));
+            }
+        }
+    }
+    CHECK(different == 0);
+    CHECK(valid > 200);
+}
+
+TEST_CASE("base64 comes back, and what could not come from it is refused")
+{
+    CHECK(base64("") == "");
+    CHECK(base64("f") == "Zg==");
+    CHECK(base64("fo") == "Zm8=");
+    CHECK(base64("foo") == "Zm9v");
+    CHECK(base64("foob") == "Zm9vYg==");
+    std::string all;
+    for (int i = 0; i < 256; ++i) {
+        all += static_cast<char>(i);
+        CHECK(bytes_in_base64(base64(all)) == all);
+    }
+    for (const std::string_view bad : {"Z", "Zg", "Zg=", "Zg===", "====", "=Zg=", "Zh==", "Zm9=",
+                                       "Z=g=", "Zg==Zg==", "Zm9v\n", "Zm 9", "Zm-_"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(bytes_in_base64(bad));
+    }
+}
+
+}  // namespace
+}  // namespace json_write_test

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <range/v3/algorithm/for_each.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/cache1.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/getlines.hpp>
+#include <range/v3/view/istream.hpp>
+#include <range/v3/view/take.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/ext/ranges.hpp>
+
+namespace ext_ranges_test {
+namespace {
+
+using waybill::closed_by;
+using waybill::limits;
+
+struct own_size {
+    std::uint64_t operator()(std::uint64_t n) const { return n; }
+};
+
+/// Numbers that can be read once; counts how many have been.
+class source {
+public:
+    source(std::vector<std::uint64_t> all, std::size_t& reads)
+        : all_(std::move(all)), reads_(&reads)
+    {
+    }
+
+    class iterator {
+    public:
+        using iterator_concept = std::input_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = std::uint64_t;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const std::uint64_t*;
+        using reference = std::uint64_t;
+
+        iterator() = default;
+        explicit iterator(source& s) : source_(&s) { source_->read(); }
+        std::uint64_t operator*() const { return source_->all_[source_->at_ - 1]; }
+        iterator& operator++()
+        {
+            source_->read();
+            return *this;
+        }
+        void operator++(int) { source_->read(); }
+        friend bool operator==(const iterator& i, std::default_sentinel_t) { return i.over(); }
+
+    private:
+        bool over() const { return source_->at_ > source_->all_.size(); }
+
+        source* source_ = nullptr;
+    };
+
+    iterator begin() { return iterator(*this); }
+    std::default_sentinel_t end() const { return {}; }
+
+private:
+    void read()
+    {
+        ++at_;
+        if (at_ <= all_.size()) ++*reads_;
+    }
+
+    std::vector<std::uint64_t> all_;
+    std::size_t* reads_;
+    std::size_t at_ = 0;
+};
+
+struct cut {
+    std::vector<std::uint64_t> items;
+    std::uint64_t bytes;
+    bool fits;
+    closed_by closed;
+    friend bool operator==(const cut&, const cut&) = default;
+};
+
+template <class Chunks>
+std::vector<cut> cuts(Chunks&& chunks)
+{
+    std::vector<cut> all;
+    for (auto&& c : chunks) {
+        cut one{{}, c.bytes, c.fits, c.closed};
+        for (const std::uint64_t n : c) one.items.push_back(n);
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+TEST_CASE("a range that can be walked again gives chunks that point into it")
+{
+    const std::vector<std::uint64_t> sizes{1, 2, 3, 9, 1};
+    const limits l{.bytes = 4};
+    auto chunks = sizes | waybill::views::chunk_by(l, own_size{});
+    static_assert(ranges::forward_range<decltype(chunks)>);
+    static_assert(ranges::view_<decltype(chunks)>);
+    static_assert(std::same_as<ranges::range_value_t<decltype(chunks)>,
+                               waybill::chunk<std::vector<std::uint64_t>::const_iterator>>);
+    CHECK(cuts(chunks) == cuts(waybill::chunk_by(sizes, l, own_size{})));
+    CHECK(&*(*chunks.begin()).begin() == &sizes[0]);
+    CHECK(cuts(chunks) == cuts(chunks));
+
+    const auto unchanging = chunks;
+    CHECK(cuts(unchanging) == cuts(chunks));
+    CHECK(cuts(waybill::views::chunk_by(sizes, l, own_size{})) == cuts(chunks));
+
+    const std::list<std::uint64_t> list(sizes.begin(), sizes.end());
+    CHECK(cuts(list | waybill::views::chunk_by(l, own_size{})) == cuts(chunks));
+    CHECK(cuts(sizes | ranges::views::take(3) | waybill::views::chunk_by(l, own_size{})).size() ==
+          2);
+}
+
+TEST_CASE("values that are made on the way can be cut as well")
+{
+    const std::vector<int> numbers{1, 2, 3, 4};
+    const auto chunks =
+        numbers | ranges::views::filter([](int n) { return n != 2; }) |
+        ranges::views::transform([](int n) { return std::string(std::size_t(n), 'x'); }) |
+        waybill::views::chunk_by(limits{.bytes = 4}, &std::string::size) |
+        ranges::views::transform([](const auto& c) { return c.bytes; }) | ranges::to<std::vector>();
+    CHECK(chunks == std::vector<std::uint64_t>{4, 4});
+}
+
+TEST_CASE("a range that is read once gives batches that own their items")
+{
+    std::size_t reads = 0;
+    source in({1, 2, 3, 9, 1}, reads);
+    auto batches = in | waybill::views::chunk_by(limits{.bytes = 4}, own_size{});
+    static_assert(ranges::input_range<decltype(batches)> &&
+                  !ranges::forward_range<decltype(batches)>);
+    static_assert(std::same_as<ranges::range_value_t<decltype(batches)>,
+                               waybill::owned_chunk<std::uint64_t>>);
+    CHECK(reads == 0);
+    const std::vector<cut> expected{
+        {{1, 2}, 3, true, closed_by::bytes},
+        {{3}, 3, true, closed_by::bytes},
+        {{9}, 9, false, closed_by::bytes},
+        {{1}, 1, true, closed_by::end},
+    };
+    CHECK(cuts(batches) == expected);
+    CHECK(reads == 5);
+    CHECK(batches.begin() == batches.end());
+}
+
+TEST_CASE("nothing is read beyond the one item that did not fit")
+{
+    std::size_t reads = 0;
+    source in({2, 2, 3, 9, 1, 1, 1, 1}, reads);
+    auto batches = in | waybill::views::chunk_by(limits{.bytes = 4, .items = 3}, own_size{});
+    auto at = batches.begin();
+    CHECK(reads == 3);  // 2 2 | 3
+    CHECK(at->size() == 2);
+    CHECK(reads == 3);
+    ++at;
+    CHECK(reads == 4);  // 3 | 9
+    ++at;
+    CHECK(at->fits == false);
+    CHECK(reads == 4);  // nothing goes with what is too large
+    ++at;
+    CHECK(reads == 7);  // 1 1 1, and that is as many as there may be
+    CHECK(at->closed == closed_by::items);
+    ++at;
+    CHECK(reads == 8);
+    CHECK(at->closed == closed_by::end);
+    CHECK(batches.begin() != batches.end());  // asking again goes on, and loses nothing
+    CHECK(at->items == std::vector<std::uint64_t>{1});
+    ++at;
+    CHECK(at == batches.end());
+}
+
+TEST_CASE("a batch that is full at the very end is the last")
+{
+    std::size_t reads = 0;
+    source in({1, 1}, reads);
+    auto all = cuts(in | waybill::views::chunk_by(limits{.items = 2}, own_size{}));
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].closed == closed_by::items);
+    source none({}, reads);
+    CHECK(cuts(none | waybill::views::chunk_by(limits{}, own_size{})).empty());
+}
+
+TEST_CASE("each item is made once and asked for its size as often as a batch is begun for it")
+{
+    std::istringstream text("a\nbb\n\nccc\nd");
+    int made = 0;
+    int measured = 0;
+    auto batches = ranges::getlines(text) | ranges::views::transform([&](const std::string& line) {
+                       ++made;
+                       return line + "!";
+                   }) |
+                   waybill::views::chunk_by(limits{.bytes = 5}, [&](const std::string& s) {
+                       ++measured;
+                       return s.size();
+                   });
+    std::vector<std::vector<std::string>> all;
+    for (auto& b : batches) all.push_back(std::move(b.items));
+    const std::vector<std::vector<std::string>> expected{{"a!", "bb!"}, {"!", "ccc!"}, {"d!"}};
+    CHECK(all == expected);
+    CHECK(made == 5);
+    CHECK(measured == 7);  // two did not fit at first
+}
+
+TEST_CASE("the next chunk is cut with what has been learnt from the last")
+{
+    const std::vector<std::uint64_t> sizes(12, 10);
+    for (const bool once : {false, true}) {
+        CAPTURE(once);
+        std::uint64_t header = 0;
+        std::uint64_t most = 40;
+        const auto size = [&](std::uint64_t n) { return n + header; };
+        const auto newest = [&] { return limits{.bytes = most}; };
+        std::vector<std::size_t> counts;
+        const auto learn = [&](std::size_t n) {
+            counts.push_back(n);
+            if (counts.size() == 1) header = 10;
+            if (counts.size() == 2) most = 60;
+        };
+        if (once) {
+            std::size_t reads = 0;
+            source in(sizes, reads);
+            for (auto& b : in | waybill::views::chunk_by(newest, size)) learn(b.size());
+        } else {
+            for (auto c : sizes | waybill::views::chunk_by(newest, size)) learn(c.items);
+        }
+        CHECK(counts == std::vector<std::size_t>{4, 2, 3, 3});
+    }
+}
+
+TEST_CASE("what cannot be copied is moved through")
+{
+    std::istringstream text("1 2 3 4");
+    auto batches =
+        ranges::istream<int>(text) |
+        ranges::views::transform([](int n) { return std::make_unique<int>(n); }) |
+        waybill::views::chunk_by(limits{.items = 3}, [](const std::unique_ptr<int>&) { return 1; });
+    std::vector<std::unique_ptr<int>> all;
+    std::size_t count = 0;
+    for (auto& b : batches) {
+        ++count;
+        for (auto& p : b) all.push_back(std::move(p));
+    }
+    CHECK(count == 2);
+    REQUIRE(all.size() == 4);
+    CHECK(*all[3] == 4);
+}
+
+TEST_CASE("a pipe goes on behind the batches, and may be cut short")
+{
+    std::size_t reads = 0;
+    source in(std::vector<std::uint64_t>(10, 1), reads);
+    const auto sums = in | waybill::views::chunk_by(limits{.items = 2}, own_size{}) |
+                      ranges::views::transform([](auto& b) { return b.bytes; }) |
+                      ranges::views::take(2) | ranges::to<std::vector>();
+    CHECK(sums == std::vector<std::uint64_t>{2, 2});
+    CHECK(reads <= 6);  // take() goes one batch further than what it gives
+
+    // cache1 turns what is made on the way into what is read once: made once each.
+    const std::vector<int> numbers{1, 2, 3};
+    int made = 0;
+    auto batches = numbers | ranges::views::transform([&](int n) {
+                       ++made;
+                       return std::uint64_t(n);
+                   }) |
+                   ranges::views::cache1 | waybill::views::chunk_by(limits{.bytes = 3}, own_size{});
+    CHECK(cuts(batches).size() == 2);
+    CHECK(made == 3);
+}
+
+TEST_CASE("wild limits and sizes neither end the world nor the order")
+{
+    std::size_t reads = 0;
+    const auto negative = [](std::uint64_t n) { return n == 2 ? -1 : 1; };
+    source in({1, 2, 3}, reads);
+    auto all = cuts(in | waybill::views::chunk_by(limits{}, negative));
+    REQUIRE(all.size() == 3);
+    CHECK_FALSE(all[1].fits);
+    source zero({1, 2}, reads);
+    CHECK(cuts(zero | waybill::views::chunk_by(limits{.items = 0}, own_size{})).size() == 2);
+    source narrow({1, 2}, reads);
+    for (auto& c : narrow | waybill::views::chunk_by(limits{.bytes = 0}, own_size{})) {
+        CHECK(c.size() == 1);
+        CHECK_FALSE(c.fits);
+    }
+}
+
+TEST_CASE("both kinds cut alike, whatever the sizes")
+{
+    std::mt19937_64 dice(7);
+    for (int round = 0; round < 2'000; ++round) {
+        std::vector<std::uint64_t> sizes(dice() % 30);
+        for (auto& n : sizes) n = dice() % 12;
+        const limits l{.bytes = dice() % 30,
+                       .items = dice() % 6,
+                       .single = dice() % 3 == 0 ? dice() % 12 : waybill::unlimited,
+                       .envelope = dice() % 4};
+        std::size_t reads = 0;
+        source in(sizes, reads);
+        const std::vector<cut> walked = cuts(waybill::chunk_by(sizes, l, own_size{}));
+        std::vector<cut> read = cuts(in | waybill::views::chunk_by(l, own_size{}));
+        CHECK(cuts(sizes | waybill::views::chunk_by(l, own_size{})) == walked);
+        // What is read once does not look on to find out that it was the last.
+        if (!read.empty() && read.back().fits && read.back().closed == closed_by::items) {
+            read.back().closed = walked.back().closed;
+        }
+        REQUIRE(read == walked);
+        REQUIRE(reads == sizes.size());
+    }
+}
+
+TEST_CASE("a batch of the old size is filled again without allocating")
+{
+    std::size_t reads = 0;
+    source in(std::vector<std::uint64_t>(40, 1), reads);
+    const std::uint64_t* data = nullptr;
+    for (auto& b : in | waybill::views::chunk_by(limits{.items = 8}, own_size{})) {
+        if (data) CHECK(b.items.data() == data);
+        data = b.items.data();
+    }
+}
+
+template <class R, class L, class F>
+concept chunkable =
+    requires(R&& r, L l, F f) { static_cast<R&&>(r) | waybill::views::chunk_by(l, f); };
+static_assert(chunkable<std::vector<std::uint64_t>&, limits, own_size>);
+static_assert(chunkable<std::vector<std::uint64_t>&, std::function<limits()>, own_size>);
+static_assert(chunkable<source&, limits, own_size>);
+static_assert(!chunkable<std::vector<std::uint64_t>, limits, own_size>);  // would be gone
+static_assert(!chunkable<std::vector<std::string>&, limits, own_size>);   // no size of a string
+
+}  // namespace
+}  // namespace ext_ranges_test
