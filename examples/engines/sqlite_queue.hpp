@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// sqlite_queue: a queue in a file that refuses what is too large, as brokers do.
+//
+// A batch is taken whole or not at all. What counts against the limit is what is stored: for each
+// message its header, its body and a few bytes of framing, and an envelope around them all. A
+// sender who knows only bodies finds out from the answer, which tells the true size and the limit:
+//
+//     engines::sqlite_queue queue(db, 65'536);
+//     waybill::send_outcome o = queue.enqueue(messages, [&] { position.run(next); });
+//
+// The function is called inside of the transaction that enqueues. So a producer who writes down
+// there how far it has come enqueues nothing twice and leaves nothing out, whenever it is killed.
+// Message numbers are never used again, also after all messages have been removed.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_QUEUE_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SQLITE_QUEUE_HPP
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sqlite.hpp"
+#include <waybill/batch.hpp>
+
+namespace engines {
+
+struct message {
+    std::string header{};
+    std::string body{};
+};
+
+/// The moments of an enqueueing, for whoever wants to know what happens if it ends there.
+enum class enqueue_step : std::uint8_t { begin, insert, commit, done };
+
+class sqlite_queue {
+public:
+    static constexpr std::uint64_t envelope = 40;
+
+    sqlite_queue(database& db, std::uint64_t limit) : db_(db), limit_(limit) {}
+
+    /// What a message takes of the limit.
+    [[nodiscard]] static std::uint64_t size_of(const message& m) noexcept
+    {
+        const std::uint64_t n = m.header.size() + m.body.size();
+        return n + (n < 256 ? 5U : 8U);
+    }
+
+    /// Takes all of it, and whatever `within` writes to the same database, or nothing.
+    template <class Within>
+    [[nodiscard]] waybill::send_outcome enqueue(const std::vector<message>& batch, Within&& within)
+    {
+        std::uint64_t bytes = envelope;
+        for (const message& m : batch) bytes += size_of(m);
+        if (bytes > limit_) return waybill::refused{.actual = bytes, .limit = limit_};
+
+        tell(enqueue_step::begin);
+        begin_.run();
+        try {
+            std::size_t left = batch.size();
+            for (const message& m : batch) {
+                insert_.run(m.header, blob{m.body});
+                if (--left == batch.size() / 2) tell(enqueue_step::insert);
+            }
+            within();
+            tell(enqueue_step::commit);
+            commit_.run();
+        } catch (...) {
+            if (db_.in_transaction()) rollback_.run();
+            throw;
+        }
+        tell(enqueue_step::done);
+        return waybill::accepted{.actual = bytes};
+    }
+
+    /// Hands `take(number, header, body)` up to `most` messages behind number `after`, in order.
+    template <class Take>
+    void read(std::uint64_t after, std::size_t most, Take&& take)
+    {
+        for (read_.query(after, most); read_.step();)
+            take(read_.size(0), read_.text(1), read_.text(2));
+    }
+
+    /// Removes the messages up to number `upto`.
+    void trim(std::uint64_t upto) { trim_.run(upto); }
+
+    /// The number of the last message that was ever taken; 0 before the first.
+    [[nodiscard]] std::uint64_t last()
+    {
+        return static_cast<std::uint64_t>(last_.number().value_or(0));
+    }
+
+    /// How many messages are in it.
+    [[nodiscard]] std::uint64_t depth()
+    {
+        return static_cast<std::uint64_t>(depth_.number().value_or(0));
+    }
+
+    [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+
+    /// Called at each step.
+    std::function<void(enqueue_step)> watch{};
+
+private:
+    void tell(enqueue_step s) const
+    {
+        if (watch) watch(s);
+    }
+
+    static database& prepared(database& db)
+    {
+        db.exec(
+            "CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+            " header TEXT NOT NULL, body BLOB NOT NULL)");
+        return db;
+    }
+
+    database& db_;
+    std::uint64_t limit_;
+    statement insert_{prepared(db_), "INSERT INTO queue (header, body) VALUES (?, ?)"};
+    statement read_{db_, "SELECT id, header, body FROM queue WHERE id > ? ORDER BY id LIMIT ?"};
+    statement trim_{db_, "DELETE FROM queue WHERE id <= ?"};
+    statement last_{db_, "SELECT seq FROM sqlite_sequence WHERE name = 'queue'"};
+    statement depth_{db_, "SELECT count(*) FROM queue"};
+    statement begin_{db_, "BEGIN IMMEDIATE"};
+    statement commit_{db_, "COMMIT"};
+    statement rollback_{db_, "ROLLBACK"};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SQLITE_QUEUE_HPP

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+#include "consumer.hpp"
+
+#include <exception>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <waybill/ext/exceptions.hpp>
+#include <waybill/ext/fmt.hpp>
+
+namespace mailroom {
+
+namespace {
+
+constexpr std::size_t events_per_batch = 100;
+
+// There is one consumer at a time, which a lock on the folder ensures, so it needs no epochs; and
+// one that grew with every start would tell in the sink how often this was killed.
+constexpr std::uint64_t only_epoch = 1;
+
+// Dead letters tell when the event happened. When they were parked would be a clock's time, and
+// would differ from run to run.
+constexpr waybill::wall_time no_time{};
+
+}  // namespace
+
+waybill::result<engines::sqlite_store::transaction> watched_store::begin()
+{
+    auto tx = sqlite_store::begin();
+    at_.reach("consume.begin", byte);
+    return tx;
+}
+
+waybill::result<void> watched_store::put(transaction& tx, const waybill::dead_letter& d)
+{
+    auto written = sqlite_store::put(tx, d);
+    at_.reach("consume.parked", byte);
+    return written;
+}
+
+waybill::result<waybill::advance_outcome> watched_store::advance(
+    transaction& tx, const waybill::partition_key& key,
+    const std::optional<waybill::position>& from, const waybill::position& to, std::uint64_t epoch)
+{
+    auto outcome = sqlite_store::advance(tx, key, from, to, epoch);
+    at_.reach("consume.advanced", byte);
+    return outcome;
+}
+
+consumer::consumer(engines::database& sink, engines::sqlite_queue& queue, phases& at)
+    : sink_(sink), queue_(queue), at_(at), store_(sink, at), ledger_(sink, at)
+{
+    const auto loaded = store_.load(checkpoint_key());
+    if (!loaded)
+        throw std::runtime_error(fmt::format("the checkpoint cannot be read: {}", loaded.error()));
+    mine_ = {checkpoint_key(), waybill::position_of(*loaded), only_epoch};
+}
+
+std::vector<delivery> consumer::fetch()
+{
+    std::vector<delivery> batch;
+    queue_.read(reached(), events_per_batch,
+                [&](std::uint64_t number, std::string_view header, std::string_view body) {
+                    batch.push_back(to_delivery(number, header, body));
+                });
+    return batch;
+}
+
+std::uint64_t consumer::drain()
+{
+    std::uint64_t taken = 0;
+    auto handle = waybill::catching(
+        [this](auto&, const delivery& d) { return ledger_.apply(d); },
+        [](const std::exception&
+               e) {  // a statement that fails is the database's fault and no event's
+            return dynamic_cast<const engines::sqlite_error*>(&e)
+                       ? waybill::fault_class::infrastructure
+                       : waybill::fault_class::permanent;
+        });
+    for (std::vector<delivery> batch = fetch(); !batch.empty(); batch = fetch()) {
+        store_.byte = batch.front().begin;
+        const waybill::batch_report r =
+            waybill::process_batch(store_, mine_, batch, handle, no_time);
+        if (r.end != waybill::batch_end::committed) {
+            throw std::runtime_error(fmt::format("a batch could not be committed: {}", r));
+        }
+        mine_.from = r.reached;
+        taken += batch.size();
+        at_.reach("consume.done", store_.byte);
+    }
+    if (taken == 0 && queue_.depth() == 0) return 0;
+
+    // Only what is done for good may leave the queue: not even a power cut must find it in neither.
+    sink_.sync();
+    at_.reach("trim.begin", store_.byte);
+    queue_.trim(reached());
+    at_.reach("trim.done", store_.byte);
+    return taken;
+}
+
+}  // namespace mailroom

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+#include "job.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <range/v3/view/cache1.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/generate.hpp>
+#include <range/v3/view/take_while.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include "consumer.hpp"
+#include "event.hpp"
+#include "producer.hpp"
+#include <waybill/ext/ranges.hpp>
+
+namespace mailroom {
+
+namespace {
+
+// The consumer is let in when so many messages wait: seldom enough for a backlog that can be seen,
+// often enough that the queue stays small.
+constexpr std::uint64_t high_water = 500;
+
+/// The backlog over time, for a spreadsheet. It is a log: a worker that was killed may have left a
+/// row out, or write one again.
+class backlog_log {
+public:
+    explicit backlog_log(const std::string& dir) : file_(dir + "/backlog.csv", std::ios::app)
+    {
+        file_.seekp(0, std::ios::end);
+        if (file_.tellp() == std::streampos(0)) file_ << "event_time,enqueued,applied,backlog\n";
+    }
+
+    void note(std::string_view time, std::uint64_t enqueued, std::uint64_t applied)
+    {
+        file_ << fmt::format("{},{},{},{}\n", time, enqueued, applied, enqueued - applied)
+              << std::flush;
+    }
+
+private:
+    std::ofstream file_;
+};
+
+std::function<void(engines::enqueue_step)> watching(phases& at, const std::uint64_t& byte)
+{
+    return [&](engines::enqueue_step s) {
+        using enum engines::enqueue_step;
+        at.reach(s == begin    ? "enqueue.begin"
+                 : s == insert ? "enqueue.insert"
+                 : s == commit ? "enqueue.commit"
+                               : "enqueue.done",
+                 byte);
+    };
+}
+
+}  // namespace
+
+void run_job(const options& o, phases& at, const teller& tell)
+{
+    namespace views = ranges::views;
+
+    engines::database queue_db(queue_in(o.db));
+    engines::database sink_db(sink_in(o.db));
+    engines::sqlite_queue queue(queue_db, o.limit);
+    producer out(queue_db, queue, at, tell);
+    consumer in(sink_db, queue, at);
+    backlog_log log(o.db);
+
+    place here = out.from();
+    queue.watch = watching(at, here.byte);
+    line_reader file(o.input, here, std::max<std::size_t>(o.limit, longest_line));
+    std::string time;
+    const auto tell_where = [&] {
+        const std::uint64_t enqueued = queue.last();
+        log.note(time, enqueued, in.reached());
+        tell(fmt::format("at {} {} {}", here.byte, enqueued, in.reached()));
+        return enqueued - in.reached();
+    };
+
+    // Lines can be read only once, so a batch owns its events. It is cut when the loop asks for it,
+    // by what the sender has learnt from the batches before.
+    auto batches = views::generate([&] { return file.next(); }) |
+                   views::take_while([](const std::optional<line>& l) { return l.has_value(); }) |
+                   views::filter([](const std::optional<line>& l) { return !l->blank(); }) |
+                   views::transform([](std::optional<line>&& l) { return parse(*std::move(l)); }) |
+                   views::cache1 |
+                   waybill::views::chunk_by([&] { return out.limits(); },
+                                            [&](const event& e) { return out.size(e); });
+
+    for (auto&& batch : batches) {
+        here.byte = batch.items.front().begin;
+        at.reach("read", here.byte);
+        tell("worked");
+        time = batch.items.back().time;
+        out.send(batch.items);
+        here = batch.items.back().next;
+        if (tell_where() >= high_water) {
+            in.drain();
+            tell_where();
+        }
+    }
+    if (in.drain() != 0) {
+        tell("worked");
+        tell_where();
+    }
+}
+
+}  // namespace mailroom

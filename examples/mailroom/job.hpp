@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// job: what a worker does from its start to the end of the input.
+//
+// Both jobs may be killed at any moment and started again on the same folder.
+
+#ifndef WAYBILL_EXAMPLES_MAILROOM_JOB_HPP
+#define WAYBILL_EXAMPLES_MAILROOM_JOB_HPP
+
+#include <string>
+
+#include "options.hpp"
+#include "phases.hpp"
+#include "tally.hpp"
+
+namespace mailroom {
+
+/// The files of a folder.
+[[nodiscard]] inline std::string queue_in(const std::string& dir)
+{
+    return dir + "/queue.sqlite";
+}
+[[nodiscard]] inline std::string sink_in(const std::string& dir)
+{
+    return dir + "/sink.sqlite";
+}
+
+/// With waybill, in `o.db`.
+void run_job(const options& o, phases& at, const teller& tell);
+
+/// As it is usually written, in `o.db`.
+void run_naive_job(const options& o, phases& at, const teller& tell);
+
+}  // namespace mailroom
+
+#endif  // WAYBILL_EXAMPLES_MAILROOM_JOB_HPP

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// mailroom: real events through a queue, each of them into effect exactly once, through kill -9.
+//
+//     lines | parse | chunk_by      job.cpp        the input, cut into batches as they are sent
+//     send_all -> queue.sqlite      producer.cpp   a queue that refuses; learning what it takes
+//     process_batch -> sink.sqlite  consumer.cpp   effects, dead letters and checkpoint at once
+//     what an event does            ledger.cpp
+//     the same without waybill      naive.cpp
+//     who kills the worker          supervisor.cpp
+//     who believes nobody           verify.cpp
+//
+// The queue is one system and the sink another, as they are in real life: there is no transaction
+// over both. (SQLite could attach one file to the other. In WAL mode it commits them one after the
+// other all the same, and a kill in between loses what was in the batch.)
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "folder.hpp"
+#include "job.hpp"
+#include "options.hpp"
+#include "producer.hpp"
+#include "report.hpp"
+#include "supervisor.hpp"
+#include "verify.hpp"
+
+namespace {
+
+using namespace mailroom;
+
+/// Two kills where they hurt: half of a batch in the queue, half of an event in the sink.
+std::vector<hold> kills_after(const place& from, std::uint64_t bytes)
+{
+    std::vector<hold> plan;
+    const std::uint64_t left = bytes - std::min(bytes, from.byte);
+    if (left == 0) return plan;
+    plan.push_back({.phase = "enqueue.insert", .from = from.byte + left / 3});
+    plan.push_back({.phase = "consume.handler", .from = from.byte + left * 2 / 3});
+    return plan;
+}
+
+/// How far an earlier run has come.
+place begun_at(const options& o)
+{
+    engines::database queue_db(queue_in(o.db));
+    return bookmark(queue_db).load();
+}
+
+contestant run_waybill(const options& o, std::uint64_t bytes)
+{
+    contestant c;
+    const place from = begun_at(o);
+    {
+        progress bar("waybill", bytes);
+        const auto show = [&](const tally& t) { bar.show(t); };
+        c.how = o.plain ? work_here(o, show) : supervise(o, kills_after(from, bytes), show);
+    }
+    c.found = verify(o, &from);
+    for (std::string& w : check_sums(o, c.found)) c.found.wrong.push_back(std::move(w));
+    return c;
+}
+
+contestant run_naive(options o, std::uint64_t bytes)
+{
+    o.db += "/naive";
+    o.naive = true;
+    o.stop.reset();
+    std::filesystem::remove_all(o.db);  // what is left of it cannot be trusted to go on
+    std::filesystem::create_directories(o.db);
+    contestant c;
+    progress bar("naive", bytes);
+    c.how = supervise(o, kills_after({}, bytes), [&](const tally& t) { bar.show(t); });
+    c.found = verify(o, nullptr);
+    return c;
+}
+
+int run(options o)
+{
+    const auto begun = std::chrono::steady_clock::now();
+    results r{.input_bytes = input_size(o.input)};
+    const folder here(o.db);
+    o.db = here.path();
+    r.temporary = here.temporary();
+    here.belongs_to(o.input, r.input_bytes);
+
+    r.waybill = run_waybill(o, r.input_bytes);
+    if (!o.plain && r.waybill.how.told.worked) r.naive = run_naive(o, r.input_bytes);
+    r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    print(o, r);
+    write_report(o, r);
+
+    const findings& f = r.waybill.found;
+    for (const std::string& w : f.wrong) fmt::print(stderr, "mailroom: {}\n", w);
+    return f.wrong.empty() && f.lost == 0 && f.duplicated == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        const auto asked = options_in(argc, argv);
+        if (const auto* end = std::get_if<ending>(&asked)) {
+            fmt::print(end->code == 0 ? stdout : stderr, "{}\n", end->text);
+            return end->code;
+        }
+        const options& o = std::get<options>(asked);
+        if (o.dump)
+            dump(o);
+        else if (o.worker)
+            work_for_parent(o);
+        else
+            return run(o);
+        return 0;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "mailroom: {}\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+#include "supervisor.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "folder.hpp"
+#include "job.hpp"
+
+namespace mailroom {
+
+namespace {
+
+void work(const options& o, phases& at, const teller& tell)
+{
+    o.naive ? run_naive_job(o, at, tell) : run_job(o, at, tell);
+    tell(fmt::format("memory {}", peak_rss_kib()));
+}
+
+/// For whoever wants to kill from outside: at what it waits, and which process that is.
+void announce(std::string_view phase, pid_t pid)
+{
+    fmt::print("holding {} {}\n", phase, pid);
+    std::fflush(stdout);
+}
+
+struct worker {
+    pid_t pid = -1;
+    int from = -1;  // where it tells
+};
+
+worker start(const options& o, const std::optional<hold>& stop)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw complaint(fmt::format("no pipe: {}", std::strerror(errno)));
+    std::vector<std::string> words{"mailroom", "--worker", std::to_string(ends[1]),
+                                   "--input",  o.input,    "--db",
+                                   o.db,       "--limit",  std::to_string(o.limit)};
+    if (o.naive) words.emplace_back("--naive");
+    if (stop) words.insert(words.end(), {"--hold", text(*stop)});
+    std::vector<char*> argv;
+    for (std::string& w : words) argv.push_back(w.data());
+    argv.push_back(nullptr);
+
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) throw complaint(fmt::format("no second process: {}", std::strerror(errno)));
+    if (pid == 0) {
+        // It must not outlive us: who starts mailroom again would meet it at work.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+        fcntl(ends[1], F_SETFD, 0);
+        execv("/proc/self/exe", argv.data());
+        _exit(127);
+    }
+    close(ends[1]);
+    return {pid, ends[0]};
+}
+
+/// Hands over what the worker tells, line by line, until it is gone.
+void listen(int from, const std::function<void(std::string_view)>& hear)
+{
+    std::string unread;
+    char buffer[4'096];
+    for (;;) {
+        const ssize_t n = read(from, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        unread.append(buffer, static_cast<std::size_t>(n));
+        std::size_t at = 0;
+        for (std::size_t end; (end = unread.find('\n', at)) != std::string::npos; at = end + 1) {
+            hear(std::string_view(unread).substr(at, end - at));
+        }
+        unread.erase(0, at);
+    }
+}
+
+}  // namespace
+
+outcome supervise(const options& o, std::vector<hold> plan,
+                  const std::function<void(const tally&)>& show)
+{
+    outcome result;
+    std::optional<hold> stop = o.stop;  // there somebody else is to kill it, but only once
+    std::uint64_t before = 0;  // what was done when it died the last time, and how often since
+    int in_vain = 0;
+    for (;;) {
+        const bool ours = !stop && !plan.empty();
+        if (ours) {
+            stop = plan.front();
+            plan.erase(plan.begin());
+        }
+        bool killed = false;
+        const worker w = start(o, std::exchange(stop, std::nullopt));
+        listen(w.from, [&](std::string_view line) {
+            result.told.take(line);
+            show(result.told);
+            if (result.told.holding.empty()) return;
+            const std::string phase = std::exchange(result.told.holding, {});
+            if (!ours) return announce(phase, w.pid);
+            kill(w.pid, SIGKILL);
+            result.kills.push_back(phase);
+            killed = true;
+        });
+        close(w.from);
+        int status = 0;
+        while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return result;
+        if (WIFEXITED(status)) throw complaint("the worker gave up");
+        if (WTERMSIG(status) != SIGKILL)
+            throw complaint(fmt::format("the worker died of signal {}", WTERMSIG(status)));
+
+        const std::uint64_t done = result.told.enqueued + result.told.applied + result.kills.size();
+        in_vain = done == before ? in_vain + 1 : 0;
+        before = done;
+        if (in_vain == 100)
+            throw complaint("the worker was killed 100 times in a row before it had done anything");
+        if (!killed) ++result.deaths;
+    }
+}
+
+outcome work_here(const options& o, const std::function<void(const tally&)>& show)
+{
+    outcome result;
+    phases at(o.stop, [](std::string_view phase) { announce(phase, getpid()); });
+    work(o, at, [&](const std::string& line) {
+        result.told.take(line);
+        show(result.told);
+    });
+    return result;
+}
+
+void work_for_parent(const options& o)
+{
+    const teller tell = [&](const std::string& line) {
+        const std::string whole = line + '\n';  // one write, so that no line is torn by a kill
+        if (write(*o.worker, whole.data(), whole.size()) < 0) _exit(1);
+    };
+    phases at(o.stop, [&](std::string_view phase) { tell(fmt::format("holding {}", phase)); });
+    work(o, at, tell);
+}
+
+}  // namespace mailroom

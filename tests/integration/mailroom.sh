@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The main job as a user meets it: what it prints, what its report says, and what it answers to input,
+# options and folders that are not as they should be. What kills do to it is in mailroom_kill.sh.
+set -euo pipefail
+export LC_ALL=C
+
+mailroom=$WAYBILL_BIN/examples/mailroom
+recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "mailroom: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    "$mailroom" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+
+# says TEXT: on the way or at the end.
+says() { cat out err | grep -qF -- "$1" || fail "it does not say: $1"; }
+
+# number KEY: of report.json, outside of what it says of the naive loop.
+number() { sed '/"naive": {/,/}/d' report.json | sed -n "s/^ *\"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p"; }
+naive_number() { sed -n '/"naive": {/,/}/p' report.json | sed -n "s/^ *\"$1\": \([0-9]*\),\{0,1\}\$/\1/p"; }
+
+# is KEY VALUE
+is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
+
+adds_up()
+{
+    is read $(($(number applied) + $(number dead_lettered)))
+    is sends $(($(number batches) + $(number rejected)))
+    is lost 0
+    is duplicated 0
+    [ "$(number sends)" -ge "$(number optimum)" ] || fail 'fewer sends than the fewest'
+    [ "$(number rejected)" -eq 0 ] || [ "$(number resent_bytes)" -gt 0 ] || fail 'refusals without bytes'
+}
+
+# The whole recording: two kills, at most ten lines, and all of it in the sink.
+answers 0 --db whole --report report.json
+[ "$(wc -l <out)" -le 10 ] || fail 'more than ten lines'
+says 'killed 2 times with -9 (at enqueue.insert, consume.handler)'
+says 'checked: each event is in the sink exactly once'
+adds_up
+is read "$(wc -l <"$recording")"
+is worker_kills 2
+[ "$(number rejected)" -gt 0 ] || fail 'nothing was refused, so nothing was shown'
+[ "$(number dead_lettered)" -ge 5 ] || fail 'hardly any dead letter'
+[ "$(number sends)" -le $((2 * $(number optimum))) ] || fail 'twice as many sends as would do'
+[ "$(naive_number lost)" -gt 0 ] && [ "$(naive_number duplicated)" -gt 0 ] || fail 'the naive loop is flawless'
+[ "$(naive_number worker_kills)" = 2 ] || fail 'the naive loop was not killed alike'
+[ "$(head -1 whole/backlog.csv)" = event_time,enqueued,applied,backlog ] || fail 'no backlog.csv'
+awk -F, 'NR > 1 && ($2 - $3 != $4 || NF != 4) { exit 1 }' whole/backlog.csv || fail 'a backlog that is none'
+
+# Once more: nothing to do, and nothing done.
+"$mailroom" --db whole --dump >before
+answers 0 --db whole --report report.json
+says 'nothing to do'
+adds_up
+is sends 0
+"$mailroom" --db whole --dump | cmp -s - before || fail 'the tables have changed though there was nothing to do'
+
+# Without kills and without a folder: the same figures, the same tables, nothing left behind.
+answers 0 --plain --report report.json
+adds_up
+is worker_kills 0
+[ -z "$(naive_number lost)" ] || fail 'the naive loop has run'
+[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+answers 0 --plain --db plain
+"$mailroom" --db plain --dump | cmp -s - before || fail 'killed or not, the tables must be the same'
+
+# Options.
+answers 0 --help
+says --limit
+for bad in --bogus extra '--limit 12x' '--limit 1023' '--limit -1' '--limit 99999999999999999999' --input --db \
+    --limit --report '--hold nowhere' '--hold read:x'; do
+    # shellcheck disable=SC2086
+    answers 2 $bad
+    says 'mailroom --help'
+    [ ! -s out ] || fail "it is not an error that $bad prints"
+done
+answers 0 --limit 1024 --plain --report report.json
+adds_up
+
+# Inputs.
+answers 1 --input nothing
+says 'there is no file nothing'
+answers 1 --input tmp
+says 'is a folder'
+answers 1 --input /dev/zero
+says 'no regular file'
+: >empty
+answers 0 --input empty --report report.json
+says 'nothing to do: there is no event'
+is read 0
+printf '\n \n\t\r\n' >blank
+answers 0 --input blank --report report.json
+is read 0
+is blank_lines 3
+printf '{"at":"2026-01-01T00:00:00Z"}\r\n\n{"at":5}\n\n{"event":"installed","package":"none"}' >small
+answers 0 --input small --db small.db --report report.json
+adds_up
+is read 3
+is dead_lettered 1
+"$mailroom" --db small.db --dump >tables
+grep -q '^applied|1|1|2026-01-01T00:00:00Z|NULL|NULL|30|' tables || fail 'the first event is not as it was'
+grep -q '^dead_letters|.*|line 5, byte 42|.*|installed, but no event has told which version|.*|NULL|NULL$' tables ||
+    fail 'the last line, which has no newline, is no dead letter with position and reason'
+head -c 300000 /dev/urandom >binary
+answers 0 --input binary --report report.json
+adds_up
+is applied 0
+{
+    sed -n 1,20p "$recording"
+    head -c 10000000 /dev/zero | tr '\0' x
+    printf '\n{"at":"2026-01-01T00:00:00.25Z","a":"%040000d"}\n\0\0\0\n' 7
+    sed -n 21,40p "$recording"
+} >long
+answers 0 --input long --db long.db --report report.json
+adds_up
+is read 43
+"$mailroom" --db long.db --dump >tables
+grep -q '^dead_letters|.*|line 21, .*|too large: a line of 10000000 bytes|x' tables || fail 'where is the long line?'
+grep -q '^dead_letters|.*|line 22, .*|too large: 400.. bytes where the limit is 32768|.*|1767225600250000000|' tables ||
+    fail 'an event that is too large has no reason, position and time'
+answers 1 --input small --db long.db
+says 'of another input'
+[ "$(number peak_rss_kib)" -gt 1000 ] || fail 'no memory was measured'
+
+# One at a time.
+"$mailroom" --plain --db long2.db --input long --hold read >held 2>/dev/null &
+holder=$!
+for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
+answers 1 --input long --db long2.db
+says 'another mailroom is at work here'
+kill -9 $holder
+wait $holder 2>/dev/null || true
+answers 0 --input long --db long2.db
+
+# A sink or a queue that was tampered with is found out.
+cat >sql.cpp <<'SQL'
+#include <sqlite3.h>
+int main(int, char** argv)
+{
+    sqlite3* db = nullptr;
+    return sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
+}
+SQL
+"${CXX:-c++}" sql.cpp -o sql -lsqlite3
+while read -r db expected sql; do
+    rm -rf broken
+    cp -r whole broken
+    ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
+    answers 1 --db broken --report report.json
+    [ "$expected" = wrong ] || [ "$(number "$expected")" -gt 0 ] || fail "$expected is 0 after: $sql"
+done <<'CHANGES'
+sink lost DELETE FROM applied WHERE line = 4321
+sink lost UPDATE applied SET checksum = checksum + 1 WHERE line = 77
+sink lost DELETE FROM dead_letters WHERE sequence = 58
+sink duplicated INSERT INTO applied SELECT * FROM applied WHERE line = 1234
+sink wrong INSERT INTO applied VALUES (99999, NULL, NULL, NULL, 1, 1)
+sink wrong UPDATE seconds SET events = events + 1 WHERE rowid = 5
+sink wrong UPDATE packages SET installed = installed + 1 WHERE rowid = 5
+sink wrong UPDATE checkpoints SET sequence = sequence - 1
+queue wrong INSERT INTO queue (header, body) VALUES ('type=event line=1 byte=0 time= subject=/', '{}')
+CHANGES
+mkdir garbage
+head -c 5000 /dev/urandom >garbage/queue.sqlite
+answers 1 --db garbage
+says 'not a database'
+
+# Memory stays flat: four times the events, the same peak.
+events()
+{
+    seq "$1" | awk '{ printf "{\"at\":\"2026-01-01T00:00:%02dZ\",\"package\":\"p%d\",\"event\":\"ping\",\"n\":\"%07d\",\"pad\":\"%0117d\"}\n", $1 % 60, $1 % 89 + 10, $1, 0 }'
+}
+events 20000 >few
+events 80000 >many
+[ "$(head -1 few | wc -c)" -eq 201 ] || fail "an event of $(head -1 few | wc -c) bytes"
+answers 0 --plain --input few --report report.json
+few_kib=$(number peak_rss_kib)
+answers 0 --plain --input many --report report.json
+adds_up
+is applied 80000
+many_kib=$(number peak_rss_kib)
+[ "$many_kib" -lt $((few_kib + 6000)) ] || fail "$many_kib KiB for 80,000 events, $few_kib KiB for 20,000"
+
+echo "mailroom: the recording, bad options, bad inputs, tampering; $few_kib KiB for 20,000 events, $many_kib KiB for 80,000"
