@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+//
+// bench/consume: what does process_batch cost over the same SQL by hand?
+//
+// Events of about 100 bytes are taken into effect in SQLite, in batches of 1, 10 and 100: a savepoint
+// around each, one in a hundred fails and becomes a dead letter, and the checkpoint is compared and
+// set in the same transaction. Beside process_batch, over the store that the examples use, stands a
+// loop on SQLite's C interface as one would write it for just this case: the same statements,
+// prepared once, in the same order, with the same journal and the same syncs. Both are checked to
+// leave the same rows.
+//
+// A second table leaves the database out: the machine over a store that does nothing, against
+// calling the handler in a loop, and what a batch allocates.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <sqlite3.h>
+
+#include "../examples/engines/sqlite_store.hpp"
+#include <waybill/consume.hpp>
+
+namespace consume_bench {
+
+std::uint64_t allocations = 0;
+
+void* allocate(std::size_t n)
+{
+    ++allocations;
+    if (void* p = std::malloc(n == 0 ? 1 : n)) return p;
+    std::abort();
+}
+
+constexpr std::uint64_t how_many = 100'000;
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+const std::vector<event>& events()
+{
+    static const std::vector<event> made = [] {
+        std::vector<event> v;
+        for (std::uint64_t i = 1; i <= how_many; ++i) v.push_back({i, std::string(80 + i % 40, 'x')});
+        return v;
+    }();
+    return made;
+}
+
+bool fails(const event& e) { return e.sequence % 100 == 50; }
+
+const waybill::partition_key key{"orders", "billing", "0"};
+constexpr std::string_view reason = "the total is negative";
+const auto noon = waybill::wall_time::at(waybill::duration::seconds(43'200));
+const char* const effects_table = "CREATE TABLE effects (id INTEGER PRIMARY KEY, body TEXT NOT NULL)";
+const char* const insert_effect = "INSERT INTO effects VALUES (?, ?)";
+
+// A new file each time, gone at the end.
+class scratch {
+public:
+    scratch() : path_(std::filesystem::temp_directory_path() / ("waybill_bench_" + std::to_string(++number))) { clear(); }
+    ~scratch() { clear(); }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    std::string path() const { return path_.string(); }
+
+private:
+    void clear() const
+    {
+        for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + ending);
+    }
+    static inline std::uint64_t number = static_cast<std::uint64_t>(std::filesystem::file_time_type::clock::now().time_since_epoch().count());
+    std::filesystem::path path_;
+};
+
+// All rows of all tables, as one text.
+std::string rows(sqlite3* db)
+{
+    std::string text;
+    for (const char* sql : {"SELECT count(*), sum(id), sum(length(body)) FROM effects",
+                            "SELECT source, grp, part, sequence, place, epoch FROM checkpoints",
+                            "SELECT count(*), sum(sequence), sum(length(body)), max(reason), max(class), max(parked), "
+                            "sum(tries), count(occurred) FROM dead_letters"}) {
+        sqlite3_exec(
+            db, sql,
+            [](void* out, int n, char** values, char**) {
+                for (int i = 0; i != n; ++i) *static_cast<std::string*>(out) += std::string(values[i] ? values[i] : "-") + "|";
+                return 0;
+            },
+            &text, nullptr);
+    }
+    return text;
+}
+
+[[noreturn]] void fail(sqlite3* db)
+{
+    std::fprintf(stderr, "SQLite: %s\n", sqlite3_errmsg(db));
+    std::exit(1);
+}
+
+// The loop by hand.
+class raw {
+public:
+    explicit raw(sqlite3* db) : db_(db) {}
+    ~raw()
+    {
+        for (sqlite3_stmt* s : made_) sqlite3_finalize(s);
+    }
+    raw(const raw&) = delete;
+    raw& operator=(const raw&) = delete;
+
+    void batch(const event* first, const event* last, std::uint64_t& at, bool& absent)
+    {
+        step(begin_);
+        for (const event* e = first; e != last; ++e) {
+            step(savepoint_);
+            sqlite3_bind_int64(effect_, 1, static_cast<sqlite3_int64>(e->sequence));
+            text(effect_, 2, e->body);
+            step(effect_);
+            if (!fails(*e)) {
+                step(release_);
+                continue;
+            }
+            step(undo_);
+            step(release_);
+            named(put_);
+            sqlite3_bind_int64(put_, 4, static_cast<sqlite3_int64>(e->sequence));
+            text(put_, 5, "");
+            sqlite3_bind_int(put_, 6, static_cast<int>(waybill::fault_class::permanent));
+            text(put_, 7, reason);
+            sqlite3_bind_blob(put_, 8, e->body.data(), static_cast<int>(e->body.size()), SQLITE_STATIC);
+            sqlite3_bind_int(put_, 9, 1);
+            sqlite3_bind_null(put_, 10);
+            sqlite3_bind_int64(put_, 11, noon.since_epoch().count());
+            step(put_);
+        }
+        named(get_);
+        const bool found = sqlite3_step(get_) == SQLITE_ROW;
+        const bool same = found ? !absent && static_cast<std::uint64_t>(sqlite3_column_int64(get_, 0)) == at &&
+                                      sqlite3_column_int64(get_, 2) <= 1
+                                : absent;
+        sqlite3_reset(get_);
+        if (!same) fail(db_);
+        named(set_);
+        sqlite3_bind_int64(set_, 4, static_cast<sqlite3_int64>((last - 1)->sequence));
+        text(set_, 5, "");
+        sqlite3_bind_int(set_, 6, 1);
+        step(set_);
+        step(commit_);
+        at = (last - 1)->sequence;
+        absent = false;
+    }
+
+private:
+    sqlite3_stmt* make(const char* sql)
+    {
+        sqlite3_stmt* s = nullptr;
+        if (sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, nullptr) != SQLITE_OK) fail(db_);
+        made_.push_back(s);
+        return s;
+    }
+    void step(sqlite3_stmt* s)
+    {
+        if (sqlite3_step(s) != SQLITE_DONE) fail(db_);
+        sqlite3_reset(s);
+    }
+    static void text(sqlite3_stmt* s, int place, std::string_view t)
+    {
+        sqlite3_bind_text(s, place, t.data(), static_cast<int>(t.size()), SQLITE_STATIC);
+    }
+    static void named(sqlite3_stmt* s)
+    {
+        text(s, 1, key.source);
+        text(s, 2, key.group);
+        text(s, 3, key.partition);
+    }
+
+    sqlite3* db_;
+    std::vector<sqlite3_stmt*> made_;
+    sqlite3_stmt* begin_ = make("BEGIN IMMEDIATE");
+    sqlite3_stmt* savepoint_ = make("SAVEPOINT event");
+    sqlite3_stmt* release_ = make("RELEASE event");
+    sqlite3_stmt* undo_ = make("ROLLBACK TO event");
+    sqlite3_stmt* commit_ = make("COMMIT");
+    sqlite3_stmt* effect_ = make(insert_effect);
+    sqlite3_stmt* get_ = make("SELECT sequence, place, epoch FROM checkpoints WHERE source = ? AND grp = ? AND part = ?");
+    sqlite3_stmt* set_ = make("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)"
+                              " ON CONFLICT (source, grp, part) DO UPDATE SET sequence = excluded.sequence,"
+                              " place = excluded.place, epoch = excluded.epoch");
+    sqlite3_stmt* put_ = make("INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                              " ON CONFLICT (source, grp, part, sequence) DO UPDATE SET place = excluded.place,"
+                              " class = excluded.class, reason = excluded.reason, body = excluded.body,"
+                              " tries = excluded.tries, occurred = excluded.occurred, parked = excluded.parked");
+};
+
+// Each way has a database of its own, and they take turns, batch by batch: what disturbs the machine
+// meets both. Answers with the time of each.
+void in_turns(benchmark::State& state, std::uint64_t batch)
+{
+    const scratch hand_file;
+    engines::database hand_db(hand_file.path());
+    const engines::sqlite_store tables(hand_db);  // makes them
+    hand_db.exec(effects_table);
+    raw loop(hand_db.handle());
+    std::uint64_t reached = 0;
+    bool absent = true;
+
+    const scratch our_file;
+    engines::database our_db(our_file.path());
+    engines::sqlite_store store(our_db);
+    our_db.exec(effects_table);
+    engines::statement effect(our_db, insert_effect);
+    const auto handle = [&](auto&, const event& e) -> waybill::fault {
+        effect.run(e.sequence, e.body);
+        if (fails(e)) return waybill::permanent(std::string(reason));
+        return {};
+    };
+    waybill::assignment mine{key, {}, 1};
+
+    const auto by_hand = [&](const event* at) { loop.batch(at, at + batch, reached, absent); };
+    const auto by_us = [&](const event* at) {
+        auto r = waybill::process_batch(store, mine, at, at + batch, handle, noon);
+        if (r.end != waybill::batch_end::committed) fail(our_db.handle());
+        mine.from = std::move(r.reached);
+    };
+    const auto timed = [](const auto& way, const event* at) {
+        const auto started = std::chrono::steady_clock::now();
+        way(at);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    };
+    const event* at = events().data();
+    double hand = 0;
+    double ours = 0;
+    bool hand_first = false;
+    for ([[maybe_unused]] auto round : state) {
+        hand_first = !hand_first;
+        if (hand_first) hand += timed(by_hand, at);
+        ours += timed(by_us, at);
+        if (!hand_first) hand += timed(by_hand, at);
+        at += batch;
+    }
+    state.counters["by_hand"] = hand;
+    state.counters["ours"] = ours;
+    if (rows(hand_db.handle()) != rows(our_db.handle())) state.SkipWithError("the two ways leave different rows");
+}
+
+// A store that does nothing, and cannot be seen through.
+struct nowhere {
+    struct transaction {
+        [[gnu::noinline]] waybill::result<void> savepoint() { return {}; }
+        [[gnu::noinline]] waybill::result<void> release() { return {}; }
+        [[gnu::noinline]] waybill::result<void> undo() { return {}; }
+        [[gnu::noinline]] waybill::result<waybill::commit_outcome> commit() { return waybill::commit_outcome::applied; }
+        void rollback() noexcept {}
+    };
+    waybill::result<transaction> begin() { return transaction{}; }
+    waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key&)
+    {
+        return std::optional<waybill::checkpoint>();
+    }
+    [[gnu::noinline]] waybill::result<waybill::advance_outcome> advance(
+        transaction&, const waybill::partition_key&, const std::optional<waybill::position>&, const waybill::position&,
+        std::uint64_t)
+    {
+        return waybill::advance_outcome::applied;
+    }
+    waybill::result<void> put(transaction&, const waybill::dead_letter&) { return {}; }
+    waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t)
+    {
+        return std::optional<waybill::dead_letter>();
+    }
+};
+
+[[gnu::noinline]] waybill::fault touch(const event& e)
+{
+    benchmark::DoNotOptimize(e.sequence);
+    return {};
+}
+
+void handler_alone(benchmark::State& state, std::uint64_t batch)
+{
+    const event* const first = events().data();
+    for ([[maybe_unused]] auto round : state) {
+        for (const event* e = first; e != first + batch; ++e) {
+            if (!touch(*e).ok()) std::abort();
+        }
+    }
+}
+
+void machine_alone(benchmark::State& state, std::uint64_t batch)
+{
+    nowhere store;
+    const event* const first = events().data();
+    const waybill::assignment mine{key, {}, 1};
+    const auto handle = [](auto&, const event& e) { return touch(e); };
+    const std::uint64_t before = allocations;
+    std::uint64_t rounds = 0;
+    for ([[maybe_unused]] auto round : state) {
+        const auto r = waybill::process_batch(store, mine, first, first + batch, handle, noon);
+        if (r.handled != batch) std::abort();
+        ++rounds;
+    }
+    state.counters["allocations"] = static_cast<double>(allocations - before) / static_cast<double>(rounds);
+}
+
+// Prints the medians as usual, and keeps every single run for the tables.
+class tables : public benchmark::ConsoleReporter {
+public:
+    void ReportRuns(const std::vector<Run>& runs) override
+    {
+        std::vector<Run> shown;
+        for (const Run& r : runs) {
+            if (r.error_occurred) failed = true;
+            if (r.run_type == Run::RT_Iteration) note(r);
+            else if (r.aggregate_name == "median") shown.push_back(r);
+        }
+        ConsoleReporter::ReportRuns(shown.empty() ? runs : shown);
+    }
+
+    void print() const
+    {
+        std::printf("\n%-8s %18s %18s %8s %17s\n", "batch", "by hand events/s", "process_batch", "ratio", "lowest-highest");
+        for (const auto& [batch, runs] : sql_) {
+            std::vector<double> ratios;
+            for (std::size_t i = 0; i != runs.hand.size(); ++i) ratios.push_back(runs.hand[i] / runs.ours[i]);
+            const auto [lowest, highest] = std::minmax_element(ratios.begin(), ratios.end());
+            std::printf("%-8llu %18.0f %18.0f %8.2f %10.2f - %4.2f\n", static_cast<unsigned long long>(batch),
+                        1 / median(runs.hand), 1 / median(runs.ours), median(ratios), *lowest, *highest);
+        }
+        std::printf("\n%-8s %18s %18s %18s\n", "batch", "handler ns/event", "with machine", "allocations/batch");
+        for (const auto& [batch, times] : alone_) {
+            if (times.size() != 2) continue;
+            std::printf("%-8llu %18.1f %18.1f %18.1f\n", static_cast<unsigned long long>(batch),
+                        median(times.at("handler")), median(times.at("process_batch")), allocated_.at(batch));
+        }
+    }
+
+    bool failed = false;
+
+private:
+    using per_way = std::map<std::string, std::vector<double>>;
+    struct both {
+        std::vector<double> hand;  // seconds an event
+        std::vector<double> ours;
+    };
+
+    // Names are <what>/<batch>/<way>.
+    void note(const Run& r)
+    {
+        std::string name = r.run_name.function_name;
+        const auto first = name.find('/');
+        const auto second = name.find('/', first + 1);
+        const std::uint64_t batch = std::stoull(name.substr(first + 1, second - first - 1));
+        const std::string way = name.substr(second + 1);
+        const double made = static_cast<double>(r.iterations) * static_cast<double>(batch);
+        if (name.starts_with("sqlite")) {
+            sql_[batch].hand.push_back(r.counters.at("by_hand").value / made);
+            sql_[batch].ours.push_back(r.counters.at("ours").value / made);
+            return;
+        }
+        alone_[batch][way].push_back(r.real_accumulated_time * 1e9 / made);
+        if (way == "process_batch") allocated_[batch] = r.counters.at("allocations").value;
+    }
+
+    static double median(std::vector<double> v)
+    {
+        std::sort(v.begin(), v.end());
+        return v[v.size() / 2];
+    }
+
+    std::map<std::uint64_t, both> sql_;
+    std::map<std::uint64_t, per_way> alone_;
+    std::map<std::uint64_t, double> allocated_;
+};
+
+using way = void (*)(benchmark::State&, std::uint64_t);
+
+benchmark::internal::Benchmark* add(const char* what, std::uint64_t batch, const char* name, way run)
+{
+    const std::string whole = std::string(what) + "/" + std::to_string(batch) + "/" + name;
+    return benchmark::RegisterBenchmark(whole.c_str(), [batch, run](benchmark::State& s) { run(s, batch); });
+}
+
+}  // namespace consume_bench
+
+void* operator new(std::size_t n)
+{
+    return consume_bench::allocate(n);
+}
+void* operator new[](std::size_t n)
+{
+    return consume_bench::allocate(n);
+}
+void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+void operator delete[](void* p) noexcept
+{
+    std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+void operator delete[](void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+int main(int argc, char** argv)
+{
+    std::vector<std::string> words{"bench", "--benchmark_repetitions=9", "--benchmark_min_time=0.02",
+                                   "--benchmark_enable_random_interleaving=true"};
+    words.insert(words.end(), argv + 1, argv + argc);
+    std::vector<char*> arguments;
+    for (auto& w : words) arguments.push_back(w.data());
+    int count = static_cast<int>(arguments.size());
+    benchmark::Initialize(&count, arguments.data());
+    if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+
+    using namespace consume_bench;
+    (void)events();
+    for (const std::uint64_t batch : {1u, 10u, 100u}) {
+        const auto batches = static_cast<benchmark::IterationCount>((batch == 1 ? how_many / 4 : how_many) / batch);
+        add("sqlite", batch, "in_turns", in_turns)->Iterations(batches)->Unit(benchmark::kMicrosecond);
+        add("alone", batch, "handler", handler_alone);
+        add("alone", batch, "process_batch", machine_alone);
+    }
+    tables out;
+    benchmark::RunSpecifiedBenchmarks(&out);
+    out.print();
+    benchmark::Shutdown();
+    return out.failed ? 1 : 0;
+}

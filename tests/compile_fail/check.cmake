@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+#
+# Passes when SOURCE does not compile and one of the compiler's own lines has the words that the
+# first line of SOURCE expects:
+#
+#     // expect: words of the message | or other words, where compilers differ
+#
+# The source that compilers quote beneath a message is not shown, or the words could be found there.
+
+cmake_minimum_required(VERSION 3.21)
+file(STRINGS "${SOURCE}" first LIMIT_COUNT 1)
+if(NOT first MATCHES "^// expect: (.+)$")
+    message(FATAL_ERROR "the first line has to be  // expect: words")
+endif()
+string(REPLACE " | " ";" expected "${CMAKE_MATCH_1}")
+separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
+set(no_quotes -fno-diagnostics-show-caret)
+if(COMPILER MATCHES "clang")
+    set(no_quotes -fno-caret-diagnostics)
+endif()
+execute_process(
+    COMMAND "${COMPILER}" ${FLAGS} -std=c++20 -fsyntax-only ${no_quotes} "-I${INCLUDE}" "${SOURCE}"
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(code EQUAL 0)
+    message(FATAL_ERROR "compiles, and should not")
+endif()
+foreach(words IN LISTS expected)
+    string(FIND "${text}" "${words}" at)
+    if(NOT at EQUAL -1)
+        return()
+    endif()
+endforeach()
+message(FATAL_ERROR "fails, but not with the words: ${expected}\n${text}")

@@ -1,0 +1,12 @@
+// expect: match: an action that this machine can answer has no handler here
+// SPDX-License-Identifier: MIT
+
+#include <waybill/batch/sender.hpp>
+#include <waybill/core/match.hpp>
+
+void drive(waybill::sender& s, waybill::steady_time now)
+{
+    waybill::match(
+        s.next(now), [](const waybill::act::send&) {}, [](const waybill::act::settle&) {},
+        [](waybill::act::idle) {});
+}

@@ -1,0 +1,17 @@
+// expect: no matching function for call to 'send_all' | no matching function for call to ‘send_all
+// SPDX-License-Identifier: MIT
+
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include <waybill/batch/send_all.hpp>
+
+// What can be read only once must be kept in an outbox, or a refused batch could not be cut anew.
+void send(std::istringstream& in, waybill::sender& s)
+{
+    (void)waybill::send_all(
+        std::istream_iterator<std::string>(in), std::istream_iterator<std::string>(),
+        &std::string::size, s, waybill::steady_time{},
+        [](const auto&) -> waybill::send_outcome { return waybill::accepted{}; });
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+#
+# Shows that cmake/house_rules.cmake can fail: a small clean house passes, and in a copy of it every
+# planted violation is named, with its file.
+#
+#     cmake -DWORK=<folder> -P tests/house_rules/planted.cmake
+
+cmake_minimum_required(VERSION 3.21)
+get_filename_component(rules "${CMAKE_CURRENT_LIST_DIR}/../../cmake/house_rules.cmake" ABSOLUTE)
+file(READ "${CMAKE_CURRENT_LIST_DIR}/../../include/waybill/version.hpp" version_hpp)
+if(NOT version_hpp MATCHES "#define WAYBILL_VERSION ([0-9]+)")
+    message(FATAL_ERROR "version.hpp defines no version")
+endif()
+math(EXPR major "${CMAKE_MATCH_1} / 10000")
+math(EXPR minor "${CMAKE_MATCH_1} / 100 % 100")
+set(ns "v${major}_${minor}")
+
+# header(<path> [INCLUDES <file>...] [BODY <text>] [GUARD <name>] [NAMESPACE <name>] [RAW <text>])
+function(header path)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "BODY;GUARD;NAMESPACE;RAW" "INCLUDES")
+    string(TOUPPER "WAYBILL_${path}" guard)
+    string(REGEX REPLACE "[/.]" "_" guard "${guard}")
+    if(arg_GUARD)
+        set(guard "${arg_GUARD}")
+    endif()
+    if(NOT arg_NAMESPACE)
+        set(arg_NAMESPACE "waybill::inline ${ns}")
+    endif()
+    set(includes "")
+    foreach(name IN LISTS arg_INCLUDES)
+        string(APPEND includes "#include <${name}>\n")
+    endforeach()
+    set(declares "")
+    if(path MATCHES "/")
+        set(declares "namespace ${arg_NAMESPACE} {\n${arg_BODY}\n}\n")
+    endif()
+    file(WRITE "${tree}/${path}" "// SPDX-License-Identifier: MIT
+//
+// A throw, a try and a min( in a comment are fine, \"catch\" in a string is, too.
+
+#ifndef ${guard}
+#define ${guard}
+
+${includes}${arg_RAW}
+${declares}
+#endif
+")
+endfunction()
+
+function(clean_house)
+    file(REMOVE_RECURSE "${tree}")
+    file(WRITE "${tree}/version.hpp" "${version_hpp}")
+    header(core/time.hpp INCLUDES cstdint BODY "inline const char* text() { return \"try ('min(')\"; }")
+    header(retry/decide.hpp INCLUDES waybill/core/time.hpp BODY "struct try_add {};")
+    header(batch/limits.hpp INCLUDES cstdint waybill/core/time.hpp waybill/retry/decide.hpp
+        BODY "static_assert(true);")
+    header(testing/stores.hpp INCLUDES memory waybill/batch/limits.hpp NAMESPACE "waybill::inline ${ns}::testing")
+    header(ext/json.hpp INCLUDES nlohmann/json.hpp waybill/batch/limits.hpp)
+    header(ext/exceptions.hpp INCLUDES exception BODY "inline void f() { try { throw 1; } catch (...) {} }")
+    header(retry.hpp INCLUDES waybill/retry/decide.hpp waybill/version.hpp)
+    header(batch.hpp INCLUDES waybill/batch/limits.hpp waybill/version.hpp)
+    header(waybill.hpp INCLUDES waybill/core/time.hpp waybill/batch.hpp waybill/retry.hpp waybill/version.hpp)
+endfunction()
+
+function(run_rules code_out text_out)
+    execute_process(COMMAND "${CMAKE_COMMAND}" "-DINCLUDE=${tree}" -P "${rules}"
+        RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    set(${code_out} "${code}" PARENT_SCOPE)
+    set(${text_out} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(tree "${WORK}/include/waybill")
+clean_house()
+run_rules(code text)
+if(NOT code EQUAL 0)
+    message(FATAL_ERROR "a clean house does not pass:\n${text}")
+endif()
+
+# planted(<words of the message>): what stands in the tree now has to be named so, by a failing run.
+set_property(GLOBAL PROPERTY planted 0)
+function(planted words)
+    run_rules(code text)
+    string(FIND "${text}" "broken: ${words}" at)
+    if(code EQUAL 0 OR at EQUAL -1)
+        message(FATAL_ERROR "not found: ${words}\nexit ${code}, said:\n${text}")
+    endif()
+    get_property(count GLOBAL PROPERTY planted)
+    math(EXPR count "${count} + 1")
+    set_property(GLOBAL PROPERTY planted ${count})
+    clean_house()
+endfunction()
+
+# Arrows.
+header(core/time.hpp INCLUDES waybill/retry/decide.hpp)
+planted("core/time.hpp: may not include retry/decide.hpp")
+header(retry/decide.hpp INCLUDES waybill/batch/limits.hpp)
+planted("retry/decide.hpp: may not include batch/limits.hpp")
+header(batch/limits.hpp INCLUDES waybill/ext/json.hpp)
+planted("batch/limits.hpp: may not include ext/json.hpp")
+header(batch/limits.hpp INCLUDES waybill/testing/stores.hpp)
+planted("batch/limits.hpp: may not include testing/stores.hpp")
+header(batch/limits.hpp INCLUDES waybill/retry.hpp)
+planted("batch/limits.hpp: may not include retry.hpp")
+header(ext/json.hpp INCLUDES waybill/testing/stores.hpp)
+planted("ext/json.hpp: may not include testing/stores.hpp")
+header(ext/json.hpp INCLUDES waybill/ext/exceptions.hpp)
+planted("ext/json.hpp: may not include ext/exceptions.hpp")
+header(batch.hpp INCLUDES waybill/batch/limits.hpp waybill/retry/decide.hpp)
+planted("batch.hpp: may not include retry/decide.hpp")
+header(waybill.hpp INCLUDES waybill/core/time.hpp waybill/batch.hpp waybill/retry.hpp
+    waybill/testing/stores.hpp)
+planted("waybill.hpp: may not include testing/stores.hpp")
+header(batch/limits.hpp INCLUDES waybill/batch/absent.hpp)
+planted("batch/limits.hpp: includes what does not exist: batch/absent.hpp")
+
+# Doors and rooms.
+header(batch/chunk_by.hpp)
+planted("batch.hpp: does not list batch/chunk_by.hpp")
+header(core/fault.hpp)
+planted("waybill.hpp: does not list core/fault.hpp")
+header(wire/amqp.hpp)
+planted("wire/amqp.hpp: wire.hpp should list it and does not exist")
+header(attic/box.hpp)
+planted("attic/box.hpp: the house has no room called attic")
+header(testing.hpp INCLUDES waybill/testing/stores.hpp)
+planted("testing.hpp: testing/ has no door")
+
+# The standard library and foreign packages.
+foreach(name IN ITEMS chrono algorithm thread mutex atomic random iostream fstream filesystem)
+    header(batch/limits.hpp INCLUDES ${name})
+    planted("batch/limits.hpp: may not include <${name}>")
+endforeach()
+foreach(name IN ITEMS thread mutex atomic random iostream fstream filesystem)
+    header(testing/stores.hpp INCLUDES ${name})
+    planted("testing/stores.hpp: may not include <${name}>")
+endforeach()
+header(core/time.hpp INCLUDES array bit cstdint limits optional span string utility)
+planted("core/time.hpp: 8 standard headers")
+header(batch/limits.hpp INCLUDES nlohmann/json.hpp)
+planted("batch/limits.hpp: no include of this house")
+header(ext/json.hpp INCLUDES fmt/format.h)
+planted("ext/json.hpp: no include of this house")
+header(batch/limits.hpp RAW "#include \"limits.hpp\"\n")
+planted("batch/limits.hpp: no include of this house")
+
+# Words.
+foreach(place IN ITEMS batch/limits.hpp testing/stores.hpp)
+    foreach(word IN ITEMS throw try catch dynamic_cast typeid std::time std::mutex)
+        header(${place} BODY "auto f() { ${word} {1} }")
+        planted("${place}: has no place for: ${word}")
+    endforeach()
+    foreach(word IN ITEMS abort assert now getenv rand min max)
+        header(${place} BODY "auto f() { return a::${word}(1); }")
+        planted("${place}: has no place for: ${word}(")
+    endforeach()
+endforeach()
+header(ext/json.hpp BODY "auto f() { return (std::max)(1, max(1, 2)); }")
+planted("ext/json.hpp: has no place for: max(")
+header(batch/limits.hpp BODY "friend constexpr bool operator==(const a&, const a&) = default")
+planted("batch/limits.hpp: constexpr on a defaulted comparison")
+
+# Macros, guards, namespaces.
+header(batch/limits.hpp RAW "#define WAYBILL_LIKELY [[likely]]\n")
+planted("batch/limits.hpp: a macro that is not its guard: #define WAYBILL_LIKELY")
+header(batch/limits.hpp RAW "#undef max\n")
+planted("batch/limits.hpp: a macro that is not its guard: #undef max")
+header(batch/limits.hpp RAW "#ifdef WAYBILL_FAST\n#endif\n")
+planted("batch/limits.hpp: configured by a macro")
+header(batch/limits.hpp GUARD WAYBILL_LIMITS_HPP)
+planted("batch/limits.hpp: its guard has to be WAYBILL_BATCH_LIMITS_HPP")
+header(batch/limits.hpp NAMESPACE waybill)
+planted("batch/limits.hpp: not in the inline namespace ${ns}")
+header(batch/limits.hpp NAMESPACE "waybill::inline v9_9")
+planted("batch/limits.hpp: not in the inline namespace ${ns}")
+header(batch/limits.hpp NAMESPACE other)
+planted("batch/limits.hpp: declares nothing in waybill::inline ${ns}")
+
+# Lengths.
+string(REPEAT "// a line\n" 400 long)
+header(batch/limits.hpp RAW "${long}")
+planted("batch/limits.hpp: 413 lines, and 400 is the most")
+string(REPEAT "int a_line;\n" 380 long)
+set(ideas "")
+foreach(number RANGE 1 8)
+    header(batch/part${number}.hpp RAW "${long}")
+    list(APPEND ideas waybill/batch/part${number}.hpp)
+endforeach()
+header(batch.hpp INCLUDES waybill/batch/limits.hpp ${ideas})
+planted("batch.hpp: 3115 lines of code, and 3000 are the most")
+file(WRITE "${tree}/batch/limits.hpp" "#ifndef WAYBILL_BATCH_LIMITS_HPP\n")
+planted("batch/limits.hpp: the first line has to name the license")
+
+file(REMOVE_RECURSE "${WORK}")
+get_property(count GLOBAL PROPERTY planted)
+message(STATUS "a clean house passes, and each of ${count} planted violations is named")

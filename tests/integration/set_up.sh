@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What cmake/packages.sh does on machines that are not this one, played with false programs: a user
+# without rights, one with sudo, one where nothing is missing, and a system without dpkg.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail()
+{
+    echo "set_up: $1" >&2
+    [ ! -e "$work/said" ] || cat "$work/said" >&2
+    exit 1
+}
+
+# fake NAME LINE...: a program of that name on the only PATH that there is.
+fake()
+{
+    local name=$1
+    shift
+    printf '%s\n' "#!$bash" "$@" >"$work/bin/$name"
+    chmod +x "$work/bin/$name"
+}
+bash=$(command -v bash)
+machine()
+{
+    rm -rf "$work/bin" "$work/calls"
+    mkdir -p "$work/bin"
+    local name
+    for name in bash cat mktemp rm tail; do
+        ln -s "$(command -v "$name")" "$work/bin/$name"
+    done
+}
+
+# asked PACKAGE...: exit code and output of installing them there.
+asked()
+{
+    code=0
+    env -i PATH="$work/bin" "$bash" -c 'set -euo pipefail; source "$0"; packages_install "$@"' \
+        "$WAYBILL_SOURCE/cmake/packages.sh" "$@" >"$work/said" 2>&1 || code=$?
+}
+
+debian()
+{
+    machine
+    fake dpkg-query 'echo "cmake installed"; echo "libfmt-dev config-files"; exit 1'
+    fake apt-get "echo apt-get >>$work/calls"
+    fake id 'echo 1000'
+}
+
+# Without rights: the exact line, naming only what is missing, and nothing is tried.
+debian
+asked cmake libfmt-dev libsqlite3-dev
+[ "$code" = 1 ] || fail "went on without its packages"
+grep -qxF "  sudo apt-get update && sudo apt-get install --no-install-recommends libfmt-dev libsqlite3-dev" \
+    "$work/said" || fail "did not print the line to type"
+[ ! -e "$work/calls" ] || fail "called apt-get without rights"
+
+# A sudo that asks for a password is as good as none.
+fake sudo 'exit 1'
+asked cmake libfmt-dev
+[ "$code" = 1 ] || fail "went on although sudo wants a password"
+
+# With sudo: installed by it, and only what is missing.
+fake sudo "echo \"\$*\" >>$work/calls" 'cat >/dev/null'
+asked cmake libfmt-dev
+[ "$code" = 0 ] || fail "did not use sudo"
+grep -qxF -- "-n bash -s -- libfmt-dev" "$work/calls" || fail "did not ask sudo for what is missing"
+
+# Nothing missing: nobody is called.
+debian
+fake sudo "echo sudo >>$work/calls"
+asked cmake
+[ "$code" = 0 ] || fail "missed what is there"
+[ ! -e "$work/calls" ] || fail "called somebody although nothing is missing"
+
+# Built by hand and on the PATH is as good as installed.
+fake ninja 'exit 0'
+asked cmake ninja-build
+[ "$code" = 0 ] || fail "did not see the program on the PATH"
+
+# Installing fails: so does the script, saying what is missing.
+fake sudo '[ "$2" = true ] || { echo "no network"; exit 100; }'
+asked libfmt-dev
+[ "$code" = 1 ] || fail "went on after a failed installation"
+grep -qF "could not install: libfmt-dev" "$work/said" || fail "did not say what is missing"
+grep -qF "no network" "$work/said" || fail "did not say why"
+
+# No dpkg: what is needed is named in words that hold elsewhere, and what is there is not.
+machine
+fake g++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'
+fake c++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'
+asked g++ cmake libsqlite3-dev libfmt-dev
+[ "$code" = 1 ] || fail "went on without its packages on another system"
+grep -qF "program cmake" "$work/said" || fail "did not name the program"
+grep -qF "header fmt/format.h" "$work/said" || fail "did not name the header"
+! grep -qF "sqlite3.h" "$work/said" || fail "named what is there"
+! grep -qF "g++" "$work/said" || fail "named the compiler that is there"
+asked g++ libsqlite3-dev
+[ "$code" = 0 ] || fail "stopped although nothing is missing on another system"
+
+echo "set_up: every machine was told what it needs"

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+//
+// The one main of all test programs.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>

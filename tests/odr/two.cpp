@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+
+#include "two.hpp"
+
+#include <all_headers.hpp>
+
+int version_seen_by_two() { return WAYBILL_VERSION; }
