@@ -39,15 +39,16 @@ struct chunk {
     I first{};
     I last{};
     std::uint64_t bytes = 0;  ///< With the envelope; the true sum where it does not fit, too.
-    std::uint64_t items = 0;
+    std::uint64_t count = 0;  ///< Of items.
     bool fits = true;  ///< False only for a single item that is over a limit by itself.
     closed_by closed = closed_by::end;  ///< Why nothing more went in.
 
     [[nodiscard]] constexpr I begin() const { return first; }
     [[nodiscard]] constexpr I end() const { return last; }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return count; }
 
     /// Never true for the chunks of a range; for `front_chunk`, of an empty input only.
-    [[nodiscard]] constexpr bool empty() const noexcept { return items == 0; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return count == 0; }
 
     friend bool operator==(const chunk&, const chunk&) = default;
 };

@@ -97,7 +97,8 @@ public:
     /// There is something to send and no reason to wait: it is full, or it has been open long enough.
     [[nodiscard]] bool due(steady_time now) const
     {
-        return !items_.empty() && (full_ || (linger_ != duration::highest() && now >= opened_ + linger_));
+        return !items_.empty() &&
+               (full_ || (linger_ != duration::highest() && now >= opened_ + linger_));
     }
 
     /// When it will be due though nothing more comes; empty where nothing is in it or it may wait.
@@ -113,13 +114,14 @@ public:
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
         closed_batch<Item> b{std::move(items_), bytes_, closed_by::end, opened_};
-        if (full_) b.closed = *full_;
-        else if (!b.items.empty() && linger_ != duration::highest() && now >= opened_ + linger_) {
+        if (full_) {
+            b.closed = full_by_;
+        } else if (!b.items.empty() && linger_ != duration::highest() && now >= opened_ + linger_) {
             b.closed = closed_by::deadline;
         }
         items_.clear();
         bytes_ = 0;
-        full_.reset();
+        full_ = false;
         return b;
     }
 
@@ -129,11 +131,15 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
 private:
-    [[nodiscard]] bool at_count() const { return items_.size() >= (limits_.items == 0 ? 1 : limits_.items); }
+    [[nodiscard]] bool at_count() const
+    {
+        return items_.size() >= (limits_.items == 0 ? 1 : limits_.items);
+    }
 
     adding full(closed_by why)
     {
-        full_ = why;
+        full_ = true;
+        full_by_ = why;
         return adding::full;
     }
 
@@ -143,7 +149,8 @@ private:
     std::vector<Item> items_;
     std::uint64_t bytes_ = 0;
     steady_time opened_;
-    std::optional<closed_by> full_;  // why no more goes in
+    bool full_ = false;                   // no more goes in,
+    closed_by full_by_ = closed_by::end;  // and why
 };
 
 }  // namespace waybill::inline v0_1

@@ -265,8 +265,8 @@ send_report send_all(I first, S last, const F& size, sender& s, Clock now, Send&
 
 /// The same for a container or a view that can be walked again.
 template <class Items, class F, time_source Clock, class Send>
-requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))> send_report
-send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
+    requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
+send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
 {
     return send_all(std::begin(items), std::end(items), size, s, std::move(now),
                     std::forward<Send>(send));

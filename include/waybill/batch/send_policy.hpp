@@ -46,7 +46,8 @@ struct send_policy {
 {
     if (p.in_flight == 0) return config_error{"in_flight", 0, "must be at least", 1};
     if (p.linger < duration{}) {
-        return config_error{"linger", static_cast<std::uint64_t>(p.linger.count()), "must not be negative", 0};
+        const std::uint64_t ns = 0 - static_cast<std::uint64_t>(p.linger.count());
+        return config_error{"linger", ns, "nanoseconds must be at least", 0, true};
     }
     if (const auto bad = check(p.limit)) return bad;
     return check(p.retry);

@@ -194,6 +194,13 @@ public:
         note();
     }
 
+    /// Ends all of these alike.
+    void settle_all(const std::vector<run>& parts, item_outcome o, settlements& notes)
+    {
+        for_each(parts, [](item& i) { i.kind = state::over; });
+        for (const run& r : parts) notes.push({r, o});
+    }
+
     /// Ends all that wait, run by run: `f(run)`.
     template <class F>
     void end_waiting(F&& f)

@@ -83,15 +83,16 @@ public:
 
     heard on(opened, steady_time)
     {
-        if (origin_) return heard::late;
+        if (open_) return heard::late;
+        open_ = true;
         origin_ = end();
         return heard::taken;
     }
 
     heard on(closed, steady_time)
     {
-        if (!origin_) return heard::late;
-        origin_.reset();
+        if (!open_) return heard::late;
+        open_ = false;
         return heard::taken;
     }
 
@@ -116,7 +117,7 @@ public:
             if (flights_[i].on_its_way) {
                 ++i;
             } else {  // it was to be repeated
-                settle_all(flights_[i].parts, item_outcome::undecided);
+                queue_.settle_all(flights_[i].parts, item_outcome::undecided, settlements_);
                 flights_.drop(flights_[i]);
             }
         }
@@ -141,7 +142,7 @@ public:
         const calibration before = learnt_;
         learnt_.accepted(f->sizes, a.actual);
         pace_.answered();
-        settle_all(f->parts, item_outcome::accepted);
+        queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
         land(*f, now, !(before == learnt_));
         return heard::taken;
     }
@@ -258,7 +259,10 @@ public:
     }
 
     /// Where the open input began, if one is open.
-    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
+    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept
+    {
+        return open_ ? std::optional(origin_) : std::nullopt;
+    }
 
     /// Whether more items, queued now, would travel with the next batch.
     [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && !queue_.head().full; }
@@ -346,7 +350,7 @@ private:
     /// Nobody knows whether these arrived, and they are not to be repeated.
     void hand_back(flight& f, steady_time now)
     {
-        settle_all(f.parts, item_outcome::undecided);
+        queue_.settle_all(f.parts, item_outcome::undecided, settlements_);
         land(f, now, true);
     }
 
@@ -377,12 +381,6 @@ private:
         if (seen.stop) on(stopped{}, now);
     }
 
-    void settle_all(const std::vector<run>& parts, item_outcome o)
-    {
-        queue_.for_each(parts, [](send_queue::item& i) { i.kind = send_queue::state::over; });
-        for (const run& r : parts) settlements_.push({r, o});
-    }
-
     send_policy policy_;
     calibration learnt_;
     send_queue queue_;
@@ -390,7 +388,8 @@ private:
     flights flights_;
     settlements settlements_;
     std::uint64_t attempts_ = 0;  // the number that the next new attempt gets
-    std::optional<std::uint64_t> origin_;
+    std::uint64_t origin_ = 0;    // where the input began that is open
+    bool open_ = false;
     bool stopped_ = false;
 };
 

@@ -101,8 +101,8 @@ public:
                                 act::read_back, act::idle>;
 
     /// Takes `events` events from `from` to `to`.
-    batch_machine(std::uint64_t events, std::optional<position> from, position to, std::uint64_t epoch,
-                  const batch_policy& p = {})
+    batch_machine(std::uint64_t events, std::optional<position> from, position to,
+                  std::uint64_t epoch, const batch_policy& p = {})
         : policy_(p), events_(events), from_(std::move(from)), to_(std::move(to)), epoch_(epoch)
     {
         if (policy_.tries == 0) policy_.tries = 1;
@@ -220,7 +220,10 @@ public:
     /// How it ended, once it has.
     [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
     /// The class of the fault that ended it, where one did.
-    [[nodiscard]] fault_class why() const noexcept { return end_ == batch_end::committed ? fault_class::none : how_; }
+    [[nodiscard]] fault_class why() const noexcept
+    {
+        return end_ == batch_end::committed ? fault_class::none : how_;
+    }
     /// Events that took effect, and that were parked, if it is committed.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_lettered_; }

@@ -27,6 +27,7 @@ struct config_error {
     std::uint64_t value = 0;  ///< What stands in it.
     std::string_view rule{};    ///< What must hold, as in "must be less than bytes".
     std::uint64_t bound = 0;  ///< What the value was held against.
+    bool negative = false;    ///< The value is so much below zero.
 
     friend bool operator==(const config_error&, const config_error&) = default;
 };
@@ -35,7 +36,7 @@ struct config_error {
 [[nodiscard]] inline std::string text(const config_error& e)
 {
     std::string line(e.field);
-    line += " is ";
+    line += e.negative ? " is -" : " is ";
     line += std::to_string(e.value);
     line += ": ";
     line += e.rule;

@@ -248,8 +248,8 @@ public:
     constexpr time_on() noexcept = default;
 
     template <chrono_point T>
-    requires(Clock::template accepts<T>) constexpr time_on(const T& t) noexcept
-        : since_(t.time_since_epoch())
+        requires(Clock::template accepts<T>)
+    constexpr time_on(const T& t) noexcept : since_(t.time_since_epoch())
     {
     }
 
@@ -265,8 +265,8 @@ public:
     [[nodiscard]] constexpr duration since_epoch() const noexcept { return since_; }
 
     template <chrono_point T>
-    requires(Clock::template accepts<T>) [[nodiscard]] constexpr explicit operator T()
-        const noexcept
+        requires(Clock::template accepts<T>)
+    [[nodiscard]] constexpr explicit operator T() const noexcept
     {
         return T(static_cast<typename T::duration>(since_));
     }

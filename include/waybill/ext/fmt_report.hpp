@@ -41,7 +41,7 @@ namespace waybill::inline v0_1::detail::words {
 template <class I>
 [[nodiscard]] std::string line(const chunk<I>& c)
 {
-    const std::string what = fmt::format("{}, {}", items(c.items), bytes(c.bytes));
+    const std::string what = fmt::format("{}, {}", items(c.count), bytes(c.bytes));
     if (!c.fits) return what + ", does not fit";
     return fmt::format("{}, closed by {}", what, name(c.closed));
 }

@@ -33,6 +33,7 @@ inline void to_json(nlohmann::json& j, const config_error& e)
          {"value", detail::size_or_unlimited(e.value)},
          {"rule", e.rule},
          {"bound", detail::size_or_unlimited(e.bound)}};
+    if (e.negative) j["negative"] = true;
 }
 
 inline void to_json(nlohmann::json& j, const json_error& e)

@@ -126,7 +126,7 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
 
         friend constexpr bool operator==(const cursor& a, const cursor& b)
         {
-            return a.cut_.first == b.cut_.first && a.cut_.items == b.cut_.items;
+            return a.cut_.first == b.cut_.first && a.cut_.count == b.cut_.count;
         }
         friend constexpr bool operator==(const cursor& i, std::default_sentinel_t)
         {

@@ -54,13 +54,17 @@ struct backoff {
 
 [[nodiscard]] constexpr std::optional<config_error> check(const backoff& b) noexcept
 {
-    const auto ns = [](duration d) { return static_cast<std::uint64_t>(d.count()); };
+    const auto size = [](duration d) {
+        const auto n = static_cast<std::uint64_t>(d.count());
+        return d < duration{} ? 0 - n : n;
+    };
     if (b.base <= duration{}) {
-        return config_error{"backoff.base", ns(b.base), "nanoseconds must be at least", 1};
+        return config_error{"backoff.base", size(b.base), "nanoseconds must be at least", 1,
+                            b.base < duration{}};
     }
     if (b.cap < b.base) {
-        return config_error{"backoff.cap", ns(b.cap), "nanoseconds must be at least the base",
-                            ns(b.base)};
+        return config_error{"backoff.cap", size(b.cap), "nanoseconds must be at least the base",
+                            size(b.base), b.cap < duration{}};
     }
     if (!(b.factor >= 1.0)) {
         return config_error{"backoff.factor",

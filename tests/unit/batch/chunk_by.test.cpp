@@ -70,7 +70,7 @@ constexpr bool promises(Items& items, const limits& l, F size)
             sum = waybill::saturating_add(sum, own);
             ++count;
         }
-        if (part.bytes != sum || part.items != count || count > most) return false;
+        if (part.bytes != sum || part.count != count || count > most) return false;
         const bool fits = each && sum <= l.bytes && sum != unlimited;
         if (part.fits != fits || (!fits && count != 1)) return false;
         expected = part.last;
@@ -325,10 +325,10 @@ TEST_CASE("each item is measured once a pass, and only when its turn has come")
         const auto range = chunk_by(sizes, l, size);
         CHECK(asked == 0);
         const auto first = range.begin();
-        CHECK(static_cast<std::uint64_t>(asked) <= first->items + 1);
+        CHECK(static_cast<std::uint64_t>(asked) <= first->count + 1);
         asked = 0;
         std::uint64_t items = 0;
-        for (auto part : range) items += part.items;
+        for (auto part : range) items += part.count;
         CHECK(items == 1'000);
         CHECK(asked == 1'000);
     }
@@ -338,12 +338,12 @@ TEST_CASE("front_chunk cuts with limits that change on the way")
 {
     const std::vector<int> sizes{5, 5, 5, 5, 5, 5};
     auto part = front_chunk(sizes.begin(), sizes.end(), {.bytes = 15}, itself{});
-    CHECK(part.items == 3);
+    CHECK(part.count == 3);
     CHECK(part.closed == closed_by::bytes);
     part = front_chunk(part.last, sizes.end(), {.bytes = 10}, itself{});
-    CHECK(part.items == 2);
+    CHECK(part.count == 2);
     part = front_chunk(part.last, sizes.end(), {.bytes = 4}, itself{});
-    CHECK(part.items == 1);
+    CHECK(part.count == 1);
     CHECK_FALSE(part.fits);
     part = front_chunk(part.last, sizes.end(), {.bytes = 4}, itself{});
     CHECK(part.empty());
@@ -364,7 +364,7 @@ TEST_CASE("a lambda that cannot be assigned does not make the iterators poorer")
     auto it = range.begin();
     const auto kept = it;
     CHECK(it == kept);
-    CHECK(it->items == 2);
+    CHECK(it->count == 2);
     const auto before = it++;
     CHECK(before == kept);
     CHECK(it != kept);
@@ -384,7 +384,7 @@ TEST_CASE("the loop of the first page compiles as it is written")
     inbox[77].body = std::string_view("0123456789");
     std::uint64_t sent = 0;
     int stored = 0;
-    const auto send = [&sent](const auto& part) { sent += part.items; };
+    const auto send = [&sent](const auto& part) { sent += part.count; };
     const auto store_elsewhere = [&stored](const letter&) { ++stored; };
     const auto wire_size = [](const letter& l) {
         return l.body.size() == 10 ? 300'000 : static_cast<int>(l.body.size());

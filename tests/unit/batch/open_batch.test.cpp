@@ -206,7 +206,7 @@ TEST_CASE("open_batch: takes a message only if it keeps it")
 
 TEST_CASE("open_batch: a copy is a snapshot; a size function may carry state")
 {
-    const std::uint64_t framing = 2;
+    std::uint64_t framing = 2;
     const auto size = [framing](const std::string& s) { return framing + s.size(); };
     open_batch<std::string, decltype(size)> b({.bytes = 10}, size);
     CHECK(b.try_add("abc", at(0)) == adding::added);

@@ -476,12 +476,12 @@ TEST_CASE("sender: with exact sizes and an honest broker it needs as few request
         for (const auto& part : chunk_by(sizes, l, [](std::uint64_t n) { return n; })) {
             if (part.fits) {
                 expected.emplace_back();
-                for (std::uint64_t i = 0; i != part.items; ++i)
+                for (std::uint64_t i = 0; i != part.count; ++i)
                     expected.back().push_back(first + i);
             } else {
                 ++over;
             }
-            first += part.items;
+            first += part.count;
         }
         sender s({.limit = l, .retry = steady_retries});
         std::vector<numbers> sent;
@@ -530,6 +530,8 @@ TEST_CASE("send_policy: what cannot work is named")
     CHECK(bad({}) == "");
     CHECK(bad({.in_flight = 0}) == "in_flight");
     CHECK(bad({.linger = -1s}) == "linger");
+    CHECK(text(*check(send_policy{.linger = -1s})) ==
+          "linger is -1000000000: nanoseconds must be at least (0)");
     CHECK(bad({.limit = {.items = 0}}) == "limits.items");
     CHECK(bad({.retry = {.most = 0}}) == "retry.most");
     CHECK(make<sender>(send_policy{.limit = {.bytes = 5}}).has_value());

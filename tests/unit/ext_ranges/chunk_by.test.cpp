@@ -239,7 +239,7 @@ TEST_CASE("the next chunk is cut with what has been learnt from the last")
             source in(sizes, reads);
             for (auto& b : in | waybill::views::chunk_by(newest, size)) learn(b.size());
         } else {
-            for (auto c : sizes | waybill::views::chunk_by(newest, size)) learn(c.items);
+            for (auto c : sizes | waybill::views::chunk_by(newest, size)) learn(c.count);
         }
         CHECK(counts == std::vector<std::size_t>{4, 2, 3, 3});
     }
