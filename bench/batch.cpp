@@ -12,27 +12,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <new>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "support.hpp"
+
 #include <waybill/batch/chunk_by.hpp>
 
 namespace batch_bench {
 
-std::uint64_t allocations = 0;
-
-void* allocate(std::size_t n)
-{
-    ++allocations;
-    if (void* p = std::malloc(n == 0 ? 1 : n)) return p;
-    std::abort();
-}
+using bench::allocations;
+using bench::median;
 
 constexpr std::size_t how_many = 1'000'000;
 
@@ -296,53 +290,20 @@ private:
     {
         return *std::min_element(v.begin(), v.end());
     }
-    static double median(std::vector<double> v)
-    {
-        std::sort(v.begin(), v.end());
-        return v[v.size() / 2];
-    }
 
     std::vector<row> rows_;
 };
 
 }  // namespace batch_bench
 
-void* operator new(std::size_t n)
-{
-    return batch_bench::allocate(n);
-}
-void* operator new[](std::size_t n)
-{
-    return batch_bench::allocate(n);
-}
-void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-void operator delete[](void* p) noexcept
-{
-    std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-void operator delete[](void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
 int main(int argc, char** argv)
 {
-    std::vector<std::string> words{"bench", "--benchmark_repetitions=25",
-                                   "--benchmark_min_time=0.02",
-                                   "--benchmark_enable_random_interleaving=true"};
-    words.insert(words.end(), argv + 1, argv + argc);
-    std::vector<char*> arguments;
-    for (auto& w : words) arguments.push_back(w.data());
-    int count = static_cast<int>(arguments.size());
-    benchmark::Initialize(&count, arguments.data());
-    if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+    if (!bench::start({"--benchmark_repetitions=25",
+                       "--benchmark_min_time=0.02",
+                       "--benchmark_enable_random_interleaving=true"},
+                      argc, argv)) {
+        return 2;
+    }
 
     const auto numbers = batch_bench::sizes();
     const auto texts = batch_bench::strings();

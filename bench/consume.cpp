@@ -16,10 +16,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,18 +28,13 @@
 #include <sqlite3.h>
 
 #include "../examples/engines/sqlite_store.hpp"
+#include "support.hpp"
 #include <waybill/consume.hpp>
 
 namespace consume_bench {
 
-std::uint64_t allocations = 0;
-
-void* allocate(std::size_t n)
-{
-    ++allocations;
-    if (void* p = std::malloc(n == 0 ? 1 : n)) return p;
-    std::abort();
-}
+using bench::allocations;
+using bench::median;
 
 constexpr std::uint64_t how_many = 100'000;
 
@@ -375,11 +368,6 @@ private:
         if (way == "process_batch") allocated_[batch] = r.counters.at("allocations").value;
     }
 
-    static double median(std::vector<double> v)
-    {
-        std::sort(v.begin(), v.end());
-        return v[v.size() / 2];
-    }
 
     std::map<std::uint64_t, both> sql_;
     std::map<std::uint64_t, per_way> alone_;
@@ -396,41 +384,14 @@ benchmark::internal::Benchmark* add(const char* what, std::uint64_t batch, const
 
 }  // namespace consume_bench
 
-void* operator new(std::size_t n)
-{
-    return consume_bench::allocate(n);
-}
-void* operator new[](std::size_t n)
-{
-    return consume_bench::allocate(n);
-}
-void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-void operator delete[](void* p) noexcept
-{
-    std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-void operator delete[](void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
 int main(int argc, char** argv)
 {
-    std::vector<std::string> words{"bench", "--benchmark_repetitions=9", "--benchmark_min_time=0.02",
-                                   "--benchmark_enable_random_interleaving=true"};
-    words.insert(words.end(), argv + 1, argv + argc);
-    std::vector<char*> arguments;
-    for (auto& w : words) arguments.push_back(w.data());
-    int count = static_cast<int>(arguments.size());
-    benchmark::Initialize(&count, arguments.data());
-    if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+    if (!bench::start({"--benchmark_repetitions=9",
+                       "--benchmark_min_time=0.02",
+                       "--benchmark_enable_random_interleaving=true"},
+                      argc, argv)) {
+        return 2;
+    }
 
     using namespace consume_bench;
     (void)events();

@@ -39,10 +39,10 @@ struct batch_sizes {
 /// What is known, in terms of the destination and not of how it was found out: to be stored, and
 /// understood by a later version that learns in another way. Sizes are those of whole batches.
 struct calibration_state {
-    std::uint64_t limit = unlimited;    ///< As documented, or as the broker reported it.
-    std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
-    std::uint64_t header = 0;           ///< Estimated bytes of an item beyond its body.
-    std::uint64_t accepted = 0;         ///< The largest size that went through since the last surprise.
+    std::uint64_t limit = unlimited;  ///< As documented, or as the broker reported it.
+    std::uint64_t envelope = 0;       ///< Bytes of a batch before its first item.
+    std::uint64_t header = 0;         ///< Estimated bytes of an item beyond its body.
+    std::uint64_t accepted = 0;  ///< The largest size that went through since the last surprise.
     std::uint64_t refused = unlimited;  ///< The smallest that did not.
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;
@@ -60,8 +60,11 @@ public:
 
     /// Goes on with what was known. A bracket that contradicts itself is forgotten.
     constexpr explicit calibration(const calibration_state& known) noexcept
-        : limit_(known.limit), envelope_(known.envelope), header_(known.header),
-          accepted_(known.accepted), refused_(known.refused)
+        : limit_(known.limit),
+          envelope_(known.envelope),
+          header_(known.header),
+          accepted_(known.accepted),
+          refused_(known.refused)
     {
         if (refused_ <= accepted_) forget_bracket();
     }
@@ -90,7 +93,8 @@ public:
     [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
     {
         const std::uint64_t headers = saturating_mul(header_, b.guessed);
-        return saturating_add(saturating_add(envelope_, b.exact), saturating_add(b.bodies, headers));
+        return saturating_add(saturating_add(envelope_, b.exact),
+                              saturating_add(b.bodies, headers));
     }
 
     /// A batch was accepted; `actual` is its size as the broker counted it, where it says so.
@@ -148,7 +152,7 @@ private:
     std::uint64_t limit_ = unlimited;
     std::uint64_t envelope_ = 0;
     std::uint64_t header_ = 0;
-    std::uint64_t accepted_ = 0;          // the largest size that went through
+    std::uint64_t accepted_ = 0;         // the largest size that went through
     std::uint64_t refused_ = unlimited;  // the smallest that did not
 };
 

@@ -156,7 +156,7 @@ public:
         if (!f) return heard::late;
         pace_.answered();
         const std::uint64_t guess = learnt_.predict(f->sizes);
-        if (f->sizes.items > 1) learnt_.refused(f->sizes, r.actual, r.limit);
+        learnt_.refused(f->sizes, r.actual, r.limit);
         if (f->tries != 0) {  // an earlier send of the same batch may have arrived all the same
             hand_back(*f, now);
         } else if (f->sizes.items == 1) {

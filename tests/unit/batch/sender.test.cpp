@@ -451,6 +451,7 @@ TEST_CASE("sender: what contradicts itself or is over changes nothing")
     CHECK(s == before);
     s.on(accepted{0}, at(0));
     const sender settling = s;
+    CHECK(s.first_open() == 0);  // not before its outcome is noted
     CHECK(s.on(settled{{0, 1}}, at(0)) == heard::invalid);
     CHECK(s.on(accepted{0}, at(0)) == heard::late);
     CHECK(s.on(unknown{0}, at(0)) == heard::late);
