@@ -12,7 +12,8 @@
 //   - A refusal that tells its numbers corrects the header and the limit by them.
 //   - One that tells nothing is an upper end; the largest accepted batch is a lower one; the budget
 //     is half-way between until they are within 1/64 of each other.
-//   - A refused batch of one item teaches nothing: it may be the item.
+//   - A refused batch of one item teaches nothing: it is the item, and what the batches taught that
+//     were refused because of it is forgotten.
 //
 // This is the seam for better learning: the sender knows only what is public here.
 
@@ -109,7 +110,7 @@ public:
             }
         }
         const std::uint64_t size = actual.value_or(predict(b));
-        if (size > accepted_) accepted_ = size;
+        if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
         if (accepted_ >= refused_) refused_ = unlimited;  // the limit has been raised
     }
 
@@ -117,7 +118,11 @@ public:
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
                            std::optional<std::uint64_t> limit) noexcept
     {
-        if (b.items < 2) return;
+        if (b.items < 2) {
+            // It is the item, not the limit: what was learnt while it was searched for is wrong.
+            if (predict(b) <= limit_) refused_ = unlimited;
+            return;
+        }
         if (limit && *limit != 0 && !(actual && *actual <= *limit)) {
             limit_ = *limit;
             forget_bracket();
@@ -128,8 +133,8 @@ public:
             raise_header(*actual - predicted, b.guessed);
             forget_bracket();
         }
-        if (limit || (told && predict(b) > limit_)) return;  // the numbers explain the refusal
         const std::uint64_t size = predict(b);
+        if ((limit || told) && size > limit_) return;  // the numbers explain the refusal
         if (size == 0) return;
         refused_ = lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = 0;  // the limit has been lowered

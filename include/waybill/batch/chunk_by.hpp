@@ -75,7 +75,7 @@ struct room {
 template <class I, class F>
 constexpr std::uint64_t size_at(const I& at, const F& size)
 {
-    return as_size(measured(size, *at));
+    return as_size(detail::measured(size, *at));
 }
 
 // Cuts a chunk off [first, last), which is not empty. `own` comes as the size of the item in front
@@ -90,7 +90,7 @@ template <class I, class S, class F>
     ++at;
     if (own >= r.too_large) {
         const std::uint64_t whole = saturating_add(r.envelope, own);
-        if (at != last) own = size_at(at, size);
+        if (at != last) own = detail::size_at(at, size);
         return {first, at, whole, 1, false, closed_by::bytes};
     }
     // Counting down what is left cannot wrap, where adding up what is taken could.
@@ -102,7 +102,7 @@ template <class I, class S, class F>
         const I bound = first + static_cast<std::iter_difference_t<I>>(lesser(ahead, r.items));
         if (r.too_large > r.space) {  // what is left of the space is the only limit of an item
             for (; at != bound; ++at) {
-                own = size_at(at, size);
+                own = detail::size_at(at, size);
                 if (own > left) {
                     why = closed_by::bytes;
                     break;
@@ -111,7 +111,7 @@ template <class I, class S, class F>
             }
         } else {
             for (; at != bound; ++at) {
-                own = size_at(at, size);
+                own = detail::size_at(at, size);
                 if (own > left || own >= r.too_large) {
                     why = closed_by::bytes;
                     break;
@@ -122,7 +122,7 @@ template <class I, class S, class F>
         taken = static_cast<std::uint64_t>(at - first);
         if (why == closed_by::items) {
             if (at == last) why = closed_by::end;
-            else own = size_at(at, size);
+            else own = detail::size_at(at, size);
         }
     } else {
         for (;; ++at, ++taken) {
@@ -130,7 +130,7 @@ template <class I, class S, class F>
                 why = closed_by::end;
                 break;
             }
-            own = size_at(at, size);
+            own = detail::size_at(at, size);
             if (taken == r.items) break;
             if (own > left || own >= r.too_large) {
                 why = closed_by::bytes;

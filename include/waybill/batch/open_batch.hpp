@@ -12,7 +12,8 @@
 //
 // A `false` for "does not fit" has sent many a loop round for ever: flush, try again, still too
 // large. So there are three answers, and these hold:
-//   1. `full` and `too_large` leave the batch and the message as they were;
+//   1. `full` and `too_large` leave the message as it was; after `full` nothing more goes in, so
+//      that what came later does not overtake it;
 //   2. after `full` and take(), the same message is `added`;
 //   3. the bytes are exact: envelope + sum of sizes, never over the limit.
 
@@ -79,8 +80,8 @@ public:
     {
         const std::uint64_t own = as_size(detail::measured(size_, std::as_const(item)));
         if (!fits_alone(limits_, own)) return adding::too_large;
+        if (full_) return adding::full;
         if (!items_.empty()) {
-            if (at_count()) return full(closed_by::items);
             const std::uint64_t sum = saturating_add(bytes_, own);
             if (sum > limits_.bytes || sum == highest_size) return full(closed_by::bytes);
         }

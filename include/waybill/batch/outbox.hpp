@@ -16,9 +16,11 @@
 #ifndef WAYBILL_BATCH_OUTBOX_HPP
 #define WAYBILL_BATCH_OUTBOX_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@ public:
 
     /// Over a range that outlives the outbox; its begin() is called once, here.
     template <class R>
+        requires(!std::same_as<std::remove_cv_t<R>, outbox>)
     explicit outbox(R& range) : outbox(std::begin(range), std::end(range))
     {
     }
@@ -75,6 +78,9 @@ public:
     {
         return held_.size() - dead_ - (peeked_ ? 1U : 0U);
     }
+
+    /// The number of the first that is kept.
+    [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
 
     /// Forgets the items below number `n`.
     void release(std::uint64_t n)

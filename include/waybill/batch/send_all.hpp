@@ -60,6 +60,9 @@ public:
         }
     }
 
+    /// How many items of those that the sender has taken are there.
+    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+
     [[nodiscard]] std::optional<queued> pull()
     {
         if (next_ == last_) return {};
@@ -151,6 +154,15 @@ private:
     steady_time now_;
     bool open_ = true;
 };
+
+/// Opens an input unless one is open. False where items of something else are still on their way.
+[[nodiscard]] inline bool open_for(sender& s, steady_time now)
+{
+    if (s.origin()) return true;
+    if (!s.finished()) return false;
+    s.on(opened{}, now);
+    return true;
+}
 
 template <class Source, class Clock, class Send>
 class sending {
@@ -252,21 +264,27 @@ private:
 
 /// Sends [first, last) in as few batches as `s` can. Each item is in exactly one of the outcomes of
 /// this report or of those to come. Calls `size` once an item. O(items) with O(batch) memory; on
-/// being called again a list is walked to where it stopped.
+/// being called again a list is walked to where it stopped. The sender must have settled all that it
+/// was given before, other than by a call for the same input; otherwise the report says
+/// `other_input`, as it does where the input is shorter than what was taken from it.
+///
+/// An exception of `send` passes through and takes the report of this call with it; the sender knows
+/// the attempt as one that may have arrived. ext/exceptions.hpp keeps both.
 template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F,
           time_source Clock, class Send>
-send_report send_all(I first, S last, const F& size, sender& s, Clock now, Send&& send)
+[[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now, Send&& send)
 {
-    s.on(opened{}, time_of(now));
-    detail::walked_source<I, S, F> source(std::move(first), std::move(last), size,
-                                          s.end() - *s.origin());
+    if (!detail::open_for(s, time_of(now))) return {.other_input = true};
+    const std::uint64_t taken = s.end() - *s.origin();
+    detail::walked_source<I, S, F> source(std::move(first), std::move(last), size, taken);
+    if (source.taken() != taken) return {.other_input = true};
     return detail::sending(source, s, now, send).run();
 }
 
 /// The same for a container or a view that can be walked again.
 template <class Items, class F, time_source Clock, class Send>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
-send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
+[[nodiscard]] send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
 {
     return send_all(std::begin(items), std::end(items), size, s, std::move(now),
                     std::forward<Send>(send));
@@ -274,11 +292,14 @@ send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& s
 
 /// The same for an input that can be read only once.
 template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Clock, class Send>
-send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now, Send&& send)
+[[nodiscard]] send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now, Send&& send)
 {
-    s.on(opened{}, time_of(now));
+    if (!detail::open_for(s, time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
-    detail::kept_source<outbox<I, S>, F> source(box, size, saturating_sub(box.pulled(), taken));
+    const std::uint64_t settled_before = saturating_sub(box.pulled(), taken);
+    const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
+    if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
+    detail::kept_source<outbox<I, S>, F> source(box, size, settled_before);
     return detail::sending(source, s, now, send).run();
 }
 

@@ -35,7 +35,9 @@ struct send_policy {
     limits limit{};
     std::uint64_t header = 0;               ///< First guess of an item's bytes beyond its body.
     std::uint32_t in_flight = 1;            ///< Most attempts on their way at a time; 0 reads as 1.
-    duration linger = duration::highest();  ///< How long a batch may wait to fill, from its first item.
+    /// How long a batch may wait to fill. It counts from when the batch begins: with its first item,
+    /// or when the batch before it has gone.
+    duration linger = duration::highest();
     when_unknown on_unknown = when_unknown::repeat;
     retry_policy retry{};
 

@@ -122,7 +122,7 @@ public:
         const steady_time since = draft_.empty() ? now : draft_.since;
         begin_draft(base_);
         extend(known, now, std::forward<F>(too_large));
-        draft_.since = earlier(draft_.since, since);
+        if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
     }
 
     /// Takes the draft's runs out, their items on their way, and begins the next one behind it.
@@ -240,7 +240,15 @@ public:
         }
     }
 
-    friend bool operator==(const send_queue&, const send_queue&) = default;
+    /// What is over at the head is no part of the value.
+    friend bool operator==(const send_queue& a, const send_queue& b)
+    {
+        if (a.base_ != b.base_ || a.end() != b.end() || a.hurry_ != b.hurry_) return false;
+        for (std::size_t i = a.dead_, j = b.dead_; i < a.items_.size(); ++i, ++j) {
+            if (!(a.items_[i] == b.items_[j])) return false;
+        }
+        return a.draft_ == b.draft_ && a.limits_ == b.limits_ && a.linger_ == b.linger_;
+    }
 
 private:
     [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
@@ -289,6 +297,8 @@ private:
         draft_.parts.clear();
         draft_.sizes = {};
         draft_.most = any_number;
+        draft_.since = {};
+        draft_.closed = closed_by::end;
         draft_.full = false;
         draft_.scan = scan;
     }

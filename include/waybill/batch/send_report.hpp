@@ -41,8 +41,15 @@ struct item_report {
     if (r.outcome == item_outcome::too_large) {
         line += ", ";
         line += std::to_string(r.bytes);
-        line += " bytes where the limit is ";
-        line += std::to_string(r.limit);
+        if (r.limit == unlimited) {
+            line += " bytes, no limit known, refused by itself";
+        } else if (r.bytes > r.limit) {
+            line += " bytes where the limit is ";
+            line += std::to_string(r.limit);
+        } else {
+            line += " bytes at least, refused by itself though the limit is said to be ";
+            line += std::to_string(r.limit);
+        }
     }
     if (r.outcome == item_outcome::failed) {
         line += ", ";
@@ -56,11 +63,14 @@ struct item_report {
 }
 
 /// What one call of send_all came to. Reports of one input add up with +=.
-struct send_report {
+struct [[nodiscard]] send_report {
     /// Nothing can be sent before then: call again with the same input. Empty when all is settled.
     std::optional<steady_time> waiting{};
     std::vector<item_report> outcomes{};  ///< In the order in which they were settled.
     bool stopped = false;               ///< It was cancelled; items from `taken` on were never read.
+    /// This is not the input that the sender is busy with, or it has items that were queued by hand:
+    /// nothing was done. Finish the one before you begin the other.
+    bool other_input = false;
     std::uint64_t taken = 0;            ///< Items that were read from the input so far.
     std::uint64_t sends = 0;            ///< Requests, whatever came of them.
     std::uint64_t refusals = 0;         ///< Requests that were too large.
@@ -72,6 +82,7 @@ struct send_report {
     {
         waiting = later.waiting;
         stopped = later.stopped;
+        other_input = later.other_input;
         taken = later.taken;
         for (item_report& r : later.outcomes) add(std::move(r));
         sends += later.sends;

@@ -16,17 +16,16 @@
 //
 // Whatever the broker answers, these hold:
 //   1. every queued item is settled exactly once;
-//   2. it ends: a refused batch comes back with fewer items, a refused single item is `too_large`,
-//      other failures are tried `retry.most` times; only a broker that says "throttled" for ever is
-//      waited for that long;
+//   2. it ends: a refused batch comes back smaller, a refused single item is `too_large`, and other
+//      failures are tried `retry.most` times; only "throttled" may be said for ever;
 //   3. batches are cut in the order of the queue, from its head, with the newest knowledge; with one
 //      attempt in flight (the default) they also arrive in that order;
 //   4. what may have arrived is sent again only as the identical batch under the same attempt
 //      number, or not at all: then it is `undecided`;
 //   5. a batch over the limits is one single item that may still fit, and the broker's to judge.
 //
-// Costs: 16 bytes an unsettled item; an event is O(1), an answer that changes what is known walks
-// the batch that is being cut once more. No allocation once the buffers have grown.
+// Costs: 16 bytes an item from the oldest unsettled one on, and no allocation once the buffers have
+// grown. An event is O(1); one that teaches walks these items to the end of the batch being cut.
 
 #ifndef WAYBILL_BATCH_SENDER_HPP
 #define WAYBILL_BATCH_SENDER_HPP
@@ -54,9 +53,13 @@ public:
 
     explicit sender(const send_policy& p) : sender(p, calibration(p.limit, p.header)) {}
 
-    /// Goes on with what an earlier run has learnt about the same destination.
+    /// Goes on with what an earlier run has learnt about the same destination; from the policy's own
+    /// limits where that is nothing yet.
     sender(const send_policy& p, const calibration& known)
-        : policy_(p), learnt_(known), queue_(p.limit, p.linger), pace_(p.retry)
+        : policy_(p),
+          learnt_(known == calibration() ? calibration(p.limit, p.header) : known),
+          queue_(p.limit, p.linger),
+          pace_(p.retry)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
     }
@@ -127,8 +130,7 @@ public:
 
     heard on(const started& s, steady_time now)
     {
-        const flight* known = flights_.find(s.attempt);
-        if (known && known->on_its_way) return heard::late;
+        if (const flight* f = flights_.find(s.attempt); f && f->on_its_way) return heard::late;
         flight* f = answered(s.attempt, now);
         if (!f) return heard::late;
         f->on_its_way = true;
@@ -157,9 +159,9 @@ public:
         pace_.answered();
         const std::uint64_t guess = learnt_.predict(f->sizes);
         learnt_.refused(f->sizes, r.actual, r.limit);
-        if (f->tries != 0) {  // an earlier send of the same batch may have arrived all the same
-            hand_back(*f, now);
-        } else if (f->sizes.items == 1) {
+        // An earlier send of the same batch may have arrived all the same.
+        if (f->tries != 0) return hand_back(*f, now);
+        if (f->sizes.items == 1) {
             const run alone = f->parts.front();
             const std::uint64_t told = r.item_sizes.empty() ? 0 : r.item_sizes.front();
             queue_[alone.first].kind = send_queue::state::over;
@@ -167,12 +169,11 @@ public:
                                r.actual.value_or(told > guess ? told : guess),
                                r.limit.value_or(learnt_.limit())});
             land(*f, now, false);
-        } else {
-            queue_.shrink(f->parts, f->sizes.items,
-                          r.item_sizes.empty() ? nullptr : r.item_sizes.data());
-            give_back(*f, now);
+            return heard::taken;
         }
-        return heard::taken;
+        queue_.shrink(f->parts, f->sizes.items,
+                      r.item_sizes.empty() ? nullptr : r.item_sizes.data());
+        return give_back(*f, now);
     }
 
     heard on(const partial& p, steady_time now)
@@ -200,13 +201,9 @@ public:
         flight* f = answered(t.attempt, now);
         if (!f) return heard::late;
         pace_.throttled(now, t.draw, t.retry_after);
-        if (f->tries == 0) {
-            give_back(*f, now);
-        } else if (stopped_) {
-            hand_back(*f, now);
-        } else {  // an earlier answer was unknown, so it stays the same batch
-            f->on_its_way = false;
-        }
+        if (f->tries == 0) return give_back(*f, now);
+        if (stopped_) return hand_back(*f, now);
+        f->on_its_way = false;  // an earlier answer was unknown, so it stays the same batch
         return heard::taken;
     }
 
@@ -228,10 +225,8 @@ public:
         flight* f = answered(u.attempt, now);
         if (!f) return heard::late;
         ++f->tries;
-        if (stopped_ || policy_.on_unknown == when_unknown::hand_back || !pace_.again(f->tries)) {
-            hand_back(*f, now);
-            return heard::taken;
-        }
+        const bool repeat = policy_.on_unknown == when_unknown::repeat && pace_.again(f->tries);
+        if (stopped_ || !repeat) return hand_back(*f, now);
         f->on_its_way = false;
         f->not_before = pace_.retry_at(now, f->tries, u.draw, {});
         return heard::taken;
@@ -248,7 +243,6 @@ public:
     /// What is known about the destination by now.
     [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
-
     /// The number that the next queued item gets.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
 
@@ -294,8 +288,11 @@ private:
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), why};
     }
 
-    /// Lets the draft grow, or cuts it `again` from the head with what is known now.
-    void cut(steady_time now, bool again)
+    /// Lets the draft grow, or cuts it `again` from the head. If `next` may have answered it before
+    /// it gets another number with that, so that an answer about the old one is late and settles
+    /// nothing that was never sent.
+    void cut(steady_time now, bool again) { cut(now, again, is_head(attempts_)); }
+    void cut(steady_time now, bool again, bool asked)
     {
         if (stopped_) {
             queue_.end_waiting([&](run r) { settlements_.push({r, item_outcome::unsent}); });
@@ -305,7 +302,9 @@ private:
             settlements_.push(
                 {{n, 1}, item_outcome::too_large, fault_class::permanent, bytes, limit});
         };
+        const std::uint64_t items = queue_.head().sizes.items;
         again ? queue_.recut(learnt_, now, too_large) : queue_.extend(learnt_, now, too_large);
+        if (asked && (again || queue_.head().sizes.items != items)) ++attempts_;
     }
 
     [[nodiscard]] bool is_head(std::uint64_t attempt) const
@@ -342,23 +341,26 @@ private:
     {
         const bool waited = f.closed == closed_by::deadline || f.closed == closed_by::end;
         if (waited && again) queue_.hurry(f.parts.back().end());  // once is enough
+        const bool asked = is_head(attempts_);  // not while this flight was in its place
         flights_.drop(f);
         queue_.trim();
-        if (again || stopped_) cut(now, true);
+        if (again || stopped_) cut(now, true, asked);
     }
 
     /// Nobody knows whether these arrived, and they are not to be repeated.
-    void hand_back(flight& f, steady_time now)
+    heard hand_back(flight& f, steady_time now)
     {
         queue_.settle_all(f.parts, item_outcome::undecided, settlements_);
         land(f, now, true);
+        return heard::taken;
     }
 
     /// All items of a flight wait again.
-    void give_back(flight& f, steady_time now)
+    heard give_back(flight& f, steady_time now)
     {
         queue_.give_back(f.parts);
         land(f, now, true);
+        return heard::taken;
     }
 
     void fail(const flight& f, send_queue::item& i, fault_class how, failures& seen)

@@ -113,10 +113,14 @@ struct settle {
 }  // namespace act
 
 /// An input begins: its items are numbered on from here. For drivers that can be called again.
-struct opened {};
+struct opened {
+    friend bool operator==(const opened&, const opened&) = default;
+};
 
 /// All items of the input are settled.
-struct closed {};
+struct closed {
+    friend bool operator==(const closed&, const closed&) = default;
+};
 
 /// One more item, of so many bytes without what the broker adds. A negative size reads as too large.
 struct queued {
@@ -127,37 +131,69 @@ struct queued {
     constexpr explicit queued(N size) noexcept : bytes(as_size(size))
     {
     }
+
+    friend bool operator==(const queued&, const queued&) = default;
 };
 
 /// What is queued now need not wait for a batch to fill.
-struct flushed {};
+struct flushed {
+    friend bool operator==(const flushed&, const flushed&) = default;
+};
 
 /// No more is to be sent. What has not been sent ends as `unsent`; attempts on their way are awaited.
-struct stopped {};
+struct stopped {
+    friend bool operator==(const stopped&, const stopped&) = default;
+};
 
 /// An attempt is on its way and its answer comes later.
 struct started {
     std::uint64_t attempt = 0;
+
+    friend bool operator==(const started&, const started&) = default;
 };
 
 /// The broker has all of it; with the size that it counted, where it says so.
 struct accepted {
     std::uint64_t attempt = 0;
     std::optional<std::uint64_t> actual{};
+
+    friend bool operator==(const accepted&, const accepted&) = default;
 };
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] constexpr bool same(std::span<T> a, std::span<T> b)
+{
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (!(a[i] == b[i])) return false;
+    }
+    return true;
+}
+
+}  // namespace detail
 
 /// Too large, and nothing of it was taken. Whatever numbers the broker gave help.
 struct refused {
     std::uint64_t attempt = 0;
-    std::optional<std::uint64_t> actual{};           ///< Bytes of the batch as the broker counted.
-    std::optional<std::uint64_t> limit{};            ///< The limit that it named.
-    std::span<const std::uint64_t> item_sizes{};     ///< Whole size of each item, in batch order.
+    std::optional<std::uint64_t> actual{};        ///< Bytes of the batch as the broker counted.
+    std::optional<std::uint64_t> limit{};         ///< The limit that it named.
+    std::span<const std::uint64_t> item_sizes{};  ///< Whole size of each item, in batch order.
+
+    friend bool operator==(const refused& a, const refused& b)
+    {
+        return a.attempt == b.attempt && a.actual == b.actual && a.limit == b.limit &&
+               detail::same(a.item_sizes, b.item_sizes);
+    }
 };
 
 /// Which entry of a batch failed, and how.
 struct entry_fault {
     std::uint64_t index = 0;  ///< Its place in the batch, the first being 0.
     fault_class how = fault_class::transient;
+
+    friend bool operator==(const entry_fault&, const entry_fault&) = default;
 };
 
 /// Taken but for these entries.
@@ -166,6 +202,12 @@ struct partial {
     std::span<const entry_fault> failed{};
     duration retry_after{};
     double draw = 1.0;
+
+    friend bool operator==(const partial& a, const partial& b)
+    {
+        return a.attempt == b.attempt && a.retry_after == b.retry_after && a.draw == b.draw &&
+               detail::same(a.failed, b.failed);
+    }
 };
 
 /// Nothing was taken, as the broker wants to be left alone for a while.
@@ -173,6 +215,8 @@ struct throttled {
     std::uint64_t attempt = 0;
     duration retry_after{};
     double draw = 1.0;  ///< In [0, 1): spreads the pause; 1 takes all of it.
+
+    friend bool operator==(const throttled&, const throttled&) = default;
 };
 
 /// Nothing was taken, for another reason than its size.
@@ -181,17 +225,23 @@ struct failed {
     fault_class how = fault_class::transient;
     std::string text{};  ///< In the broker's words, for the report; the sender does not look at it.
     double draw = 1.0;
+
+    friend bool operator==(const failed&, const failed&) = default;
 };
 
 /// It may or may not have arrived: a timeout, a broken connection.
 struct unknown {
     std::uint64_t attempt = 0;
     double draw = 1.0;
+
+    friend bool operator==(const unknown&, const unknown&) = default;
 };
 
 /// The outcome of these items has been noted.
 struct settled {
     run items{};
+
+    friend bool operator==(const settled&, const settled&) = default;
 };
 
 }  // namespace waybill::inline v0_1

@@ -53,7 +53,15 @@ public:
         return otherwise;
     }
 
-    friend bool operator==(const settlements&, const settlements&) = default;
+    /// What has been noted is no part of the value.
+    friend bool operator==(const settlements& a, const settlements& b)
+    {
+        if (a.list_.size() - a.at_ != b.list_.size() - b.at_) return false;
+        for (std::size_t i = a.at_, j = b.at_; i < a.list_.size(); ++i, ++j) {
+            if (!(a.list_[i] == b.list_[j])) return false;
+        }
+        return true;
+    }
 
 private:
     std::vector<act::settle> list_;

@@ -75,28 +75,38 @@ struct read_back {
 /// The step was done, or failed in this way.
 struct done {
     fault_class how = fault_class::none;
+
+    friend bool operator==(const done&, const done&) = default;
 };
 
 /// The handler has answered.
 struct handled {
     fault_class how = fault_class::none;
+
+    friend bool operator==(const handled&, const handled&) = default;
 };
 
 /// The checkpoint was set or was not; `how` says why no answer could be had.
 struct advanced {
     advance_outcome outcome = advance_outcome::applied;
     fault_class how = fault_class::none;
+
+    friend bool operator==(const advanced&, const advanced&) = default;
 };
 
 /// The transaction has ended in this way.
 struct committed {
     commit_outcome outcome = commit_outcome::applied;
+
+    friend bool operator==(const committed&, const committed&) = default;
 };
 
 /// The checkpoint is this; `how` says why it could not be read.
 struct loaded {
     std::optional<checkpoint> stored{};
     fault_class how = fault_class::none;
+
+    friend bool operator==(const loaded&, const loaded&) = default;
 };
 
 }  // namespace waybill::inline v0_1

@@ -2,8 +2,9 @@
 //
 // process_batch: each event of a batch takes effect once.
 //
-//     auto loaded = store.load(key);                                   // absent, a value, or an error
-//     waybill::assignment mine{key, position_of(*loaded), epoch};
+//     auto loaded = store.load(key);                       // absent, a value, or an error
+//     if (!loaded) return pause_and_come_back(loaded.error());
+//     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
 //     auto r = waybill::process_batch(store, mine, events, handle, now);   // handle(tx&, event) -> fault
 //     switch (r.end) {
 //         case committed: mine.from = r.reached; break;
@@ -44,7 +45,13 @@ template <sequenced E>
 [[nodiscard]] position position_of(const E& e)
 {
     position p{static_cast<std::uint64_t>(e.sequence), {}};
-    if constexpr (requires { std::string(e.offset); }) p.offset = std::string(e.offset);
+    if constexpr (requires { std::string(e.offset); }) {
+        p.offset = std::string(e.offset);
+    } else if constexpr (requires { e.offset; }) {
+        static_assert(std::integral<std::remove_cvref_t<decltype(e.offset)>>,
+                      "an event's `offset` is a text or an integer");
+        p.offset = std::to_string(e.offset);
+    }
     return p;
 }
 
@@ -62,7 +69,7 @@ concept event_handler = requires(H& handle, Tx& tx, const E& e) {
 };
 
 /// What one delivery of a batch came to.
-struct batch_report {
+struct [[nodiscard]] batch_report {
     batch_end end = batch_end::empty;
     std::optional<position> reached{};  ///< Where the checkpoint stands, if it is `committed`.
     std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed, as are these:
@@ -179,10 +186,20 @@ private:
     dead_letter letter(const act::dead_letter& a)
     {
         const auto& e = *at(a.event);
-        dead_letter d{mine_.key, position_of(e), a.how, {}, {}, a.tries, {}, now_};
+        dead_letter d{mine_.key, waybill::position_of(e), a.how, {}, {}, a.tries, {}, now_};
         if (const auto why = reasons_.find(a.event); why != reasons_.end()) d.reason = why->second;
-        if constexpr (requires { std::string_view(e.body); }) d.body = std::string_view(e.body);
-        if constexpr (requires { wall_time(e.time); }) d.occurred = wall_time(e.time);
+        if constexpr (requires { std::string_view(e.body); }) {
+            d.body = std::string_view(e.body);
+        } else if constexpr (requires { e.body; }) {
+            static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
+                          "an event's `body` is a text or a contiguous range of bytes");
+            for (const auto byte : e.body) d.body += static_cast<char>(byte);
+        }
+        if constexpr (requires { e.time; }) {
+            static_assert(std::convertible_to<decltype(e.time), wall_time>,
+                          "an event's `time` is a wall_time or a std::chrono::system_clock point");
+            d.occurred = wall_time(e.time);
+        }
         return d;
     }
 
@@ -229,7 +246,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
                                          Handler&& handler, wall_time now, const batch_policy& p = {})
 {
     std::uint64_t skipped = 0;
-    const auto number = [](const I& at) { return static_cast<std::uint64_t>(at->sequence); };
+    const auto number = [](const I& at) { return static_cast<std::uint64_t>((*at).sequence); };
     for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++skipped;
     if (first == last) return {.end = batch_end::empty, .reached = mine.from, .skipped = skipped};
 
@@ -243,7 +260,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
                                  std::to_string(number(final)) + " before it")};
     }
     detail::batch_run<Store, I, std::remove_reference_t<Handler>> delivery(
-        store, mine, first, events, position_of(*final), handler, now, p);
+        store, mine, first, events, waybill::position_of(*final), handler, now, p);
     batch_report r = delivery.run();
     r.skipped = skipped;
     return r;

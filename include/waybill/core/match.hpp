@@ -41,6 +41,9 @@ inline constexpr bool handles_all<Handlers, std::variant<Actions...>&> =
 template <class Handlers, class... Actions>
 inline constexpr bool handles_all<Handlers, const std::variant<Actions...>&> =
     (std::invocable<Handlers&, const Actions&> && ...);
+template <class Handlers, class... Actions>
+inline constexpr bool handles_all<Handlers, const std::variant<Actions...>> =
+    (std::invocable<Handlers&, const Actions> && ...);
 
 }  // namespace detail
 

@@ -13,6 +13,7 @@
 #ifndef WAYBILL_CORE_RESULT_HPP
 #define WAYBILL_CORE_RESULT_HPP
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -38,8 +39,27 @@ private:
 template <class E>
 unexpected(E) -> unexpected<E>;
 
-/// Holds a T or an E. Requires: has_value() before *, -> ; !has_value() before error().
 template <class T, class E = fault>
+class result;
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_unexpected = false;
+template <class E>
+inline constexpr bool is_unexpected<unexpected<E>> = true;
+
+// What is neither a T nor an error, but becomes a T by itself. Numbers are not among these: they
+// are converted where they are handed over, so that the compiler warns there of what gets lost.
+template <class U, class T, class Result>
+concept becomes_value =
+    !std::same_as<std::remove_cvref_t<U>, Result> && !is_unexpected<std::remove_cvref_t<U>> &&
+    !(std::is_scalar_v<T> && std::is_scalar_v<std::decay_t<U>>) && std::convertible_to<U, T>;
+
+}  // namespace detail
+
+/// Holds a T or an E. Requires: has_value() before *, -> ; !has_value() before error().
+template <class T, class E>
 class [[nodiscard]] result {
 public:
     using value_type = T;
@@ -48,6 +68,14 @@ public:
     constexpr result() requires std::is_default_constructible_v<T>
     = default;
     constexpr result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+    /// As in `return std::nullopt;` for a result of an optional, or `return "text";` of a string.
+    template <class U>
+    requires detail::becomes_value<U, T, result>
+    constexpr result(U&& value) : held_(std::in_place_index<0>, std::forward<U>(value)) {}
+    /// A pointer is not an answer to a question.
+    template <class P>
+    requires std::same_as<T, bool>
+    constexpr result(P*) = delete;
     template <class G>
     requires std::is_constructible_v<E, G>
     constexpr result(unexpected<G> u) : held_(std::in_place_index<1>, E(std::move(u).error())) {}

@@ -73,6 +73,31 @@ inline void to_json(nlohmann::json& j, const jitter& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_exhausted& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
 
+// There is no way back by get<E>(): the library's own would take any number, and make an enumerator
+// of it that has no name. read_json reads them.
+template <class Json>
+void from_json(const Json&, adding&) = delete;
+template <class Json>
+void from_json(const Json&, advance_outcome&) = delete;
+template <class Json>
+void from_json(const Json&, batch_end&) = delete;
+template <class Json>
+void from_json(const Json&, closed_by&) = delete;
+template <class Json>
+void from_json(const Json&, commit_outcome&) = delete;
+template <class Json>
+void from_json(const Json&, fault_class&) = delete;
+template <class Json>
+void from_json(const Json&, heard&) = delete;
+template <class Json>
+void from_json(const Json&, item_outcome&) = delete;
+template <class Json>
+void from_json(const Json&, jitter&) = delete;
+template <class Json>
+void from_json(const Json&, when_exhausted&) = delete;
+template <class Json>
+void from_json(const Json&, when_unknown&) = delete;
+
 }  // namespace waybill::inline v0_1
 
 #endif  // WAYBILL_EXT_JSON_ENUM_HPP

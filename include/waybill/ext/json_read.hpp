@@ -51,6 +51,10 @@ enum class json_problem : std::uint8_t {
     return "?";
 }
 
+inline void to_json(nlohmann::json& j, const json_problem& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, json_problem&) = delete;
+
 /// The first thing that is wrong.
 struct json_error {
     json_problem problem = json_problem::wrong;

@@ -40,8 +40,11 @@ inline void put_text(nlohmann::json& j, std::string_view field, const std::strin
 
 }  // namespace detail
 
-inline void to_json(nlohmann::json& j, const calibration_state& c)
+/// A bracket that contradicts itself is forgotten, as `calibration` forgets it: what is written can
+/// always be read.
+inline void to_json(nlohmann::json& j, const calibration_state& known)
 {
+    const calibration_state c = calibration(known).state();
     j = {{"version", calibration_version},
          {"limit", detail::size_or_unlimited(c.limit)},
          {"envelope", detail::size_or_unlimited(c.envelope)},

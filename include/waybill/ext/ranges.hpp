@@ -19,7 +19,9 @@
 //      so a slow source never holds back a full batch. Nobody knows then whether it was the last:
 //      it is closed by `items` or `bytes` even where nothing follows, and no empty batch does;
 //   5. nothing is allocated but by the items, once a batch has grown to its size and if it is not
-//      moved from.
+//      moved from: what a view reads with is allocated when it is made, and its copies share it;
+//   6. no item is lost and none comes twice if a loop is left, if the view is copied or moved, or
+//      if something throws: see batched_view.
 //
 // A container seen through a transform can be walked again, and is: its values are made anew for
 // each look. `| ranges::views::cache1` behind the transform makes it one that is read only once.
@@ -31,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -170,30 +173,143 @@ private:
     ranges::semiregular_box_t<F> size_{};
 };
 
-/// The batches of a view that can be read only once. It is read from where it stays: begin() may be
-/// called again and goes on, but a copy of it, or what it was moved to, begins with what is left.
+namespace detail {
+
+// One reading of what can be read only once. It stays where it is made, since the iterator of the
+// base may look into the base beside it.
+template <class V, limits_source L, class F>
+class reading {
+    using item = ranges::range_value_t<V>;
+
+public:
+    reading(V base, L l, F weigh)
+        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+    {
+    }
+    reading(const reading&) = delete;
+    reading& operator=(const reading&) = delete;
+    ~reading() = default;
+
+    /// To the batch that nobody has seen yet; cuts it if it is not there.
+    void start()
+    {
+        if (!at_) at_.emplace(ranges::begin(base_));
+        if (stage_ != stage::cut && !over_) fill();
+    }
+
+    /// To the next batch, whether this one was seen or not.
+    void next()
+    {
+        if (stage_ == stage::cut) stage_ = stage::seen;
+        fill();
+    }
+
+    [[nodiscard]] owned_chunk<item>& see() noexcept
+    {
+        stage_ = stage::seen;
+        return batch_;
+    }
+
+    [[nodiscard]] bool over() const noexcept { return over_; }
+
+private:
+    enum class stage : unsigned char {
+        seen,     // the batch was handed out: it is done with
+        growing,  // what was read, measured or limited threw in the midst of it: it is gone on with
+        cut,      // the batch is whole
+    };
+
+    [[nodiscard]] bool pull()
+    {
+        if (held_) return true;
+        if (taken_) ++*at_;
+        taken_ = false;
+        if (*at_ == ranges::end(base_)) return false;
+        held_.emplace(**at_);
+        taken_ = true;
+        return true;
+    }
+
+    void fill()
+    {
+        if (stage_ != stage::growing) {
+            batch_.items.clear();
+            stage_ = stage::growing;
+        }
+        batch_.fits = true;
+        batch_.closed = grow();
+        if (batch_.items.empty()) {
+            batch_.bytes = 0;
+            over_ = true;
+        }
+        stage_ = stage::cut;
+    }
+
+    [[nodiscard]] closed_by grow()
+    {
+        owned_chunk<item>& b = batch_;
+        const F& weigh = size_;
+        const L& from = limits_;
+        while (pull()) {
+            const limits l = limits_now(from);
+            const item& next = *held_;
+            const std::uint64_t own = as_size(measured(weigh, next));
+            if (b.items.empty()) b.bytes = l.envelope;
+            const std::uint64_t sum = saturating_add(b.bytes, own);
+            const bool alone = fits_alone(l, own);
+            if (!b.items.empty()) {
+                const bool many = b.items.size() >= l.items;  // fewer may be allowed meanwhile
+                if (many) return closed_by::items;
+                if (!alone || sum > l.bytes || sum == highest_size) return closed_by::bytes;
+            }
+            b.items.push_back(std::move(*held_));
+            held_.reset();
+            b.bytes = sum;
+            b.fits = alone;
+            if (!alone) return closed_by::bytes;
+            if (b.items.size() >= l.items) return closed_by::items;
+        }
+        return closed_by::end;
+    }
+
+    V base_;
+    L limits_;
+    F size_;
+    std::optional<ranges::iterator_t<V>> at_;
+    bool taken_ = false;        // what `at_` is at was read already
+    std::optional<item> held_;  // read, and in no batch yet
+    owned_chunk<item> batch_;
+    stage stage_ = stage::seen;
+    bool over_ = false;
+};
+
+}  // namespace detail
+
+/// The batches of a view that can be read only once. All copies of it, and what it was moved to,
+/// are one reading: what one of them has handed out comes from none of the others. begin() goes on
+/// with the first batch that was not looked at, so a second loop starts behind the last batch that
+/// the first was given. There is no lock: copies belong on one thread.
 template <class V, limits_source L, class F>
 class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
-    using I = ranges::iterator_t<V>;
-    using item = ranges::range_value_t<V>;
+    using reading = detail::reading<V, L, F>;
 
     class cursor {
     public:
         using iterator_concept = std::input_iterator_tag;
         using iterator_category = std::input_iterator_tag;
-        using value_type = owned_chunk<item>;
+        using value_type = owned_chunk<ranges::range_value_t<V>>;
         using difference_type = std::ptrdiff_t;
         using pointer = value_type*;
         using reference = value_type&;
 
         cursor() = default;
-        explicit cursor(batched_view& o) noexcept : owner_(&o) {}
+        explicit cursor(reading* r) noexcept : reading_(r) {}
 
-        [[nodiscard]] reference operator*() const noexcept { return owner_->reading_.batch; }
-        [[nodiscard]] pointer operator->() const noexcept { return &owner_->reading_.batch; }
+        [[nodiscard]] reference operator*() const noexcept { return reading_->see(); }
+        [[nodiscard]] pointer operator->() const noexcept { return &reading_->see(); }
         cursor& operator++()
         {
-            owner_->fill();
+            reading_->next();
             return *this;
         }
         void operator++(int) { ++*this; }
@@ -204,115 +320,36 @@ class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
         }
 
     private:
-        [[nodiscard]] bool over() const noexcept { return owner_->reading_.over; }
+        [[nodiscard]] bool over() const noexcept { return !reading_ || reading_->over(); }
 
-        batched_view* owner_ = nullptr;
-    };
-
-    // Belongs to the place where it is: its iterator looks into the base beside it.
-    struct reading {
-        reading() = default;
-        reading(const reading&) noexcept {}
-        reading& operator=(const reading& other) noexcept
-        {
-            if (this != &other) {
-                at.reset();
-                held.reset();
-                batch = {};
-                over = false;
-            }
-            return *this;
-        }
-        ~reading() = default;
-
-        std::optional<I> at;       // the last item that was read, if `read`
-        bool read = false;
-        std::optional<item> held;  // it did not fit into the batch before
-        owned_chunk<item> batch;
-        bool over = false;
+        reading* reading_ = nullptr;
     };
 
 public:
     batched_view() = default;
     batched_view(V base, L l, F weigh)
-        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+        : reading_(std::make_shared<reading>(std::move(base), std::move(l), std::move(weigh)))
     {
     }
 
+    /// Reads until there is a batch. Empty where it was moved from.
     [[nodiscard]] cursor begin()
     {
-        if (!reading_.at) {
-            reading_.at.emplace(ranges::begin(base_));
-            reading_.read = false;
-            fill();
-        }
-        return cursor(*this);
+        if (reading_) reading_->start();
+        return cursor(reading_.get());
     }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
 private:
-    [[nodiscard]] bool pull()
-    {
-        if (reading_.held) return true;
-        I& at = *reading_.at;
-        if (reading_.read) ++at;
-        reading_.read = !(at == ranges::end(base_));
-        if (reading_.read) reading_.held.emplace(*at);
-        return reading_.read;
-    }
-
-    void fill()
-    {
-        owned_chunk<item>& b = reading_.batch;
-        const F& weigh = size_;
-        const L& from = limits_;
-        b.items.clear();
-        b.fits = true;
-        b.closed = closed_by::end;
-        while (pull()) {
-            const limits l = detail::limits_now(from);
-            const item& next = *reading_.held;
-            const std::uint64_t own = as_size(detail::measured(weigh, next));
-            if (b.items.empty()) b.bytes = l.envelope;
-            const std::uint64_t sum = saturating_add(b.bytes, own);
-            const bool alone = fits_alone(l, own);
-            if (!b.items.empty()) {
-                const bool many = b.items.size() >= l.items;  // fewer may be allowed meanwhile
-                if (many || !alone || sum > l.bytes || sum == highest_size) {
-                    b.closed = many ? closed_by::items : closed_by::bytes;
-                    return;
-                }
-            }
-            b.items.push_back(std::move(*reading_.held));
-            reading_.held.reset();
-            b.bytes = sum;
-            b.fits = alone;
-            if (!alone) {
-                b.closed = closed_by::bytes;
-                return;
-            }
-            if (b.items.size() >= l.items) {
-                b.closed = closed_by::items;
-                return;
-            }
-        }
-        if (b.items.empty()) {
-            b.bytes = 0;
-            reading_.over = true;
-        }
-    }
-
-    V base_{};
-    ranges::semiregular_box_t<L> limits_{};
-    ranges::semiregular_box_t<F> size_{};
-    reading reading_;
+    std::shared_ptr<reading> reading_;
 };
 
 namespace views {
 
 struct chunk_by_fn {
     /// What can be walked again: a view of `chunk`s, which point into it.
-    template <ranges::viewable_range R, limits_source L, class F, class V = ranges::views::all_t<R>>
+    template <ranges::viewable_range R, limits_source L = limits, class F,
+              class V = ranges::views::all_t<R>>
         requires detail::walkable<V> && sizer<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size) const
     {
@@ -321,7 +358,8 @@ struct chunk_by_fn {
     }
 
     /// What can be read only once: a view of `owned_chunk`s, which hold their items.
-    template <ranges::viewable_range R, limits_source L, class F, class V = ranges::views::all_t<R>>
+    template <ranges::viewable_range R, limits_source L = limits, class F,
+              class V = ranges::views::all_t<R>>
         requires(!detail::walkable<V>) && ranges::input_range<V> &&
                 sizer<F, const ranges::range_value_t<V>&>
     [[nodiscard]] auto operator()(R&& range, L l, F size) const
@@ -331,7 +369,7 @@ struct chunk_by_fn {
     }
 
     /// To be piped into.
-    template <limits_source L, class F>
+    template <limits_source L = limits, class F>
     [[nodiscard]] constexpr auto operator()(L l, F size) const
     {
         return ranges::make_view_closure([l, size]<class R>(R&& range)

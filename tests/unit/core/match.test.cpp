@@ -54,6 +54,13 @@ TEST_CASE("match: hands on what it was given, and what comes back")
                                      [](const int&) { return 2L; })),
                                  long>);
 
+    // What a function returns as const is a const temporary.
+    CHECK(match(
+              std::as_const(v), [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
+    CHECK(match(
+              static_cast<const std::variant<std::string, int>&&>(v),
+              [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
+
     // A handler may itself be something that can only be moved.
     auto owner = std::make_unique<int>(5);
     CHECK(match(

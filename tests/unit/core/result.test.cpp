@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+#include <any>
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +77,31 @@ constexpr bool nothing_or_error()
 }
 static_assert(nothing_or_error());
 
+// What becomes a value by itself may be returned as it is; what is another thing may not.
+constexpr result<std::optional<int>, trouble> found(int n)
+{
+    if (n < 0) return unexpected(trouble::small);
+    if (n == 0) return std::nullopt;
+    return n;
+}
+constexpr bool converted()
+{
+    return !found(-1) && found(0).has_value() && !*found(0) && **found(7) == 7 &&
+           *result<int, trouble>(std::integral_constant<int, 4>()) == 4 &&
+           found(1) == result<std::optional<int>, trouble>(std::optional<int>(1));
+}
+static_assert(converted());
+static_assert(std::convertible_to<const char*, result<std::string>>);
+static_assert(!std::convertible_to<int, result<std::string>>);
+static_assert(!std::constructible_from<result<std::unique_ptr<int>>, int*>);  // explicit there, too
+static_assert(std::convertible_to<bool, result<bool>> &&
+              std::convertible_to<std::true_type, result<bool>> &&
+              !std::convertible_to<const char*, result<bool>> &&
+              !std::constructible_from<result<bool>, const char (&)[5]> &&
+              !std::constructible_from<result<bool>, int*> &&
+              !std::constructible_from<result<bool>, std::nullptr_t> &&
+              !std::constructible_from<result<bool>, result<int>>);
+
 struct no_default {
     explicit no_default(int) {}
 };
@@ -109,6 +136,21 @@ TEST_CASE("result: an error is taken along and converted where it can be")
     result<std::string> s = std::string("abc");
     s->push_back('d');
     CHECK(*s == "abcd");
+    const auto named = [](bool known) -> result<std::string> {
+        if (known) return "text";
+        return unexpected(waybill::permanent("no"));
+    };
+    CHECK(*named(true) == "text");
+    CHECK(named(false).error().text == "no");
+    const auto owner = []() -> result<std::shared_ptr<const int>> {
+        return std::make_unique<int>(5);
+    };
+    CHECK(**owner() == 5);
+    result<std::any> anything = 5;
+    const result<std::any> same = anything;
+    CHECK(std::any_cast<int>(&*same));  // copied, and not put into itself
+    const result<std::any> none = unexpected(fault{});
+    CHECK(!none);
     result<std::optional<int>> maybe = std::optional<int>();
     CHECK(maybe);
     CHECK(!*maybe);

@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -78,6 +80,37 @@ TEST_CASE("a calibration goes on where it stopped")
     // What contradicts itself is not believed, whoever hands it in.
     CHECK(calibration(calibration_state{.limit = 100, .accepted = 9, .refused = 9}).budget() == 100);
     CHECK(calibration(calibration_state{.limit = 100, .refused = 0}).budget() == 100);
+}
+
+TEST_CASE("whatever a calibration has been through, it is read back")
+{
+    std::mt19937_64 dice(11);
+    const std::uint64_t wild[] = {0, 1, 2, 100, 262'144, unlimited / 2, unlimited - 1, unlimited};
+    const auto some = [&] { return wild[dice() % std::size(wild)]; };
+    const auto perhaps = [&]() -> std::optional<std::uint64_t> {
+        if (dice() % 3 == 0) return {};
+        return some();
+    };
+    for (int round = 0; round < 5'000; ++round) {
+        CAPTURE(round);
+        calibration learnt(limits{.bytes = some(), .envelope = some()}, some());
+        for (auto steps = dice() % 6; steps != 0; --steps) {
+            const batch_sizes b{some(), some(), some(), some()};
+            if (dice() % 2 == 0) learnt.accepted(b, perhaps());
+            else learnt.refused(b, perhaps(), perhaps());
+        }
+        const std::string text = json(learnt).dump();
+        CAPTURE(text);
+        const auto again = parse_json<calibration>(text);
+        REQUIRE(again.has_value());
+        REQUIRE(*again == learnt);
+
+        // A state may be put together by hand: the same holds for what is left of it.
+        const calibration_state made{some(), some(), some(), some(), some()};
+        const auto read = parse_json<calibration_state>(json(made).dump());
+        REQUIRE(read.has_value());
+        REQUIRE(*read == calibration(made).state());
+    }
 }
 
 TEST_CASE("what is left out of a policy has its default")
@@ -258,7 +291,22 @@ TEST_CASE("nesting without end is an error and not the end")
 }
 
 // get<T>() would throw, so there is none.
-static_assert(!nlohmann::detail::has_from_json<json, limits>::value);
+template <class T>
+constexpr bool no_get = !nlohmann::detail::has_from_json<json, T>::value &&
+                        !nlohmann::detail::has_from_json<nlohmann::ordered_json, T>::value;
+static_assert(no_get<limits> && no_get<duration> && no_get<calibration_state>);
+static_assert(no_get<adding> &&
+              no_get<advance_outcome> &&
+              no_get<batch_end> &&
+              no_get<closed_by> &&
+              no_get<commit_outcome> &&
+              no_get<fault_class> &&
+              no_get<heard> &&
+              no_get<item_outcome> &&
+              no_get<jitter> &&
+              no_get<json_problem> &&
+              no_get<when_exhausted> &&
+              no_get<when_unknown>);
 static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
               !json_readable<send_report>);
 

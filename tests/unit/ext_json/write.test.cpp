@@ -55,6 +55,7 @@ TEST_CASE("reports")
 TEST_CASE("errors")
 {
     CHECK(written(permanent("no")) == R"({"how":"permanent","text":"no"})");
+    CHECK(written(json_problem::newer) == R"("newer")");
     CHECK(written(fault{}) == R"({"how":"none"})");
     CHECK(written(*check(limits{.bytes = 1, .envelope = 2})) ==
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");

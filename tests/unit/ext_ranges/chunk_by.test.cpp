@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -181,10 +182,130 @@ TEST_CASE("nothing is read beyond the one item that did not fit")
     ++at;
     CHECK(reads == 8);
     CHECK(at->closed == closed_by::end);
-    CHECK(batches.begin() != batches.end());  // asking again goes on, and loses nothing
     CHECK(at->items == std::vector<std::uint64_t>{1});
     ++at;
     CHECK(at == batches.end());
+    CHECK(batches.begin() == batches.end());
+}
+
+using sequence = std::vector<std::uint64_t>;
+
+/// The first batch, and the loop is left.
+template <class Batches>
+sequence one_of(Batches&& batches)
+{
+    for (auto& b : batches) return b.items;
+    return {};
+}
+
+TEST_CASE("a second loop goes on behind the batch that the first has seen last")
+{
+    std::size_t reads = 0;
+    source in({1, 2, 3, 4, 5, 6, 7}, reads);
+    auto batches = in | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    CHECK(one_of(batches) == sequence{1, 2});
+    CHECK(one_of(batches) == sequence{3, 4});
+    // Asking whether there is more does not take it.
+    CHECK(batches.begin() != batches.end());
+    CHECK(reads == 6);
+    CHECK(one_of(batches) == sequence{5, 6});
+    CHECK(cuts(batches) == std::vector<cut>{{{7}, 7, true, closed_by::end}});
+    CHECK(one_of(batches).empty());
+
+    // What a pipe behind it has cut and not looked at is there for the next.
+    source again({1, 2, 3, 4, 5}, reads);
+    auto more = again | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    CHECK(cuts(more | ranges::views::take(1)).size() == 1);
+    CHECK(one_of(more) == sequence{3, 4});
+    CHECK(one_of(more) == sequence{5});
+    // A batch that is passed over without a look is passed over.
+    source third({1, 2, 3}, reads);
+    auto passed = third | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    auto at = passed.begin();
+    ++at;
+    CHECK(at->items == sequence{3});
+}
+
+TEST_CASE("copies of a view that is read once, and what it was moved to, are one reading")
+{
+    std::size_t reads = 0;
+    for (const limits l : {limits{.items = 2}, limits{.bytes = 2}}) {  // with an item held, too
+        const auto one = [](std::uint64_t) { return 1; };
+        source in({1, 2, 3, 4, 5, 6, 7, 8}, reads);
+        auto batches = in | waybill::views::chunk_by(l, one);
+        auto early = batches;
+        CHECK(one_of(batches) == sequence{1, 2});
+        auto copy = batches;
+        CHECK(one_of(copy) == sequence{3, 4});
+        auto moved = std::move(batches);
+        CHECK(one_of(moved) == sequence{5, 6});
+        batches = early;
+        CHECK(one_of(batches) == sequence{7, 8});
+        CHECK(one_of(early).empty());
+    }
+
+    // Its iterators stay good while any of them is there.
+    std::istringstream text("a\nb\nc");
+    auto lines = ranges::getlines(text) |
+                 ranges::views::transform([](const std::string& s) { return s + "!"; }) |
+                 waybill::views::chunk_by(limits{.items = 1}, &std::string::size);
+    auto at = lines.begin();
+    const auto elsewhere = std::make_unique<decltype(lines)>(std::move(lines));
+    CHECK(at->items == std::vector<std::string>{"a!"});
+    ++at;
+    CHECK(at->items == std::vector<std::string>{"b!"});
+    CHECK(elsewhere->begin()->items == std::vector<std::string>{"c!"});
+    CHECK(elsewhere->begin() == elsewhere->end());
+
+    decltype(lines) none;
+    CHECK(none.begin() == none.end());
+}
+
+TEST_CASE("what throws on the way loses nothing and repeats nothing")
+{
+    for (int bad = 0; bad < 24; ++bad) {
+        CAPTURE(bad);
+        std::size_t reads = 0;
+        int calls = 0;
+        const auto stumble = [&] {
+            if (calls++ == bad) throw std::runtime_error("once");
+        };
+        source in({1, 2, 3, 4, 5}, reads);
+        auto batches = in | ranges::views::transform([&](std::uint64_t n) {
+                           stumble();
+                           return n;
+                       }) |
+                       waybill::views::chunk_by(
+                           [&] {
+                               stumble();
+                               return limits{.bytes = 6};
+                           },
+                           [&](std::uint64_t n) {
+                               stumble();
+                               return n;
+                           });
+        std::vector<sequence> all;
+        for (int loop = 0; loop < 2; ++loop) {
+            try {
+                for (auto& b : batches) all.push_back(b.items);
+            } catch (const std::runtime_error&) {
+            }
+        }
+        CHECK(all == std::vector<sequence>{{1, 2, 3}, {4}, {5}});
+        CHECK(reads == 5);
+    }
+}
+
+TEST_CASE("limits may be written where they are used")
+{
+    const sequence sizes{1, 1, 1, 5};
+    CHECK(cuts(sizes | waybill::views::chunk_by({.bytes = 2}, own_size{})).size() == 3);
+    CHECK(cuts(waybill::views::chunk_by(sizes, {.bytes = 2}, own_size{})).size() == 3);
+    std::size_t reads = 0;
+    source in(sizes, reads);
+    CHECK(cuts(in | waybill::views::chunk_by({.bytes = 2}, own_size{})).size() == 3);
+    source other(sizes, reads);
+    CHECK(cuts(waybill::views::chunk_by(other, {.items = 3}, own_size{})).size() == 2);
 }
 
 TEST_CASE("a batch that is full at the very end is the last")

@@ -121,6 +121,7 @@ TEST_CASE("README: process_batch")
     const std::vector<order> events{{1, "a", 10}, {2, "b", -1}, {5, "c", 30}};
     const waybill::wall_time now;
     const std::uint64_t epoch = 1;
+    const auto complain = [](const waybill::fault& f) { FAIL(f.text); };
 
     //! [process_batch]
     const auto handle = [](auto& tx, const order& o) -> waybill::fault {
@@ -129,6 +130,7 @@ TEST_CASE("README: process_batch")
         return {};
     };
     auto stored = store.load(key);  // a value, absent, or an error: three answers
+    if (!stored) return complain(stored.error());
     waybill::assignment mine{key, waybill::position_of(*stored), epoch};
     auto r = waybill::process_batch(store, mine, events, handle, now);
     if (r.end == waybill::batch_end::committed) mine.from = r.reached;

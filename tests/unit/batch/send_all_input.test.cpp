@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+
+namespace send_all_input_test {
+
+using namespace waybill;
+
+namespace {
+
+constexpr auto size = [](const std::string& s) { return s.size(); };
+constexpr auto busy = [](const auto&) -> send_outcome { return throttled{}; };
+constexpr auto works = [](const auto&) -> send_outcome { return accepted{}; };
+
+sender with_room_for(std::uint64_t items)
+{
+    return sender({.limit = {.items = items}, .retry = {.pauses = {.spread = jitter::none}}});
+}
+
+steady_time later_on()
+{
+    return steady_time::at(duration::seconds(60));
+}
+
+}  // namespace
+
+TEST_CASE("send_all: another input in place of the one that waits is noticed, and nothing is done")
+{
+    const std::vector<std::string> ten(10, "x");
+    const std::vector<std::string> two(2, "y");
+    sender s = with_room_for(5);
+    CHECK(send_all(ten, size, s, steady_time(), busy).waiting);
+    const sender before = s;
+    const send_report r = send_all(two, size, s, later_on(), works);
+    CHECK(r.other_input);
+    CHECK(r.sends == 0);
+    CHECK(s == before);
+    CHECK(send_all(ten, size, s, later_on(), works).accepted == 10);
+    CHECK(send_all(two, size, s, later_on(), works).accepted == 2);
+}
+
+TEST_CASE("send_all: a sender with items that were queued by hand is not for an input")
+{
+    const std::vector<std::string> two(2, "y");
+    sender s = with_room_for(5);
+    s.on(queued{1U}, steady_time());
+    CHECK(send_all(two, size, s, steady_time(), works).other_input);
+    CHECK(s.end() == 1);
+}
+
+TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
+{
+    std::istringstream a("a b c d e f"), b("g h");
+    using words = std::istream_iterator<std::string>;
+    outbox first{words(a), words()};
+    outbox second{words(b), words()};
+    sender s = with_room_for(2);
+    CHECK(send_all(first, size, s, steady_time(), busy).waiting);
+    CHECK(send_all(second, size, s, later_on(), works).other_input);
+    CHECK(second.pulled() == 0);
+    auto copy = first;  // a copy is a snapshot of what is kept
+    CHECK(copy.size() == first.size());
+    CHECK(send_all(first, size, s, later_on(), works).accepted == 6);
+}
+
+TEST_CASE("item_report: says what is known of an item that is too large")
+{
+    item_report r{{3, 1}, item_outcome::too_large, fault_class::permanent, 300, 200, {}};
+    CHECK(text(r) == "item 3: too_large, 300 bytes where the limit is 200");
+    r.limit = unlimited;
+    CHECK(text(r) == "item 3: too_large, 300 bytes, no limit known, refused by itself");
+    r.limit = 400;
+    CHECK(text(r) ==
+          "item 3: too_large, 300 bytes at least, refused by itself though the limit is said to be 400");
+}
+
+}  // namespace send_all_input_test
