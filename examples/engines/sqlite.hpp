@@ -67,7 +67,11 @@ public:
     /// Neither a commit nor a rollback has been missed.
     [[nodiscard]] bool in_transaction() const noexcept { return sqlite3_get_autocommit(db_) == 0; }
 
-    [[noreturn]] void fail() const { throw sqlite_error(sqlite3_errmsg(db_)); }
+    [[noreturn]] void fail() const
+    {
+        const char* const file = sqlite3_db_filename(db_, "main");
+        throw sqlite_error((file ? file + std::string(": ") : "") + sqlite3_errmsg(db_));
+    }
     [[nodiscard]] sqlite3* handle() const noexcept { return db_; }
 
 private:

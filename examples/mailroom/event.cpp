@@ -47,6 +47,8 @@ std::string why_not_json(const std::string& text)
         const json unused = json::parse(text);
     } catch (const json::parse_error& e) {
         return fmt::format("not JSON from byte {} on", e.byte);
+    } catch (const json::exception&) {
+        return "JSON that cannot be read, such as a number out of all bounds";
     }
     return "not JSON";
 }

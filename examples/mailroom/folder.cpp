@@ -114,8 +114,9 @@ void folder::belongs_to(const std::string& input, std::uint64_t bytes) const
             .number(bytes, sign);
     if (!same) {
         throw complaint(fmt::format(
-            "{} holds the queue and the sink of another input than {}; name another folder", path_,
-            input));
+            "{} holds the queue and the sink of another input than {}, or of what that was before it "
+            "changed; name another folder",
+            path_, input));
     }
 }
 

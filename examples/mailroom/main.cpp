@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -24,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "folder.hpp"
@@ -87,6 +90,7 @@ contestant run_naive(options o, std::uint64_t bytes)
 int run(options o)
 {
     const auto begun = std::chrono::steady_clock::now();
+    expect_report(o);
     results r{.input_bytes = input_size(o.input)};
     const folder here(o.db);
     o.db = here.path();
@@ -100,30 +104,43 @@ int run(options o)
     write_report(o, r);
 
     const findings& f = r.waybill.found;
-    for (const std::string& w : f.wrong) fmt::print(stderr, "mailroom: {}\n", w);
+    for (const std::string& w : f.wrong) say(fmt::format("mailroom: {}\n", w));
     return f.wrong.empty() && f.lost == 0 && f.duplicated == 0 ? 0 : 1;
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* end = std::get_if<ending>(&asked)) {
+        if (end->code == 0) fmt::print("{}\n", end->text);
+        else say(end->text + "\n");
+        return end->code;
+    }
+    const options& o = std::get<options>(asked);
+    if (!o.dump && !o.worker) return run(o);
+    o.dump ? dump(o) : work_for_parent(o);
+    return 0;
+}
+
+/// Where somebody has closed them, the next file that is opened would be taken for one of them.
+void keep_standard_streams()
+{
+    for (int stream = 0; stream != 3; ++stream) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) std::_Exit(1);
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
 {
+    keep_standard_streams();
     try {
-        const auto asked = options_in(argc, argv);
-        if (const auto* end = std::get_if<ending>(&asked)) {
-            fmt::print(end->code == 0 ? stdout : stderr, "{}\n", end->text);
-            return end->code;
-        }
-        const options& o = std::get<options>(asked);
-        if (o.dump)
-            dump(o);
-        else if (o.worker)
-            work_for_parent(o);
-        else
-            return run(o);
-        return 0;
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        say("mailroom: what there is to say cannot be written to the standard output\n");
     } catch (const std::exception& e) {
-        fmt::print(stderr, "mailroom: {}\n", e.what());
-        return 1;
+        say(fmt::format("mailroom: {}\n", e.what()));
     }
+    return 1;
 }

@@ -31,7 +31,7 @@ runs the loop that people usually write. At the end it counts what either lost a
   --input FILE    the events; without it a recording of what dpkg does
   --db DIR        keeps queue, sink and backlog.csv there, and goes on with what is there; without
                   it they are in a temporary folder
-  --limit BYTES   what the queue takes in a batch (default {})
+  --limit BYTES   what the queue takes in a batch (default {}, at least {})
   --report FILE   the figures as JSON
   --plain         no kills and no naive loop
   --help          this
@@ -92,7 +92,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
     options o;
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
-        if (name == "--help" || name == "-h") return ending{0, fmt::format(usage, o.limit)};
+        if (name == "--help" || name == "-h") return ending{0, fmt::format(usage, o.limit, smallest_limit)};
         if (name == "--plain") {
             o.plain = true;
         } else if (name == "--naive") {
@@ -107,6 +107,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
             return wrong(fmt::format("there is no option {}", name));
         }
     }
+    if (o.dump && o.db.empty()) return wrong("--dump needs --db");
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;
 }

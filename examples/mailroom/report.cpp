@@ -3,7 +3,9 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -73,19 +75,37 @@ progress::progress(std::string who, std::uint64_t input_bytes)
 
 progress::~progress()
 {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
+    if (terminal_) say("\r\033[K");
+    else if (shown_ != 0) say(fmt::format("{}: at last, {}\n", who_, last_));
+}
+
+void say(const std::string& what)
+{
+    std::fputs(what.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+void expect_report(const options& o)
+{
+    if (o.report.empty()) return;
+    errno = 0;
+    if (!std::ofstream(o.report, std::ios::app)) {
+        throw complaint(fmt::format("the report cannot be written to {}: {}", o.report,
+                                    std::strerror(errno)));
+    }
 }
 
 void progress::show(const tally& t)
 {
     const std::uint64_t done = std::min(t.byte, bytes_);
     const std::string counts =
-        fmt::format("{} in the queue, {} done, backlog {}", grouped(t.enqueued), grouped(t.applied),
+        fmt::format("{} queued, {} done, {} waiting", grouped(t.enqueued), grouped(t.applied),
                     grouped(t.enqueued - std::min(t.applied, t.enqueued)));
     if (!terminal_) {
+        last_ = counts;
         if (done * 4 / bytes_ <= shown_) return;
         shown_ = done * 4 / bytes_;
-        fmt::print(stderr, "{}: {:3} % read, {}\n", who_, done * 100 / bytes_, counts);
+        say(fmt::format("{}: {:3} % read, {}\n", who_, done * 100 / bytes_, counts));
         return;
     }
     const auto now = std::chrono::steady_clock::now();
@@ -93,9 +113,8 @@ void progress::show(const tally& t)
     next_ = now + std::chrono::milliseconds(50);
     constexpr std::uint64_t width = 30;
     const std::size_t filled = done * width / bytes_;
-    fmt::print(stderr, "\r\033[K{:<8} [{}{}] {:3} %  {}", who_, std::string(filled, '#'),
-               std::string(width - filled, '.'), done * 100 / bytes_, counts);
-    std::fflush(stderr);
+    say(fmt::format("\r\033[K{:<8} [{}{}] {:3} %  {}", who_, std::string(filled, '#'),
+                    std::string(width - filled, '.'), done * 100 / bytes_, counts));
 }
 
 void print(const options& o, const results& r)
@@ -107,6 +126,11 @@ void print(const options& o, const results& r)
                counted(f.read, "event"), name, grouped(r.input_bytes), grouped(o.limit));
     if (f.read == 0) {
         fmt::print("nothing to do: there is no event in {}\n", o.input);
+        return;
+    }
+    if (!t.worked && f.lost != 0) {
+        fmt::print("{} are gone: sink.sqlite in {} does not belong to the queue beside it\n",
+                   counted(f.lost, "event"), o.db);
         return;
     }
     if (!t.worked) {
@@ -130,6 +154,7 @@ void print(const options& o, const results& r)
         [](const contestant& c) { return grouped(c.found.dead_lettered); });
     row("events lost", [](const contestant& c) { return grouped(c.found.lost); });
     row("events doubled", [](const contestant& c) { return grouped(c.found.duplicated); });
+    if (f.applied == 0) fmt::print("not one line is an event that could be applied\n");
     if (f.wrong.empty() && f.lost == 0 && f.duplicated == 0) {
         fmt::print("checked: each event is in the sink exactly once, and all sums agree{}\n",
                    r.temporary ? "" : fmt::format("; see {}", o.db));

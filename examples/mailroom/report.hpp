@@ -30,6 +30,12 @@ struct results {
     bool temporary = false;
 };
 
+/// Says something beside the result. On stderr, and if that is closed, to nobody.
+void say(const std::string& what);
+
+/// Notices beforehand that the report could not be written.
+void expect_report(const options& o);
+
 /// A bar on a terminal, a line now and then elsewhere; on stderr, so that it is in nobody's way.
 class progress {
 public:
@@ -45,6 +51,7 @@ private:
     std::uint64_t bytes_;
     bool terminal_;
     std::uint64_t shown_ = 0;  // quarters of the input that have been reported as lines
+    std::string last_{};       // what has been done by now
     std::chrono::steady_clock::time_point next_{};
 };
 

@@ -120,6 +120,23 @@ is dead_lettered 1
 grep -q '^applied|1|1|2026-01-01T00:00:00Z|NULL|NULL|30|' tables || fail 'the first event is not as it was'
 grep -q '^dead_letters|.*|line 5, byte 42|.*|installed, but no event has told which version|.*|NULL|NULL$' tables ||
     fail 'the last line, which has no newline, is no dead letter with position and reason'
+printf '{"n":1e999}\n{"event":"installed","package":"a","version":"1"}\n' >overflow
+answers 0 --input overflow --report report.json
+is applied 1
+is dead_lettered 1
+answers 2 --dump
+says '--dump needs --db'
+answers 1 --input small --report nowhere/report.json
+says 'the report cannot be written to nowhere/report.json: No such file'
+
+# Nobody is listening: that is no reason to crash, and what cannot be said is not done.
+if [ -w /dev/full ]; then
+    "$mailroom" --plain --input small 2>/dev/full >said || fail 'it minds that nobody reads its progress'
+    ! "$mailroom" --plain --input small >/dev/full 2>said || fail 'a summary that was not written counts as written'
+    grep -q 'cannot be written to the standard output' said || fail 'it does not say why'
+fi
+"$mailroom" --plain --input small >&- 2>&- <&- || fail 'it minds that it has no streams'
+
 head -c 300000 /dev/urandom >binary
 answers 0 --input binary --report report.json
 adds_up

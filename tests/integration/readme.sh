@@ -40,6 +40,12 @@ found=0
 for block in "$work"/*.text; do cmp -s "$block" "$work/quickstart.out" && found=1; done
 [ $found = 1 ] || complain "the quickstart's output is another one: $(cat "$work/quickstart.out")"
 
+# So does the main job, killed at the same places each time.
+"$WAYBILL_BIN/examples/mailroom" >"$work/mailroom.out" 2>/dev/null
+found=0
+for block in "$work"/*.; do cmp -s "$block" "$work/mailroom.out" && found=1; done
+[ $found = 1 ] || complain "the main job's output is another one: $(cat "$work/mailroom.out")"
+
 # 3. Links into the tree lead somewhere.
 awk '/^```/ { open = !open } !open' README.md | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//; s/#.*//' |
     grep -v '^https\?:' | sort -u >"$work/links" || true
@@ -48,11 +54,12 @@ while read -r link; do
 done <"$work/links"
 
 # 4. The commands, as written. tests/run is what is running this, and bench/run takes long.
-cat "$work"/*.sh | sed 's/ *#.*//' | sort -u >"$work/commands"
+ln -s "$WAYBILL_SOURCE" "$work/waybill"
+cat "$work"/*.sh | sed 's/ *#.*//' | awk '!seen[$0]++' >"$work/commands"
 while read -r command; do
     case $command in
         "" | tests/run* | bench/run*) continue ;;
-        cmake\ -D*) command="cd $work && ${command/-P cmake/-P $PWD/cmake}" ;;
+        cmake\ *) command="cd $work && $command" ;;  # typed in the folder above the checkout
     esac
     (eval "$command") </dev/null >"$work/log" 2>&1 || { complain "this failed: $command"; cat "$work/log" >&2; }
 done <"$work/commands"
