@@ -144,7 +144,7 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
             const F& weigh = owner_->size_;
             const L& from_limits = owner_->limits_;
             const limits l = detail::limits_now(from_limits);
-            cut_ = front_chunk(std::move(from), ranges::end(owner_->base_), l, weigh);
+            cut_ = waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l, weigh);
         }
 
         owner* owner_ = nullptr;
@@ -253,7 +253,7 @@ private:
         while (pull()) {
             const limits l = limits_now(from);
             const item& next = *held_;
-            const std::uint64_t own = as_size(measured(weigh, next));
+            const std::uint64_t own = as_size(detail::measured(weigh, next));
             if (b.items.empty()) b.bytes = l.envelope;
             const std::uint64_t sum = saturating_add(b.bytes, own);
             const bool alone = fits_alone(l, own);
