@@ -10,11 +10,10 @@
 
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/flights.hpp>
-#include <waybill/batch/limits.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/outbox.hpp>
-#include <waybill/batch/pace.hpp>
 #include <waybill/batch/pace.hpp>
 #include <waybill/batch/send_all.hpp>
 #include <waybill/batch/send_policy.hpp>

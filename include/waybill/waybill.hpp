@@ -22,5 +22,6 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/version.hpp>
+#include <waybill/wire.hpp>
 
 #endif  // WAYBILL_WAYBILL_HPP

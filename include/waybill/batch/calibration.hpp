@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/batch/limits.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

@@ -27,9 +27,10 @@
 #include <iterator>
 #include <utility>
 
-#include <waybill/batch/limits.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/sizer.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

@@ -29,8 +29,9 @@
 #include <vector>
 
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/limits.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

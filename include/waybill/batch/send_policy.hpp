@@ -9,9 +9,9 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/batch/limits.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

@@ -16,9 +16,10 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/batch/limits.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

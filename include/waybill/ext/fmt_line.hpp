@@ -13,13 +13,13 @@
 
 #include <fmt/format.h>
 
-#include <waybill/batch/limits.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/check.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1::detail::words {
 

@@ -15,7 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/batch/limits.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/sending.hpp>

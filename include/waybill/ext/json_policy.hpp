@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/batch/limits.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/core/time_text.hpp>
@@ -18,6 +17,7 @@
 #include <waybill/ext/json_read.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

@@ -48,8 +48,9 @@
 #include <range/v3/view/view.hpp>
 
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/limits.hpp>
+#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/sizer.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 

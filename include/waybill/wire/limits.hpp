@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// limits: what a destination takes in one batch, and why a batch was closed.
+// limits: what a destination takes in one batch.
 //
 // Four numbers say it for every broker: bytes of the whole batch, items in it, bytes of one item,
 // and the bytes that a batch takes before its first item. They are plain data, from a preset, from
@@ -14,8 +14,8 @@
 //   2. limits that `check` refuses still do no harm: no batch is empty, and what cannot fit is
 //      a batch of one item that says so.
 
-#ifndef WAYBILL_BATCH_LIMITS_HPP
-#define WAYBILL_BATCH_LIMITS_HPP
+#ifndef WAYBILL_WIRE_LIMITS_HPP
+#define WAYBILL_WIRE_LIMITS_HPP
 
 #include <cstdint>
 #include <optional>
@@ -61,27 +61,6 @@ struct limits {
     return own <= l.single && whole <= l.bytes && whole != highest_size;
 }
 
-/// Why a batch was closed.
-enum class closed_by : std::uint8_t {
-    bytes,     ///< The next item, or its only one, is more than a limit of bytes allows.
-    items,     ///< It has as many items as a batch may have.
-    key,       ///< The next item belongs to another key.
-    deadline,  ///< It had been open for long enough.
-    end,       ///< Nothing more came.
-};
-
-[[nodiscard]] constexpr std::string_view name(closed_by why) noexcept
-{
-    switch (why) {
-    case closed_by::bytes: return "bytes";
-    case closed_by::items: return "items";
-    case closed_by::key: return "key";
-    case closed_by::deadline: return "deadline";
-    case closed_by::end: return "end";
-    }
-    return "unknown";
-}
-
 }  // namespace waybill::inline v0_1
 
-#endif  // WAYBILL_BATCH_LIMITS_HPP
+#endif  // WAYBILL_WIRE_LIMITS_HPP

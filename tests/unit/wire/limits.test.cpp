@@ -5,12 +5,11 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/limits.hpp>
+#include <waybill/wire/limits.hpp>
 
 namespace limits_test {
 
 using waybill::check;
-using waybill::closed_by;
 using waybill::config_error;
 using waybill::fits_alone;
 using waybill::limits;
@@ -51,13 +50,6 @@ static_assert(!fits_alone({.envelope = 1}, unlimited - 1), "a sum that has satur
 
 static_assert(limits{} == limits{.bytes = unlimited});
 static_assert(limits{} != limits{.bytes = 1});
-
-static_assert(name(closed_by::bytes) == "bytes");
-static_assert(name(closed_by::items) == "items");
-static_assert(name(closed_by::key) == "key");
-static_assert(name(closed_by::deadline) == "deadline");
-static_assert(name(closed_by::end) == "end");
-static_assert(name(static_cast<closed_by>(99)) == "unknown");
 
 TEST_CASE("what is wrong with limits is said in a line")
 {
