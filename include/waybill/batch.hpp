@@ -12,6 +12,7 @@
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/flights.hpp>
+#include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/outbox.hpp>
 #include <waybill/batch/pace.hpp>
@@ -24,6 +25,7 @@
 #include <waybill/batch/sent_batch.hpp>
 #include <waybill/batch/settlements.hpp>
 #include <waybill/batch/sizer.hpp>
+#include <waybill/batch/tally.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_BATCH_HPP

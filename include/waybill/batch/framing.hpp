@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// framing: how many bytes an item adds to the batch that is being made.
+//
+// Where an item takes the same bytes in every place, a size function says all. Often it does not: a
+// Kafka record stores its distance from the first one, the second element of a JSON array brings a
+// comma, an AMQP batch copies properties of its first message. A framing knows the batch so far:
+//
+//     struct json_array {
+//         struct state { bool any = false; friend bool operator==(const state&, const state&) = default; };
+//         constexpr std::uint64_t envelope(const text&) const { return 2; }
+//         constexpr std::uint64_t delta(const state& s, const text& t) const { return t.size() + s.any; }
+//         constexpr void push(state& s, const text&) const { s.any = true; }
+//     };
+//     for (auto part : waybill::chunk_by(documents, limits, json_array{})) ...
+//
+// All that takes a size function takes a framing, too. Some are made of others:
+//
+//     fixed_header(54, &letter::body_size)                    // a size: header + body
+//     framed(wire::kafka::record_batch{}, to_record)          // a wire model over your own items
+//     with_reserve(f, {.batch = 128, .item = 68})             // for what is added after sizing
+
+#ifndef WAYBILL_BATCH_FRAMING_HPP
+#define WAYBILL_BATCH_FRAMING_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/batch/sizer.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Tells what a batch's bytes are made of. Asking changes nothing: all three are called as constants.
+template <class F, class Item>
+concept framing =
+    std::regular<typename F::state> &&
+    requires(const F& f, typename F::state& s, const typename F::state& so_far, const Item& item) {
+        { f.envelope(item) } -> countable;       // bytes before the items, `item` being the first
+        { f.delta(so_far, item) } -> countable;  // bytes that this item would add
+        f.push(s, item);                         // it has been added
+    };
+
+/// What chunking takes: a size function, or a framing.
+template <class F, class Item>
+concept size_model = sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
+
+/// A size function as a framing, for which all places are equal.
+template <class F>
+struct plain_framing {
+    struct state {
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    template <class Item>
+    [[nodiscard]] constexpr std::uint64_t envelope(const Item&) const noexcept
+    {
+        return 0;
+    }
+    template <class Item>
+        requires sizer<F, const Item&>
+    [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
+    {
+        return as_size(detail::measured(size, item));
+    }
+    template <class Item>
+    constexpr void push(state&, const Item&) const noexcept
+    {
+    }
+
+    F size;
+};
+
+/// The framing that `f` is, or the plain one that it makes.
+template <class Item, size_model<const Item&> F>
+[[nodiscard]] constexpr auto framing_of(F f)
+{
+    if constexpr (framing<F, Item>) return f;
+    else return plain_framing<F>{std::move(f)};
+}
+
+template <class Item, class F>
+using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
+
+/// The same header for every item: a size function that adds it to the size of the body.
+template <class F>
+[[nodiscard]] constexpr auto fixed_header(std::uint64_t header, F body)
+{
+    return [header, body = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
+        requires sizer<F, const Item&>
+    {
+        return saturating_add(header, as_size(detail::measured(body, item)));
+    };
+}
+
+/// A framing over another type of item, which `of` turns into what the model knows.
+template <class Model, class F>
+struct framed {
+    using state = typename Model::state;
+
+    constexpr framed(Model m, F of_) : model(std::move(m)), of(std::move(of_)) {}
+
+    template <class Item>
+    [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
+        requires requires(const Model& m, const F& f) { m.envelope(f(item)); }
+    {
+        return as_size(model.envelope(of(item)));
+    }
+    template <class Item>
+    [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
+        requires requires(const Model& m, const F& f) { m.delta(s, f(item)); }
+    {
+        return as_size(model.delta(s, of(item)));
+    }
+    template <class Item>
+    constexpr void push(state& s, const Item& item) const
+        requires requires(const Model& m, const F& f) { m.push(s, f(item)); }
+    {
+        model.push(s, of(item));
+    }
+
+    Model model;
+    F of;
+};
+
+/// Bytes set aside for what is added after sizing: tracing headers, a message id, a partition key.
+struct reserve {
+    std::uint64_t batch = 0;  ///< Once a batch.
+    std::uint64_t item = 0;   ///< With each item.
+
+    friend bool operator==(const reserve&, const reserve&) = default;
+};
+
+template <class F>
+struct reserving {
+    using state = typename F::state;
+
+    template <class Item>
+    [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
+        requires framing<F, Item>
+    {
+        return saturating_add(more.batch, as_size(inner.envelope(item)));
+    }
+    template <class Item>
+    [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
+        requires framing<F, Item>
+    {
+        return saturating_add(more.item, as_size(inner.delta(s, item)));
+    }
+    template <class Item>
+    constexpr void push(state& s, const Item& item) const
+        requires framing<F, Item>
+    {
+        inner.push(s, item);
+    }
+
+    F inner;
+    reserve more;
+};
+
+/// A framing or a size function, and room for what comes on top of it.
+template <class F>
+[[nodiscard]] constexpr auto with_reserve(F f, reserve r)
+{
+    if constexpr (requires { typename F::state; }) return reserving<F>{std::move(f), r};
+    else return reserving<plain_framing<F>>{{std::move(f)}, r};
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_FRAMING_HPP
