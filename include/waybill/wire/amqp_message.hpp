@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// amqp_message: the fields of an AMQP 1.0 message, as far as they decide its encoded size.
+//
+// A plain aggregate in the order of the specification, the body first since nobody goes without.
+// What is not named is absent:
+//
+//     const waybill::wire::amqp::property props[] = {{"tenant", "blue"}, {"tries", 3}};
+//     const waybill::wire::amqp::message m{.body = text.size(), .ttl = 60'000, .message_id = id,
+//                                          .content_type = "application/json",
+//                                          .group_id = session, .properties = props};
+//
+// It holds lengths, not views, save for the maps: those are seen through a span, and the array
+// behind it must be there as long as the message is measured.
+
+#ifndef WAYBILL_WIRE_AMQP_MESSAGE_HPP
+#define WAYBILL_WIRE_AMQP_MESSAGE_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/wire/amqp_value.hpp>
+
+namespace waybill::inline v0_1::wire::amqp {
+
+/// One entry of a map: an application property, or an annotation, whose name is a symbol. A string
+/// and a symbol of one length take the same bytes.
+struct property {
+    octets name{};
+    amqp::value value{};
+
+    friend bool operator==(const property&, const property&) = default;
+};
+
+/// A map: any array of properties. Absent by default; one without entries is empty, which some
+/// encoders write.
+class entries {
+public:
+    constexpr entries() noexcept = default;
+    constexpr entries(std::nullopt_t) noexcept {}
+
+    template <class R>
+        requires(std::convertible_to<R, std::span<const property>> &&
+                 !std::same_as<std::remove_cvref_t<R>, entries>)
+    constexpr entries(R&& properties) noexcept
+        : all_(static_cast<R&&>(properties)), given_(true)
+    {
+    }
+
+    [[nodiscard]] constexpr bool given() const noexcept { return given_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return all_.empty(); }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return all_.size(); }
+    [[nodiscard]] constexpr auto begin() const noexcept { return all_.begin(); }
+    [[nodiscard]] constexpr auto end() const noexcept { return all_.end(); }
+
+private:
+    std::span<const property> all_{};
+    bool given_ = false;
+};
+
+/// The body: none, a data section of so many octets, or a section with one value. A number is the
+/// length of the data; so is whatever has a length, text included.
+class content {
+public:
+    enum class kind : std::uint8_t { none, data, value };
+
+    constexpr content() noexcept = default;
+
+    template <detail::number N>
+    constexpr content(N octets_of_data) noexcept : kind_(kind::data),
+                                                   value_(amqp::value::binary(octets_of_data))
+    {
+    }
+
+    template <class S>
+        requires detail::text<S> || detail::blob<S>
+    constexpr content(const S& data) noexcept : content(detail::length(data))
+    {
+    }
+
+    /// A body of one AMQP value instead of data.
+    [[nodiscard]] static constexpr content value(const amqp::value& v) noexcept
+    {
+        content made;
+        made.kind_ = kind::value;
+        made.value_ = v;
+        return made;
+    }
+
+    [[nodiscard]] constexpr kind what() const noexcept { return kind_; }
+    [[nodiscard]] constexpr const amqp::value& as_value() const noexcept { return value_; }
+
+    friend bool operator==(const content&, const content&) = default;
+
+private:
+    kind kind_ = kind::none;
+    amqp::value value_{};
+};
+
+/// A message to be measured. Times are milliseconds since 1970. There is no footer.
+struct message {
+    content body{};
+
+    // header
+    std::optional<bool> durable{};
+    std::optional<std::uint8_t> priority{};
+    std::optional<std::uint32_t> ttl{};  ///< Milliseconds.
+    std::optional<bool> first_acquirer{};
+    std::optional<std::uint32_t> delivery_count{};
+
+    entries delivery_annotations{};
+    entries message_annotations{};
+
+    // properties
+    identifier message_id{};
+    octets user_id{};
+    octets to{};
+    octets subject{};
+    octets reply_to{};
+    identifier correlation_id{};
+    octets content_type{};
+    octets content_encoding{};
+    std::optional<std::int64_t> absolute_expiry_time{};
+    std::optional<std::int64_t> creation_time{};
+    octets group_id{};
+    std::optional<std::uint32_t> group_sequence{};
+    octets reply_to_group_id{};
+
+    entries properties{};  ///< application-properties
+};
+
+}  // namespace waybill::inline v0_1::wire::amqp
+
+#endif  // WAYBILL_WIRE_AMQP_MESSAGE_HPP

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// base64: how many characters bytes take once they are base64.
+//
+// Requests in JSON carry binary data this way, and a limit that is meant for them is a quarter
+// smaller than it says:
+//
+//     waybill::wire::base64_size(n)               // "AQ==": padded to a multiple of four
+//     waybill::wire::base64_unpadded_size(n)      // "AQ": as in base64url, mostly
+//
+// Neither has line breaks. Source: RFC 4648, sections 3.2, 4 and 5,
+// https://www.rfc-editor.org/rfc/rfc4648. Proved by an encoder in base64.prop.cpp.
+
+#ifndef WAYBILL_WIRE_BASE64_HPP
+#define WAYBILL_WIRE_BASE64_HPP
+
+#include <cstdint>
+
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+/// Characters of `bytes` in base64, padding included. Constant time.
+[[nodiscard]] constexpr std::uint64_t base64_size(std::uint64_t bytes) noexcept
+{
+    return saturating_mul(bytes / 3 + (bytes % 3 == 0 ? 0U : 1U), 4);
+}
+
+/// Characters of `bytes` in base64 without padding. Constant time.
+[[nodiscard]] constexpr std::uint64_t base64_unpadded_size(std::uint64_t bytes) noexcept
+{
+    const std::uint64_t rest = bytes % 3;
+    return saturating_add(saturating_mul(bytes / 3, 4), rest == 0 ? 0U : rest + 1);
+}
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_BASE64_HPP

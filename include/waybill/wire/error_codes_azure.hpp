@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// error_codes_azure: the AMQP error conditions of Azure Service Bus and Event Hubs.
+//
+//     auto a = waybill::wire::find(waybill::wire::azure_amqp_errors, condition);
+//
+// They come as the error of a rejected delivery, or of a link or connection that is closed. In the
+// second case deliveries without an outcome may have arrived, whatever the condition says.
+//
+// Beware of one of them: a batch of more messages than Service Bus takes is told to try again, in
+// words and by amqp:internal-error (https://github.com/Azure/azure-service-bus/issues/397).
+
+#ifndef WAYBILL_WIRE_ERROR_CODES_AZURE_HPP
+#define WAYBILL_WIRE_ERROR_CODES_AZURE_HPP
+
+#include <waybill/wire/error_codes.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+namespace detail {
+
+inline constexpr error_code azure_amqp_codes[] = {
+    {"amqp:link:message-size-exceeded", answer::too_large},
+    {"com.microsoft:server-busy", answer::throttled},
+    {"amqp:link:transfer-limit-exceeded", answer::throttled},
+    {"com.microsoft:timeout", answer::unknown},  // it might have completed all the same
+    {"com.microsoft:operation-cancelled", answer::unknown},
+    {"amqp:internal-error", answer::unknown},
+    {"amqp:resource-limit-exceeded", answer::transient},  // the queue is full, for one
+    {"amqp:not-allowed", answer::permanent},
+    {"amqp:not-implemented", answer::permanent},
+    {"amqp:decode-error", answer::permanent},
+    {"amqp:invalid-field", answer::permanent},
+    {"amqp:frame-size-too-small", answer::permanent},
+    {"amqp:precondition-failed", answer::permanent},
+    {"com.microsoft:precondition-failed", answer::permanent},
+    {"com.microsoft:argument-error", answer::permanent},
+    {"com.microsoft:argument-out-of-range", answer::permanent},
+    {"com.microsoft:no-matching-subscription", answer::permanent},
+    {"amqp:not-found", answer::infrastructure},
+    {"amqp:resource-deleted", answer::infrastructure},
+    {"amqp:unauthorized-access", answer::infrastructure},
+    {"amqp:illegal-state", answer::infrastructure},
+    {"com.microsoft:auth-failed", answer::infrastructure},
+    {"com.microsoft:publisher-revoked", answer::infrastructure},
+    {"com.microsoft:entity-disabled", answer::infrastructure},
+    {"amqp:connection:forced", answer::infrastructure},
+    {"amqp:connection:framing-error", answer::infrastructure},
+    {"amqp:connection:redirect", answer::infrastructure},
+    {"amqp:session:window-violation", answer::infrastructure},
+    {"amqp:session:errant-link", answer::infrastructure},
+    {"amqp:session:handle-in-use", answer::infrastructure},
+    {"amqp:session:unattached-handle", answer::infrastructure},
+    {"amqp:link:detach-forced", answer::infrastructure},
+    {"amqp:link:redirect", answer::infrastructure},
+    {"amqp:link:stolen", answer::ownership_lost},
+    {"amqp:resource-locked", answer::ownership_lost},
+    {"com.microsoft:message-lock-lost", answer::ownership_lost},
+    {"com.microsoft:session-lock-lost", answer::ownership_lost},
+    {"com.microsoft:session-cannot-be-locked", answer::ownership_lost},
+    {"com.microsoft:store-lock-lost", answer::ownership_lost},
+    {"com.microsoft:partition-not-owned", answer::ownership_lost},
+};
+
+}  // namespace detail
+
+/// Service Bus and Event Hubs over AMQP.
+inline constexpr error_table azure_amqp_errors{
+    "Azure Service Bus and Event Hubs", detail::azure_amqp_codes, "2025-04",
+    "https://learn.microsoft.com/azure/service-bus-messaging/service-bus-messaging-exceptions"};
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_ERROR_CODES_AZURE_HPP

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// error_codes_http: HTTP status codes, and the gRPC codes of Google Pub/Sub.
+//
+//     waybill::wire::find(waybill::wire::http_errors, 413);                       // too_large
+//     waybill::wire::find(waybill::wire::pubsub_errors, "DEADLINE_EXCEEDED");     // unknown
+//
+// Left out, since they mean more than one thing: HTTP 409 and 412, which depend on the service, and
+// Pub/Sub's INVALID_ARGUMENT, which is what a request that is too large gets; the text tells.
+
+#ifndef WAYBILL_WIRE_ERROR_CODES_HTTP_HPP
+#define WAYBILL_WIRE_ERROR_CODES_HTTP_HPP
+
+#include <waybill/wire/error_codes.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+namespace detail {
+
+inline constexpr error_code http_codes[] = {
+    {"400", answer::permanent, 400},
+    {"401", answer::infrastructure, 401},
+    {"403", answer::infrastructure, 403},
+    {"404", answer::infrastructure, 404},
+    {"405", answer::permanent, 405},
+    {"407", answer::infrastructure, 407},
+    {"408", answer::transient, 408},  // the request was not read to its end
+    {"410", answer::infrastructure, 410},
+    {"411", answer::permanent, 411},
+    {"413", answer::too_large, 413},
+    {"414", answer::permanent, 414},
+    {"415", answer::permanent, 415},
+    {"421", answer::infrastructure, 421},
+    {"422", answer::permanent, 422},
+    {"425", answer::transient, 425},
+    {"429", answer::throttled, 429},
+    {"431", answer::permanent, 431},
+    {"500", answer::unknown, 500},
+    {"501", answer::permanent, 501},
+    {"502", answer::unknown, 502},
+    {"503", answer::transient, 503},
+    {"504", answer::unknown, 504},
+    {"505", answer::permanent, 505},
+    {"507", answer::transient, 507},
+};
+
+inline constexpr error_code pubsub_codes[] = {
+    {"CANCELLED", answer::unknown, 1},
+    {"UNKNOWN", answer::unknown, 2},
+    {"DEADLINE_EXCEEDED", answer::unknown, 4},
+    {"NOT_FOUND", answer::infrastructure, 5},
+    {"PERMISSION_DENIED", answer::infrastructure, 7},
+    {"RESOURCE_EXHAUSTED", answer::throttled, 8},
+    {"FAILED_PRECONDITION", answer::infrastructure, 9},  // billing, a key, a region
+    {"ABORTED", answer::transient, 10},
+    {"UNIMPLEMENTED", answer::permanent, 12},
+    {"INTERNAL", answer::unknown, 13},
+    {"UNAVAILABLE", answer::unknown, 14},
+    {"UNAUTHENTICATED", answer::infrastructure, 16},
+    {"BAD_GATEWAY", answer::unknown},
+};
+
+}  // namespace detail
+
+/// Any service that has no table of its own; its own meaning of a status goes first.
+inline constexpr error_table http_errors{
+    "HTTP", detail::http_codes, "2022-06", "https://www.rfc-editor.org/rfc/rfc9110"};
+
+/// Publish. RESOURCE_EXHAUSTED is the quota here; elsewhere in gRPC it is also what a message gets
+/// that is too large.
+inline constexpr error_table pubsub_errors{
+    "Google Pub/Sub", detail::pubsub_codes, "2026-11",
+    "https://docs.cloud.google.com/pubsub/docs/reference/error-codes"};
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_ERROR_CODES_HTTP_HPP

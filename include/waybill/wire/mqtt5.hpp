@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// mqtt5: exact bytes of a PUBLISH packet of MQTT 5, properties included.
+//
+// A broker says in CONNACK how large a packet it takes, and it means the whole packet: topic,
+// properties and the fixed header as well as the payload. The same message is larger with a topic
+// alias the first time, and smaller from then on, when the topic is left out:
+//
+//     namespace mqtt5 = waybill::wire::mqtt5;
+//     mqtt5::publish p{.topic = "a/b", .payload = json, .qos = 1, .content_type = "text/plain"};
+//     mqtt5::size(p) <= maximum_packet_size;
+//
+// What the protocol cannot encode reads as the largest size: a string of more than 65,535 bytes,
+// and a packet whose remaining length is over 268,435,455.
+//
+// Source: MQTT Version 5.0, OASIS Standard, sections 1.5, 2.1.4, 2.2.2 and 3.3,
+// https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6.
+// Proved by mqtt-packet 9.0.2 (tests/golden/mqtt5) and by a writer in mqtt5.prop.cpp.
+
+#ifndef WAYBILL_WIRE_MQTT5_HPP
+#define WAYBILL_WIRE_MQTT5_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/wire/varint.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+namespace mqtt5 {
+
+/// A user property; a key may come more than once.
+struct property {
+    std::string_view key{};
+    std::string_view value{};
+};
+
+/// A PUBLISH packet. It views what it names and owns nothing. A property that is absent is not
+/// sent; one that is present and empty is.
+struct publish {
+    std::string_view topic{};  ///< Empty where an alias that the broker knows stands for it.
+    std::string_view payload{};
+    unsigned qos = 0;  ///< Above 0 a packet identifier is sent.
+    bool utf8 = false;  ///< Whether the payload is said to be text: payload format indicator.
+    std::optional<std::uint32_t> message_expiry{};  ///< Seconds.
+    std::optional<std::uint16_t> topic_alias{};
+    std::optional<std::string_view> content_type{};
+    std::optional<std::string_view> response_topic{};
+    std::optional<std::string_view> correlation_data{};
+    std::span<const property> user_properties{};
+};
+
+/// Most bytes after the fixed header.
+inline constexpr std::uint64_t most_remaining = 268'435'455;
+
+namespace detail {
+
+// A string or binary data: two bytes of length, and what cannot be said in them.
+[[nodiscard]] constexpr std::uint64_t text(std::string_view s) noexcept
+{
+    return s.size() > 0xFFFF ? highest_size : 2 + s.size();
+}
+
+[[nodiscard]] constexpr std::uint64_t
+text_property(const std::optional<std::string_view>& s) noexcept
+{
+    return s ? saturating_add(1, detail::text(*s)) : 0;
+}
+
+}  // namespace detail
+
+/// Bytes of all properties, without the length in front of them. Linear in the user properties.
+/// Source: section 2.2.2.2. Proved by mqtt5.prop.cpp.
+[[nodiscard]] constexpr std::uint64_t properties_size(const publish& p) noexcept
+{
+    std::uint64_t sum = p.utf8 ? 2 : 0;
+    sum += (p.message_expiry ? 5U : 0U) + (p.topic_alias ? 3U : 0U);
+    sum = saturating_add(sum, detail::text_property(p.content_type));
+    sum = saturating_add(sum, detail::text_property(p.response_topic));
+    sum = saturating_add(sum, detail::text_property(p.correlation_data));
+    for (const property& u : p.user_properties) {
+        const std::uint64_t pair = saturating_add(detail::text(u.key), detail::text(u.value));
+        sum = saturating_add(sum, saturating_add(1, pair));
+    }
+    return sum > most_remaining ? highest_size : sum;
+}
+
+/// Bytes of the whole packet, as Maximum Packet Size limits it. Linear in the user properties.
+/// Source: sections 2.1.4 and 3.3. Proved by mqtt-packet and by mqtt5.prop.cpp.
+[[nodiscard]] constexpr std::uint64_t size(const publish& p) noexcept
+{
+    const std::uint64_t properties = mqtt5::properties_size(p);
+    std::uint64_t remaining = saturating_add(varint_size(properties), properties);
+    remaining = saturating_add(remaining, detail::text(p.topic));
+    remaining = saturating_add(remaining, saturating_add(p.qos > 0 ? 2 : 0, p.payload.size()));
+    if (remaining > most_remaining) return highest_size;
+    return 1 + varint_size(remaining) + remaining;
+}
+
+}  // namespace mqtt5
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_MQTT5_HPP

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// nats: exact bytes of a message as the server counts it, and of the frame that carries it.
+//
+// A server refuses what is over max_payload, and its payload is the header block and the body
+// together. A client that holds the body alone against the limit has messages refused, and the
+// connection with them:
+//
+//     namespace nats = waybill::wire::nats;
+//     const nats::message m{.subject = "orders", .headers = headers, .body = json};
+//     nats::payload_size(m) <= max_payload;   // taken, and one byte more is not
+//     nats::frame_size(m);                    // what goes over the connection, for buffers
+//
+// Each value of a header that has several is a line of its own. JetStream's max_msg_size counts
+// the same bytes as max_payload.
+//
+// Sources: https://docs.nats.io/reference/reference-protocols/nats-protocol (PUB, HPUB) and
+// ADR-4, https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-4.md (headers).
+// Proved by a server on both sides of its limit (tests/integration/nats_size.sh) and by a writer
+// in nats.prop.cpp.
+
+#ifndef WAYBILL_WIRE_NATS_HPP
+#define WAYBILL_WIRE_NATS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1::wire::nats {
+
+/// One line of the header block.
+struct header {
+    std::string_view key{};
+    std::string_view value{};
+};
+
+/// A message as a client publishes it. It views what it names and owns nothing.
+struct message {
+    std::string_view subject{};
+    std::optional<std::string_view> reply{};  ///< Where answers go.
+    std::span<const header> headers{};        ///< None: no header block at all, and PUB, not HPUB.
+    std::string_view body{};
+};
+
+/// What a client writes between a key and its value. Servers take both.
+enum class header_style {
+    spaced,   ///< "key: value", as nats.c, nats.go and most others do.
+    compact,  ///< "key:value", one byte less a line.
+};
+
+namespace detail {
+
+[[nodiscard]] constexpr std::uint64_t digits(std::uint64_t n) noexcept
+{
+    std::uint64_t count = 1;
+    for (; n >= 10; n /= 10) ++count;
+    return count;
+}
+
+}  // namespace detail
+
+/// Bytes of the header block: 0 without headers, otherwise its first line, a line a header, and an
+/// empty line. Linear in the headers. Proved by nats_size.sh and nats.prop.cpp.
+[[nodiscard]] constexpr std::uint64_t
+header_size(std::span<const header> headers, header_style style = header_style::spaced) noexcept
+{
+    if (headers.empty()) return 0;
+    const std::uint64_t around = style == header_style::spaced ? 4 : 3;  // ": " or ":", CR LF
+    std::uint64_t sum = 10 + 2;  // "NATS/1.0" CR LF, and CR LF at the end
+    for (const header& h : headers) {
+        sum = saturating_add(sum, saturating_add(around + h.key.size(), h.value.size()));
+    }
+    return sum;
+}
+
+/// Bytes that max_payload limits: header block and body. Linear in the headers.
+/// Proved by nats_size.sh: at the limit it is taken, one byte over it is refused.
+[[nodiscard]] constexpr std::uint64_t
+payload_size(const message& m, header_style style = header_style::spaced) noexcept
+{
+    return saturating_add(nats::header_size(m.headers, style), m.body.size());
+}
+
+/// Bytes of the whole PUB or HPUB frame, the lengths in it and all line ends counted, with single
+/// spaces. Linear in the headers. Proved by nats.prop.cpp, and in nats_size.sh by what is sent.
+[[nodiscard]] constexpr std::uint64_t
+frame_size(const message& m, header_style style = header_style::spaced) noexcept
+{
+    const std::uint64_t head = nats::header_size(m.headers, style);
+    const std::uint64_t payload = saturating_add(head, m.body.size());
+    std::uint64_t line = saturating_add(4, m.subject.size());         // "PUB " subject
+    if (m.reply) line = saturating_add(line, saturating_add(1, m.reply->size()));
+    line = saturating_add(line, 1 + detail::digits(payload) + 2);     // " " total CR LF
+    if (head != 0) line = saturating_add(line, 1 + 1 + detail::digits(head));  // "H", " " head
+    return saturating_add(line, saturating_add(payload, 2));
+}
+
+}  // namespace waybill::inline v0_1::wire::nats
+
+#endif  // WAYBILL_WIRE_NATS_HPP

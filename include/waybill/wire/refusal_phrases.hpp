@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// refusal_phrases: the words in which services say how large something was and how large it may be.
+//
+// They were collected from refusals that people have published; the tests have each with the thread
+// it is from. refusal_text.hpp reads them. A phrase is here only if it can mean nothing else, which
+// is why it is long, and why it goes on behind its last number where the service's text does: so a
+// text that was cut off gives no number at all, rather than half of one.
+
+#ifndef WAYBILL_WIRE_REFUSAL_PHRASES_HPP
+#define WAYBILL_WIRE_REFUSAL_PHRASES_HPP
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace waybill::inline v0_1::wire {
+
+/// Whose words to look for.
+enum class dialect : std::uint8_t {
+    azure_amqp,       ///< Service Bus and Event Hubs: the description of the AMQP error.
+    sqs,              ///< SQS and what imitates it.
+    cloudwatch_logs,  ///< PutLogEvents.
+    pubsub,           ///< Google Pub/Sub, and Google's front end.
+    grpc,             ///< The gRPC libraries: C and what uses it, Go, Java, Node, Rust's tonic.
+    kafka,            ///< The broker, and the Java and Python producers.
+    rabbitmq,         ///< The reply text of a closed channel.
+};
+
+[[nodiscard]] constexpr std::string_view name(dialect d) noexcept
+{
+    switch (d) {
+        case dialect::azure_amqp: return "azure_amqp";
+        case dialect::sqs: return "sqs";
+        case dialect::cloudwatch_logs: return "cloudwatch_logs";
+        case dialect::pubsub: return "pubsub";
+        case dialect::grpc: return "grpc";
+        case dialect::kafka: return "kafka";
+        case dialect::rabbitmq: return "rabbitmq";
+    }
+    return "?";
+}
+
+/// What the numbers are about.
+enum class extent : std::uint8_t {
+    request,  ///< All that was sent in one go, the envelope counted.
+    item,     ///< One item by itself: of the batch it says nothing.
+};
+
+[[nodiscard]] constexpr std::string_view name(extent e) noexcept
+{
+    return e == extent::request ? "request" : "item";
+}
+
+namespace detail {
+
+// A phrase, with %a for the actual size, %l for the limit, %n for another number and %w for the
+// name of a partition.
+struct phrase {
+    std::string_view words{};
+    extent of = extent::request;
+};
+
+inline constexpr phrase azure_amqp_phrases[] = {
+    {"The received message (delivery-id:%n, size:%a bytes) exceeds the limit (%l bytes) "
+     "currently allowed on the link"},
+    {"The message (id:%n, size:%a bytes) is larger than is currently allowed (%l bytes)"},
+};
+
+inline constexpr phrase sqs_phrases[] = {
+    {"Batch requests cannot be longer than %l bytes. You have sent %a bytes"},
+};
+
+inline constexpr phrase cloudwatch_logs_phrases[] = {
+    {"Upload too large: %a bytes exceeds limit of %l"},
+    {"Log event too large: %a bytes exceeds limit of %l", extent::item},
+};
+
+inline constexpr phrase pubsub_phrases[] = {
+    {"The value for request_size is too large. You passed %a in the request, but the maximum "
+     "value is %l."},
+    // It said so for a while in 2018.
+    {"The value for %a is too large. You passed request_size in the request, but the maximum "
+     "value is %l."},
+    {"Request payload size exceeds the limit: %l bytes"},
+};
+
+inline constexpr phrase grpc_phrases[] = {
+    {"Received message larger than max (%a vs. %l)"},
+    {"Received message larger than max (%a vs %l)"},
+    {"received message larger than max (%a vs. %l)"},
+    {"Sent message larger than max (%a vs. %l)"},
+    {"trying to send message larger than max (%a vs. %l)"},
+    {"gRPC message exceeds maximum size %l: %a"},
+    {"Error, message length too large: found %a bytes, the limit is: %l bytes"},
+    {"Error, decoded message length too large: found %a bytes, the limit is: %l bytes"},
+    {"Error, encoded message length too large: found %a bytes, the limit is: %l bytes"},
+};
+
+inline constexpr phrase kafka_phrases[] = {
+    {"The record batch size in the append to %w is %a bytes which exceeds the maximum configured "
+     "value of %l."},
+    {"The record batch size in the append to %w is %a bytes which exceeds the maximum configured "
+     "value of %l)."},
+    {"Message size is %a bytes which exceeds the maximum configured message size of %l."},
+    {"The message is %a bytes when serialized which is larger than %l, which is the value of the "
+     "max.request.size configuration", extent::item},
+    {"The message is %a bytes when serialized which is larger than the maximum request size you "
+     "have configured with the max.request.size configuration", extent::item},
+    {"The message is %a bytes when serialized which is larger than the maximum request size you "
+     "have configured with the max_request_size configuration", extent::item},
+};
+
+inline constexpr phrase rabbitmq_phrases[] = {
+    {"message size %a is larger than configured max size %l", extent::item},
+    {"message size %a is larger than max size %l", extent::item},
+};
+
+constexpr std::span<const phrase> phrases_of(dialect d) noexcept
+{
+    switch (d) {
+        case dialect::azure_amqp: return azure_amqp_phrases;
+        case dialect::sqs: return sqs_phrases;
+        case dialect::cloudwatch_logs: return cloudwatch_logs_phrases;
+        case dialect::pubsub: return pubsub_phrases;
+        case dialect::grpc: return grpc_phrases;
+        case dialect::kafka: return kafka_phrases;
+        case dialect::rabbitmq: return rabbitmq_phrases;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_REFUSAL_PHRASES_HPP

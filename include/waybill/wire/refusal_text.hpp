@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//
+// refusal_text: the numbers in a refusal, where the service writes them into its text.
+//
+// A refusal that says how large the batch was and how large it may be saves a search: one attempt
+// teaches what bisecting takes ten for. Most brokers do say it, but only in words:
+//
+//     using waybill::wire::dialect;
+//     if (auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description)) {
+//         s.on(refused{attempt, n->actual, n->limit}, now);
+//     }
+//
+// The texts are no contract, so nothing here is clever:
+//   1. A known phrase has to stand there whole, letter by letter, wherever in the text. Two numbers
+//      that happen to stand in a text say nothing.
+//   2. Numbers are plain decimals of at most 64 bits: no sign, no separators, no leading zero, no
+//      unit behind. The limit is not 0, and the actual size is above it; otherwise no answer.
+//   3. A text that says it twice, as many do, has to say the same twice; otherwise no answer.
+//   4. Linear in the length of the text, nothing allocated, nothing read beyond the end.
+//
+// So a change of the words costs the numbers and nothing else. What cannot be seen: a text that was
+// cut in the middle of its last number, where that ends the phrase; give it the text before any log
+// shortens it. And whose refusal it is: gRPC says the same of a response that was too large.
+
+#ifndef WAYBILL_WIRE_REFUSAL_TEXT_HPP
+#define WAYBILL_WIRE_REFUSAL_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/wire/refusal_phrases.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+/// What a refusal said. At least one of the two is there.
+struct refusal_numbers {
+    std::optional<std::uint64_t> actual{};  ///< How large it was, as the service counted.
+    std::optional<std::uint64_t> limit{};   ///< How large it may be.
+    extent of = extent::request;
+
+    friend bool operator==(const refusal_numbers&, const refusal_numbers&) = default;
+};
+
+namespace detail {
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) noexcept
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+constexpr bool is_word(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
+constexpr bool is_name(char c) noexcept { return is_word(c) || c == '.' || c == '-'; }
+
+// What an attempt to read at one place came to. A phrase that is whole and has an impossible number
+// in it is not passed over: it is a sign that the text means something else.
+enum class reading : std::uint8_t { nothing, impossible, numbers };
+
+// A text that is read from the front. Whoever takes what is not there gets nothing.
+class reader {
+public:
+    constexpr explicit reader(std::string_view text) noexcept : rest_(text) {}
+
+    constexpr bool skip(char c) noexcept
+    {
+        if (rest_.empty() || rest_.front() != c) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    // The digits at the front, or nothing.
+    constexpr std::string_view digits() noexcept
+    {
+        return take_while(is_digit);
+    }
+
+    // The name of a partition, as Kafka writes it.
+    constexpr std::string_view partition() noexcept
+    {
+        return take_while(is_name);
+    }
+
+    // Whether a phrase may end here: in no word, and after a number before no unit, no fraction and
+    // no further digits.
+    constexpr bool ends(bool after_number) const noexcept
+    {
+        if (rest_.empty()) return true;
+        const char c = rest_.front();
+        if (is_word(c)) return false;
+        if (!after_number) return true;
+        const bool joins = c == '.' || c == ',' || c == '\'' || c == '-' || c == ' ' || c == '\t';
+        if (joins && rest_.size() > 1 && is_digit(rest_[1])) return false;
+        return c != '%' && !((c == ' ' || c == '\t') && unit_follows());
+    }
+
+private:
+    constexpr std::string_view take_while(bool (*belongs)(char)) noexcept
+    {
+        std::size_t n = 0;
+        while (n < rest_.size() && belongs(rest_[n])) ++n;
+        const std::string_view taken = rest_.substr(0, n);
+        rest_.remove_prefix(n);
+        return taken;
+    }
+
+    // B, kB, MiB, K, bytes, kilobytes and their like, in any case; a few characters are looked at.
+    constexpr bool unit_follows() const noexcept
+    {
+        const auto lower = [&](std::size_t i) {
+            const char c = i < rest_.size() ? rest_[i] : ' ';
+            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        };
+        std::size_t first = 0;
+        while (first < 8 && (lower(first) == ' ' || lower(first) == '\t')) ++first;
+        std::size_t last = first;
+        while (last - first < 16 && is_letter(lower(last))) ++last;
+        if (last - first > 4 && lower(last - 1) == 's') --last;
+        const std::size_t letters = last - first;
+        if (letters == 0) return false;
+        if (letters == 1) return std::string_view("bkmgtp").find(lower(first)) < 6;
+        if (letters <= 3) return lower(last - 1) == 'b';
+        return lower(last - 4) == 'b' && lower(last - 3) == 'y' && lower(last - 2) == 't' &&
+               lower(last - 1) == 'e';
+    }
+
+    std::string_view rest_;
+};
+
+// The value of some digits, unless it is 0, has leading zeros or more than 64 bits.
+constexpr std::optional<std::uint64_t> size_of(std::string_view digits) noexcept
+{
+    if (digits.empty() || digits.front() == '0') return std::nullopt;
+    std::uint64_t value = 0;
+    for (const char c : digits) {
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (highest_size - digit) / 10) return std::nullopt;
+        value = value * 10 + digit;
+    }
+    return value;
+}
+
+// Reads one phrase at the front of `text`.
+constexpr reading read_at(const phrase& p, std::string_view text, refusal_numbers& into) noexcept
+{
+    reader r(text);
+    refusal_numbers found{};
+    found.of = p.of;
+    bool possible = true;
+    bool number = false;
+    for (std::size_t i = 0; i < p.words.size(); ++i) {
+        number = false;
+        if (p.words[i] != '%') {
+            if (!r.skip(p.words[i])) return reading::nothing;
+            continue;
+        }
+        const char kind = p.words[++i];
+        if (kind == 'w') {
+            if (r.partition().empty()) return reading::nothing;
+            continue;
+        }
+        const std::string_view digits = r.digits();
+        if (digits.empty()) return reading::nothing;
+        number = true;
+        if (kind == 'n') continue;
+        const std::optional<std::uint64_t> value = size_of(digits);
+        possible = possible && value;
+        (kind == 'a' ? found.actual : found.limit) = value;
+    }
+    if (!r.ends(number)) return reading::nothing;
+    if (!possible || (found.actual && found.limit && *found.actual <= *found.limit)) {
+        return reading::impossible;
+    }
+    into = found;
+    return reading::numbers;
+}
+
+}  // namespace detail
+
+/// What a refusal says in the words of a service, or nothing.
+[[nodiscard]] constexpr std::optional<refusal_numbers> read_refusal(dialect d,
+                                                                    std::string_view text) noexcept
+{
+    std::optional<refusal_numbers> answer{};
+    for (const detail::phrase& p : detail::phrases_of(d)) {
+        const std::string_view head = p.words.substr(0, p.words.find('%'));
+        for (std::size_t at = text.find(head); at != std::string_view::npos;
+             at = text.find(head, at + 1)) {
+            if (at > 0 && detail::is_word(text[at - 1])) continue;
+            refusal_numbers found{};
+            const detail::reading how = detail::read_at(p, text.substr(at), found);
+            if (how == detail::reading::nothing) continue;
+            if (how == detail::reading::impossible) return std::nullopt;
+            if (answer && *answer != found) return std::nullopt;
+            answer = found;
+        }
+    }
+    return answer;
+}
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_REFUSAL_TEXT_HPP

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+//
+// services: what named services take in one request, with the month and the page that say so.
+//
+// Limits change under running programs: a queue took 262,144 bytes for years and takes four times
+// as much now. So a preset is data with a date, never a constant inside an algorithm; it is where
+// to start from when nothing better is known, and yours to change:
+//
+//     waybill::limits l = waybill::wire::service_bus_standard();
+//     l.bytes = link_says;                                  // what the broker itself says wins
+//     for (auto part : waybill::chunk_by(inbox, l, size)) send(part);
+//
+// How to read a row:
+//   1. A limit is the last value that is still taken. Where a page says "less than", or leaves open
+//      whether a KB is 1,000 or 1,024 bytes, the row has the value that is safe in either reading,
+//      and its note says so.
+//   2. Bytes are counted as the service counts them; the note names what counts. The envelope is 0:
+//      it depends on the encoder, so set `limits.envelope` or use a framing.
+//   3. `as_of` is the month of the source, as in "2026-05"; where the source bears no date, the
+//      month it was read in.
+//
+// Nobody promises these numbers but the service. A refusal that names its limit knows better:
+// read_refusal in refusal_text.hpp reads it.
+
+#ifndef WAYBILL_WIRE_SERVICES_HPP
+#define WAYBILL_WIRE_SERVICES_HPP
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <waybill/wire/limits.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+/// How we know.
+enum class proof : std::uint8_t {
+    measured,    ///< A server was sent the limit and one byte more, and took only the first.
+    reported,    ///< The service named the number itself, in a refusal or a source that is public.
+    documented,  ///< A page says so; nobody has shown it.
+};
+
+[[nodiscard]] constexpr std::string_view name(proof p) noexcept
+{
+    switch (p) {
+        case proof::measured: return "measured";
+        case proof::reported: return "reported";
+        case proof::documented: return "documented";
+    }
+    return "?";
+}
+
+/// One service, one way to send, and what it takes. Becomes plain limits where limits are wanted.
+struct service {
+    std::string_view name{};    ///< As the function below is called.
+    limits most{};              ///< What it takes.
+    std::string_view as_of{};   ///< Year and month.
+    proof how = proof::documented;
+    std::string_view source{};  ///< Where it says so.
+    std::string_view note{};    ///< What counts, and what to beware of.
+
+    [[nodiscard]] constexpr operator limits() const noexcept { return most; }
+    friend bool operator==(const service&, const service&) = default;
+};
+
+/// Azure Service Bus, Basic and Standard: a message, or a batch of messages.
+[[nodiscard]] constexpr service service_bus_standard() noexcept
+{
+    return {"service_bus_standard", {262'144, 4'500, 262'144}, "2024-02", proof::reported,
+            "https://github.com/MicrosoftDocs/azure-docs/issues/120054",
+            "Whole AMQP message, properties counted. No page has the count; see "
+            "https://github.com/Azure/azure-service-bus/issues/397. 100 messages a transaction."};
+}
+
+/// Azure Service Bus, Premium: a batch. One large message has a limit of its own, see below.
+[[nodiscard]] constexpr service service_bus_premium() noexcept
+{
+    return {"service_bus_premium", {1'048'576, 15'000, 1'048'576}, "2026-02", proof::documented,
+            "https://github.com/Azure/azure-sdk-for-net/issues/56301",
+            "Whole AMQP message. The count is no promise: about 15,885 and about 15,000 were seen, "
+            "https://github.com/Azure/azure-sdk-for-python/issues/14903."};
+}
+
+/// Azure Service Bus, Premium: one message that is sent alone and unwrapped.
+[[nodiscard]] constexpr service service_bus_premium_single() noexcept
+{
+    return {"service_bus_premium_single", {100'000'000, 1, 100'000'000}, "2022-07",
+            proof::documented,
+            "https://github.com/MicrosoftDocs/azure-docs/blob/"
+            "03df76b37acd5663e6d89fdfaa0d0e7ee84b435b/includes/service-bus-quotas-table.md",
+            "100 MB, read as 1,000 x 1,000. Holds only where the queue's own setting, 1,024 KB at "
+            "first, was raised."};
+}
+
+/// Azure Event Hubs, Basic: an event, or a batch of events.
+[[nodiscard]] constexpr service event_hubs_basic() noexcept
+{
+    return {"event_hubs_basic", {262'144, unlimited, 262'144}, "2022-01", proof::reported,
+            "https://github.com/MicrosoftDocs/azure-docs/blob/"
+            "014bcff1b6be45da9d913bb24e2aa4d1d823fee5/articles/event-hubs/includes/"
+            "event-hubs-tier-limits.md",
+            "256 KB, which refusals call 262144. Whole AMQP message. No limit of count was met."};
+}
+
+/// Azure Event Hubs, Standard and Premium.
+[[nodiscard]] constexpr service event_hubs_standard() noexcept
+{
+    return {"event_hubs_standard", {1'048'576, unlimited, 1'048'576}, "2022-01", proof::documented,
+            event_hubs_basic().source,
+            "1 MB, read as the 256 KB of Basic is: x 1,024. Better ask the link for its own."};
+}
+
+/// Azure Event Hubs, Dedicated.
+[[nodiscard]] constexpr service event_hubs_dedicated() noexcept
+{
+    return {"event_hubs_dedicated", {1'048'576, unlimited, 1'048'576}, "2022-01", proof::documented,
+            event_hubs_basic().source,
+            "1 MB as in Standard. Clusters that serve more, up to 20 MB, say so on the link."};
+}
+
+/// Azure Queue storage: one message a request.
+[[nodiscard]] constexpr service azure_queue_storage() noexcept
+{
+    return {"azure_queue_storage", {65'536, 1, 65'536}, "2022-05", proof::reported,
+            "https://github.com/microsoft/onefuzz/issues/1900",
+            "Message text in UTF-8, after base64 where the client uses it."};
+}
+
+/// Amazon SQS SendMessageBatch.
+[[nodiscard]] constexpr service sqs_send_message_batch() noexcept
+{
+    return {"sqs_send_message_batch", {1'048'576, 10, 1'048'576}, "2026-05", proof::reported,
+            "https://github.com/floci-io/floci/pull/907",
+            "Bodies and attributes: names, types, values. In truth the MaximumMessageSize of the "
+            "queue; until 2025-08 it was 262,144 at the most, see the next one."};
+}
+
+/// Amazon SQS SendMessageBatch, to a queue whose MaximumMessageSize is still the old one.
+[[nodiscard]] constexpr service sqs_send_message_batch_256k() noexcept
+{
+    return {"sqs_send_message_batch_256k", {262'144, 10, 262'144}, "2025-03", proof::reported,
+            "https://github.com/aws/aws-sdk-go-v2/issues/3026",
+            "Counted as in sqs_send_message_batch."};
+}
+
+/// Amazon SNS PublishBatch.
+[[nodiscard]] constexpr service sns_publish_batch() noexcept
+{
+    return {"sns_publish_batch", {262'144, 10, 262'144}, "2026-11", proof::documented,
+            "https://docs.aws.amazon.com/sdk-for-python/v4/reference/clients/sns/operations/"
+            "publish_batch/",
+            "Bodies and attributes. A topic's MaximumMessageSize can be raised to 1,048,576."};
+}
+
+/// Amazon Kinesis PutRecords, safe for every stream.
+[[nodiscard]] constexpr service kinesis_put_records() noexcept
+{
+    return {"kinesis_put_records", {5'242'880, 500, 1'048'576}, "2026-11", proof::documented,
+            "https://docs.aws.amazon.com/sdkfornet/v3/apidocs/items/Kinesis/"
+            "TPutRecordsRequest.html",
+            "Data before base64, and the partition key. See the next one."};
+}
+
+/// Amazon Kinesis PutRecords, to a stream whose maximum record size was raised to the end.
+[[nodiscard]] constexpr service kinesis_put_records_large() noexcept
+{
+    return {"kinesis_put_records_large", {10'485'760, 500, 10'485'760}, "2026-11",
+            proof::documented,
+            "https://docs.aws.amazon.com/streams/latest/dev/large-records.html",
+            "10 MiB since 2025; a record may have 1 MiB unless the stream was set to more."};
+}
+
+/// Amazon Data Firehose PutRecordBatch.
+[[nodiscard]] constexpr service firehose_put_record_batch() noexcept
+{
+    return {"firehose_put_record_batch", {4'000'000, 500, 1'024'000}, "2026-11", proof::documented,
+            "https://docs.aws.amazon.com/firehose/latest/APIReference/API_PutRecordBatch.html",
+            "Data before base64. The whole is 4 MB, read as 1,000 x 1,000; a record 1,000 KiB."};
+}
+
+/// Amazon EventBridge PutEvents, safe for every region.
+[[nodiscard]] constexpr service eventbridge_put_events() noexcept
+{
+    return {"eventbridge_put_events", {262'143, 10, 262'143}, "2026-11", proof::documented,
+            "https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/"
+            "CalculatePutEventsEntrySize.html",
+            "The sum of the entries must be less than 256 KB. See the next one."};
+}
+
+/// Amazon EventBridge PutEvents, since January of 2026.
+[[nodiscard]] constexpr service eventbridge_put_events_1mb() noexcept
+{
+    return {"eventbridge_put_events_1mb", {999'999, 10, 999'999}, "2026-01", proof::documented,
+            "https://aws.amazon.com/blogs/compute/"
+            "more-room-to-build-serverless-services-now-support-payloads-up-to-1-mb",
+            "1 MB, read as less than 1,000 x 1,000."};
+}
+
+/// Amazon CloudWatch Logs PutLogEvents.
+[[nodiscard]] constexpr service cloudwatch_put_log_events() noexcept
+{
+    return {"cloudwatch_put_log_events", {1'048'576, 10'000, 1'000'000}, "2025-04", proof::reported,
+            "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/"
+            "API_PutLogEvents.html",
+            "UTF-8 of each message and 26 bytes more. An event is 1 MB since 2025-04, read as "
+            "1,000 x 1,000; before, it was 262,144. Events in the order of their times."};
+}
+
+/// Google Pub/Sub Publish over gRPC.
+[[nodiscard]] constexpr service pubsub_publish() noexcept
+{
+    return {"pubsub_publish", {10'000'000, 1'000, 10'000'000}, "2022-07", proof::reported,
+            "https://github.com/snowplow/enrich/issues/653",
+            "The encoded PublishRequest, its topic counted. Over HTTP also 10,485,760 bytes of "
+            "JSON, where data is base64."};
+}
+
+/// A gRPC server as it comes; OTLP and many others.
+[[nodiscard]] constexpr service grpc_default() noexcept
+{
+    return {"grpc_default", {4'194'304, unlimited, 4'194'304}, "2024-06", proof::reported,
+            "https://github.com/grpc/grpc-go/issues/7335",
+            "The encoded request, decompressed."};
+}
+
+/// Apache Kafka as it comes: one record batch.
+[[nodiscard]] constexpr service kafka_default() noexcept
+{
+    return {"kafka_default", {1'048'588, unlimited, unlimited}, "2017-10", proof::reported,
+            "https://github.com/apache/kafka/pull/4154",
+            "The record batch as sent, compressed, its 61 bytes of header counted. A topic may say "
+            "otherwise (max.message.bytes), and the Java producer has 1,048,576 of its own."};
+}
+
+/// NATS as it comes: one message.
+[[nodiscard]] constexpr service nats_default() noexcept
+{
+    return {"nats_default", {1'048'576, 1, 1'048'576}, "2026-11", proof::measured,
+            "https://docs.nats.io/reference/config/max_payload",
+            "Headers and payload together, on nats-server 2.9.10. INFO has max_payload: use it."};
+}
+
+/// RabbitMQ 4 as it comes: one message.
+[[nodiscard]] constexpr service rabbitmq_4_default() noexcept
+{
+    return {"rabbitmq_4_default", {16'777'216, 1, 16'777'216}, "2025-07", proof::reported,
+            "https://github.com/DDMAL/Rodan/issues/1319",
+            "The body alone; that properties are not counted is not verified."};
+}
+
+/// RabbitMQ 3.8 to 3.13 as it comes: one message.
+[[nodiscard]] constexpr service rabbitmq_3_default() noexcept
+{
+    return {"rabbitmq_3_default", {134'217'728, 1, 134'217'728}, "2024-02", proof::reported,
+            "https://github.com/celery/py-amqp/issues/428", "Counted as in rabbitmq_4_default."};
+}
+
+/// What MQTT itself can say: one packet.
+[[nodiscard]] constexpr service mqtt_protocol() noexcept
+{
+    return {"mqtt_protocol", {268'435'460, 1, 268'435'460}, "2019-03", proof::documented,
+            "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html",
+            "The whole packet: a remaining length of 268,435,455 and the 5 bytes before it. "
+            "CONNACK's Maximum Packet Size, counted alike, is mostly far less."};
+}
+
+/// Redis as it comes: one argument of a command, as the value of a stream entry's field.
+[[nodiscard]] constexpr service redis_default() noexcept
+{
+    return {"redis_default", {unlimited, unlimited, 536'870'912}, "2021-09", proof::reported,
+            "https://github.com/redis/redis-doc/pull/1653",
+            "Each bulk string by itself (proto-max-bulk-len); there is no limit for a pipeline."};
+}
+
+/// All of them.
+inline constexpr std::array services{
+    service_bus_standard(),
+    service_bus_premium(),
+    service_bus_premium_single(),
+    event_hubs_basic(),
+    event_hubs_standard(),
+    event_hubs_dedicated(),
+    azure_queue_storage(),
+    sqs_send_message_batch(),
+    sqs_send_message_batch_256k(),
+    sns_publish_batch(),
+    kinesis_put_records(),
+    kinesis_put_records_large(),
+    firehose_put_record_batch(),
+    eventbridge_put_events(),
+    eventbridge_put_events_1mb(),
+    cloudwatch_put_log_events(),
+    pubsub_publish(),
+    grpc_default(),
+    kafka_default(),
+    nats_default(),
+    rabbitmq_4_default(),
+    rabbitmq_3_default(),
+    mqtt_protocol(),
+    redis_default(),
+};
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_WIRE_SERVICES_HPP

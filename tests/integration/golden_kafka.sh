@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The sizes of wire/kafka are those of kafkajs: the checked-in vectors are compared with them and,
+# where npm can reach a registry, made again.
+set -euo pipefail
+golden=$WAYBILL_SOURCE/tests/golden/kafka
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"${CXX:-c++}" -std=c++20 -O1 -I"$WAYBILL_SOURCE/include" "$golden/check.cpp" -o "$work/check"
+"$work/check" "$golden/vectors.json"
+
+cd "$work"
+if ! { command -v node && command -v npm; } >/dev/null ||
+    ! npm install --no-audit --no-fund --silent --prefix "$work" kafkajs@2.2.4 >npm.log 2>&1; then
+    echo 'SKIP: the vectors are not made again, as there is no node, npm or registry'
+    exit 0
+fi
+node "$golden/vectors.js" >again.json
+cmp again.json "$golden/vectors.json"
+echo 'made again, they are the same'
