@@ -2,12 +2,21 @@
 //
 // bench/batch: what does chunk_by cost over a loop that is written by hand?
 //
-// One million items are cut into batches of about 8, 500 and 5,000 items, once as bare 32-bit sizes
-// and once as strings whose size is read. Both the byte and the count limit close batches, and now
-// and then an item is too large for any. Beside it stand three loops as one would write them for
-// just this case; they give the same cuts, which is checked before anything is timed, and fold
-// them into the same checksum. The table at the end compares with the fastest of the three, each
-// by its best run, as what disturbs a run only ever makes it slower.
+// One million items are cut into batches of about 8, 500 and 5,000 items, once as strings whose
+// size is read, and as bare sizes of 16, 32 and 64 bits. Both the byte and the count limit close
+// batches, and now and then an item is too large for any. Beside it stand three loops as one would
+// write them for just this case; they give the same cuts, which is checked before anything is
+// timed, and fold them into the same checksum. The bare sizes are cut without a size function, too
+// (blocks), and all by the framing that a size function makes (framed). Two other ways stand there:
+//
+//   lists   the loop that comes with many an article: it fills a list of lists, of references here.
+//           With the count limit and the envelope added, so that it cuts alike;
+//   ids     range-v3, which has no cut by size, only by neighbours: a loop gives each item the
+//           number of its batch, and views::chunk_by over both takes apart what differs. What the
+//           loop knows of bytes it keeps for each batch. Loop and walk are timed together.
+//
+// The tables at the end compare with the fastest of the three loops, each by its best run, as what
+// disturbs a run only ever makes it slower; and by medians.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +24,15 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <range/v3/range/operations.hpp>
+#include <range/v3/view/chunk_by.hpp>
+#include <range/v3/view/zip.hpp>
 
 #include "support.hpp"
 
@@ -31,7 +46,7 @@ using bench::median;
 constexpr std::size_t how_many = 1'000'000;
 
 struct size_itself {
-    constexpr std::uint64_t operator()(std::uint32_t n) const { return n; }
+    constexpr std::uint64_t operator()(std::uint64_t n) const { return n; }
 };
 
 struct size_of_string {
@@ -144,18 +159,110 @@ template <class V, class F>
     return out;
 }
 
+// The items are the sizes: no size function, so blocks are added up.
+template <class V, class F>
+[[gnu::noinline]] checksum blocks(const V& items, const waybill::limits& l, const F&)
+{
+    checksum out;
+    const auto begin = items.begin();
+    for (auto part : waybill::chunk_by(items, l)) {
+        out.take(static_cast<std::size_t>(part.last - begin), part.bytes, part.fits);
+    }
+    return out;
+}
+
+// Through the framing that a size function makes: what the tally costs over the loop of its own.
+template <class V, class F>
+[[gnu::noinline]] checksum framed(const V& items, const waybill::limits& l, const F& size)
+{
+    checksum out;
+    const auto begin = items.begin();
+    for (auto part : waybill::chunk_by(items, l, waybill::plain_framing<F>{size})) {
+        out.take(static_cast<std::size_t>(part.last - begin), part.bytes, part.fits);
+    }
+    return out;
+}
+
+template <class V, class F>
+[[gnu::noinline]] checksum lists(const V& items, const waybill::limits& l, const F& size)
+{
+    struct list {
+        std::vector<const typename V::value_type*> items{};
+        std::uint64_t bytes = 0;
+    };
+    std::vector<list> all;
+    list current{{}, l.envelope};
+    for (const auto& item : items) {
+        const std::uint64_t own = size(item);
+        if (!current.items.empty() &&
+            (current.bytes + own > l.bytes || current.items.size() == l.items)) {
+            all.push_back(std::move(current));
+            current = {{}, l.envelope};
+        }
+        current.items.push_back(&item);
+        current.bytes += own;
+    }
+    if (!current.items.empty()) all.push_back(std::move(current));
+    checksum out;
+    std::size_t end = 0;
+    for (const list& one : all) {
+        end += one.items.size();
+        out.take(end, one.bytes, one.bytes <= l.bytes);
+    }
+    return out;
+}
+
+template <class V, class F>
+[[gnu::noinline]] checksum ids(const V& items, const waybill::limits& l, const F& size)
+{
+    std::vector<std::uint32_t> batch_of(items.size());
+    std::vector<std::uint64_t> bytes_of;
+    std::uint64_t bytes = l.envelope;
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i != items.size(); ++i) {
+        const std::uint64_t own = size(items[i]);
+        if (count != 0 && (bytes + own > l.bytes || count == l.items)) {
+            bytes_of.push_back(bytes);
+            bytes = l.envelope;
+            count = 0;
+        }
+        batch_of[i] = static_cast<std::uint32_t>(bytes_of.size());
+        bytes += own;
+        ++count;
+    }
+    if (count != 0) bytes_of.push_back(bytes);
+
+    checksum out;
+    std::size_t end = 0;
+    std::size_t batch = 0;
+    const auto together = [](const auto& a, const auto& b) {
+        return std::get<0>(a) == std::get<0>(b);
+    };
+    for (auto&& part : ranges::views::zip(batch_of, items) | ranges::views::chunk_by(together)) {
+        end += static_cast<std::size_t>(ranges::distance(part));
+        const std::uint64_t whole = bytes_of[batch++];
+        out.take(end, whole, whole <= l.bytes);
+    }
+    return out;
+}
+
 // About `batch` items of 100 bytes fit; a few more and the count is the narrower limit.
 waybill::limits limits_for(std::uint64_t batch)
 {
     return {.bytes = 512 + 100 * batch, .items = batch + 1 + batch / 100, .envelope = 512};
 }
 
-std::vector<std::uint32_t> sizes()
+// In 16 bits the largest is 60,000, which still fits into a batch of 5,000.
+template <class N>
+std::vector<N> sizes()
 {
+    constexpr bool narrow = sizeof(N) == 2;
     std::mt19937 dice(20'260'101);
     std::uniform_int_distribution<std::uint32_t> usual(50, 150);
-    std::vector<std::uint32_t> made(how_many);
-    for (auto& n : made) n = dice() % 100'000 == 0 ? 600'000u : usual(dice);
+    std::vector<N> made(how_many);
+    for (N& n : made) {
+        n = static_cast<N>(dice() % 100'000 == 0 ? (narrow ? 60'000u : 600'000u) : usual(dice));
+    }
     return made;
 }
 
@@ -163,7 +270,7 @@ std::vector<std::string> strings()
 {
     std::vector<std::string> made;
     made.reserve(how_many);
-    for (const std::uint32_t n : sizes()) made.emplace_back(n, 'x');
+    for (const std::uint32_t n : sizes<std::uint32_t>()) made.emplace_back(n, 'x');
     return made;
 }
 
@@ -190,15 +297,22 @@ bool add_cases(const char* what, const V& items)
 {
     bool equal = true;
     for (const std::uint64_t batch : {8u, 500u, 5'000u}) {
-        const struct {
+        struct way {
             const char* name;
             loop<V, F> run;
-        } loops[] = {
+        };
+        std::vector<way> loops{
             {"raw_flat", &flat<V, F>},
             {"raw_nested", &nested<V, F>},
             {"raw_carried", &carried<V, F>},
             {"chunk_by", &ours<V, F>},
+            {"framed", &framed<V, F>},
+            {"lists", &lists<V, F>},
+            {"ids", &ids<V, F>},
         };
+        if constexpr (std::is_integral_v<typename V::value_type>) {
+            loops.push_back({"blocks", &blocks<V, F>});
+        }
         const checksum expected = flat<V, F>(items, limits_for(batch), F{});
         for (const auto& l : loops) {
             if (l.run(items, limits_for(batch), F{}) != expected) {
@@ -244,21 +358,25 @@ public:
                     "raw ns/item", "chunk_by ns/it", "ratio", "medians", "allocations");
         for (const row& r : rows_) {
             const auto ours = r.times.find("chunk_by");
-            if (ours == r.times.end() || r.times.size() < 2) continue;
-            auto best = r.times.end();
-            double best_median = 0;
-            for (auto it = r.times.begin(); it != r.times.end(); ++it) {
-                if (it == ours) continue;
-                if (best == r.times.end() || lowest(it->second) < lowest(best->second)) best = it;
-                const double m = median(it->second);
-                if (best_median == 0 || m < best_median) best_median = m;
-            }
+            const fastest raw = fastest_raw(r);
+            if (ours == r.times.end() || raw.name.empty()) continue;
             std::printf("%-12s  %-12s %12.3f %14.3f %7.2f %8.2f %12llu\n", r.what.c_str(),
-                        best->first.c_str(), lowest(best->second), lowest(ours->second),
-                        lowest(ours->second) / lowest(best->second),
-                        median(ours->second) / best_median,
+                        raw.name.c_str(), raw.best, lowest(ours->second),
+                        lowest(ours->second) / raw.best, median(ours->second) / raw.median,
                         static_cast<unsigned long long>(r.allocated));
             allocated += r.allocated;
+        }
+        std::printf("\n%-12s  %-12s %12s %14s %9s %9s\n", "items/batch", "way", "ns/item",
+                    "medians ns/it", "raw/way", "medians");
+        for (const row& r : rows_) {
+            const fastest raw = fastest_raw(r);
+            if (raw.name.empty()) continue;
+            for (const auto& [name, times] : r.times) {
+                if (name.rfind("raw_", 0) == 0 || name == "chunk_by") continue;
+                std::printf("%-12s  %-12s %12.3f %14.3f %9.2f %9.2f\n", r.what.c_str(),
+                            name.c_str(), lowest(times), median(times), raw.best / lowest(times),
+                            raw.median / median(times));
+            }
         }
         return allocated == 0;
     }
@@ -269,6 +387,27 @@ private:
         std::map<std::string, std::vector<double>> times;
         std::uint64_t allocated = 0;
     };
+
+    struct fastest {
+        std::string name{};
+        double best = 0;
+        double median = 0;  // the lowest of all three
+    };
+
+    static fastest fastest_raw(const row& r)
+    {
+        fastest f;
+        for (const auto& [name, times] : r.times) {
+            if (name.rfind("raw_", 0) != 0) continue;
+            const double m = median(times);
+            if (f.name.empty() || m < f.median) f.median = m;
+            if (f.name.empty() || lowest(times) < f.best) {
+                f.best = lowest(times);
+                f.name = name;
+            }
+        }
+        return f;
+    }
 
     void note(const Run& r)
     {
@@ -281,7 +420,7 @@ private:
         if (at == rows_.end()) at = rows_.insert(at, row{what, {}, 0});
         at->times[loop].push_back(r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations) /
                                   static_cast<double>(how_many));
-        if (loop == "chunk_by") {
+        if (loop == "chunk_by" || loop == "blocks") {
             at->allocated += static_cast<std::uint64_t>(r.counters.at("allocations").value);
         }
     }
@@ -305,10 +444,14 @@ int main(int argc, char** argv)
         return 2;
     }
 
-    const auto numbers = batch_bench::sizes();
-    const auto texts = batch_bench::strings();
     using namespace batch_bench;
+    const auto numbers = sizes<std::uint32_t>();
+    const auto narrow = sizes<std::uint16_t>();
+    const auto wide = sizes<std::uint64_t>();
+    const auto texts = strings();
     bool equal = add_cases<std::vector<std::uint32_t>, size_itself>("uint32", numbers);
+    equal = add_cases<std::vector<std::uint16_t>, size_itself>("uint16", narrow) && equal;
+    equal = add_cases<std::vector<std::uint64_t>, size_itself>("uint64", wide) && equal;
     equal = add_cases<std::vector<std::string>, size_of_string>("string", texts) && equal;
     if (!equal) return 1;
     if (allocations == 0) {

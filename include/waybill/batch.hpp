@@ -8,14 +8,18 @@
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP
 
+#include <waybill/batch/block_sums.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/flights.hpp>
 #include <waybill/batch/framing.hpp>
+#include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/outbox.hpp>
+#include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/pace.hpp>
+#include <waybill/batch/packing.hpp>
 #include <waybill/batch/send_all.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_queue.hpp>
@@ -24,8 +28,10 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/sent_batch.hpp>
 #include <waybill/batch/settlements.hpp>
+#include <waybill/batch/side_by_side.hpp>
 #include <waybill/batch/sizer.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/batch/too_large.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_BATCH_HPP

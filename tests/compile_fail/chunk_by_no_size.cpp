@@ -1,4 +1,4 @@
-// expect: sizer<
+// expect: size_model<
 // SPDX-License-Identifier: MIT
 //
 // Whether an item is large is not how large it is.

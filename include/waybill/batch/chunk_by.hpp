@@ -13,22 +13,38 @@
 //     for (auto part : waybill::chunk_by(inbox, l, wire_size))
 //         part.fits ? send(part) : store_elsewhere(*part.begin());
 //
+// Where an item's bytes depend on its place, a framing stands for the size function. Where the
+// items are the sizes, nothing does, and if they lie side by side they are added up many at a time:
+//
+//     for (auto part : waybill::chunk_by(records, l, waybill::framed(model, to_record))) ...
+//     for (auto part : waybill::chunk_by(sizes, l)) ...
+//
 // Whatever the sizes and the limits are, five things hold:
 //   1. every item is in exactly one chunk, in the order it came;
 //   2. no chunk is empty, so a loop over the chunks ends;
 //   3. a chunk that does not fit is one single item, and no cut could have saved it;
 //   4. no other way to cut the same sequence in order needs fewer chunks;
 //   5. nothing is copied or allocated, and one pass asks for the size of each item once.
+// With a framing, three of them say less. 3 and 4 hold as they stand if every contiguous part of a
+// batch that fits fits as well. Otherwise, where items take more in front than behind, an early cut
+// may save one later, or spare an item that fits only behind others; but each chunk is the longest
+// whose every beginning fits, and what does not fit does not fit alone. Of 5, the state of a
+// framing may allocate, and an item that did not fit behind others is measured again in front.
 
 #ifndef WAYBILL_BATCH_CHUNK_BY_HPP
 #define WAYBILL_BATCH_CHUNK_BY_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
+#include <waybill/batch/block_sums.hpp>
 #include <waybill/batch/closed_by.hpp>
+#include <waybill/batch/framing.hpp>
 #include <waybill/batch/sizer.hpp>
+#include <waybill/batch/tally.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
@@ -73,19 +89,37 @@ struct room {
     std::uint64_t too_large = 0;  // the smallest size that fits into no batch at all
 };
 
+/// Tells what an item takes in its place, and is asked through a tally.
+template <class F, class I>
+concept framing_at = framing<F, std::remove_cvref_t<std::iter_reference_t<I>>>;
+
+template <class F, class I>
+using room_for = std::conditional_t<framing_at<F, I>, limits, room>;
+
 template <class I, class F>
 constexpr std::uint64_t size_at(const I& at, const F& size)
 {
     return as_size(detail::measured(size, *at));
 }
 
+// The size of the item in front, for those who carry it from one cut to the next.
+template <class I, class S, class F>
+[[gnu::always_inline]] constexpr std::uint64_t size_ahead(const I& at, const S& last, const F& size)
+{
+    if constexpr (!framing_at<F, I>) {
+        if (at != last) return detail::size_at(at, size);
+    }
+    return 0;
+}
+
 // Cuts a chunk off [first, last), which is not empty. `own` comes as the size of the item in front
 // and goes as the size of the item after the chunk, if there is one: so each item is measured once,
-// and no branch has to guess whether the next is known already. Small chunks cost what a loop by
-// hand costs only if all of this melts into the caller's, more than compilers do untold.
+// and no branch has to guess whether the next is known already. `before` is how many items the
+// chunk before it had. Small chunks cost what a loop by hand costs only if all of this melts into
+// the caller's, more than compilers do untold.
 template <class I, class S, class F>
 [[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const room& r, const F& size,
-                                              std::uint64_t& own)
+                                              std::uint64_t& own, std::uint64_t before)
 {
     I at = first;
     ++at;
@@ -99,8 +133,12 @@ template <class I, class S, class F>
     std::uint64_t taken = 1;
     closed_by why = closed_by::items;
     if constexpr (std::random_access_iterator<I> && std::sized_sentinel_for<S, I>) {
+        constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
         const auto ahead = static_cast<std::uint64_t>(last - first);
-        const I bound = first + static_cast<std::iter_difference_t<I>>(lesser(ahead, r.items));
+        const std::uint64_t most = lesser(ahead, r.items);
+        // Few items are cut faster one by one, and the next chunk is mostly like the last.
+        const std::uint64_t near = bare ? lesser(most, before < 96 ? 128 : 1) : most;
+        const I bound = first + static_cast<std::iter_difference_t<I>>(near);
         if (r.too_large > r.space) {  // what is left of the space is the only limit of an item
             for (; at != bound; ++at) {
                 own = detail::size_at(at, size);
@@ -118,6 +156,19 @@ template <class I, class S, class F>
                     break;
                 }
                 left -= own;
+            }
+        }
+        if constexpr (bare) {
+            if (why == closed_by::items && most > near) {
+                const auto* const here = &*at;
+                const auto* const end = here + (most - near);
+                const auto to = detail::within(here, end, r.too_large - 1, left);
+                left = to.left;
+                at += to.at - here;
+                if (to.at != end) {
+                    own = detail::size_at(at, size);
+                    why = closed_by::bytes;
+                }
             }
         }
         taken = static_cast<std::uint64_t>(at - first);
@@ -143,22 +194,44 @@ template <class I, class S, class F>
     return {first, at, r.envelope + (r.space - left), taken, true, why};
 }
 
+// The same where the place matters: nothing can be carried over, each chunk begins anew.
+template <class I, class S, class F>
+constexpr chunk<I> cut(I first, const S& last, const limits& l, const F& f, std::uint64_t&,
+                       std::uint64_t)
+{
+    tally<F> t;
+    I at = first;
+    for (; at != last && !t.full; ++at) {
+        const auto& item = *at;
+        if (t.add(l, f, item) == adding::added) continue;
+        if (t.items != 0) {
+            t.close(closed_by::bytes);
+            break;
+        }
+        const std::uint64_t whole = size_alone(l, f, item);
+        return {first, ++at, whole, 1, false, closed_by::bytes};
+    }
+    return {first, at, t.bytes, t.items, true, at == last ? closed_by::end : t.closed};
+}
+
 }  // namespace detail
 
 /// Cuts the longest chunk that fits off the front of [first, last); empty only if the input is.
 /// Call it directly, cut by cut, when the broker's answers are to change the limits on the way.
 /// Linear in the chunk; asks for the size of its items and of the one after it.
-template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F>
-[[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const limits& l, const F& size)
+template <std::forward_iterator I, std::sentinel_for<I> S,
+          size_model<std::iter_reference_t<I>> F = std::identity>
+[[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const limits& l, const F& size = {})
 {
     if (first == last) return {first, first};
-    std::uint64_t own = detail::size_at(first, size);
-    return detail::cut(first, last, detail::room(l), size, own);
+    const detail::room_for<F, I> r(l);
+    std::uint64_t own = detail::size_ahead(first, last, size);
+    return detail::cut(first, last, r, size, own, 0);
 }
 
 /// All chunks of a sequence, each cut when the loop asks for it. The iterators look into the range,
 /// which must outlive them, as the items must.
-template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F>
+template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
 class chunk_range {
 public:
     class iterator {
@@ -172,9 +245,9 @@ public:
 
         iterator() = default;
         [[gnu::always_inline]] constexpr explicit iterator(const chunk_range& r)
-            : range_(&r), cut_{r.first_, r.first_}
+            : range_(&r), cut_{r.first_, r.first_},
+              next_(detail::size_ahead(r.first_, r.last_, r.size_))
         {
-            if (r.first_ != r.last_) next_ = detail::size_at(r.first_, r.size_);
             advance();
         }
 
@@ -207,7 +280,7 @@ public:
                 return;
             }
             std::uint64_t own = next_;
-            cut_ = detail::cut(cut_.last, r.last_, r.room_, r.size_, own);
+            cut_ = detail::cut(cut_.last, r.last_, r.room_, r.size_, own, cut_.count);
             next_ = own;
         }
 
@@ -225,20 +298,22 @@ public:
 private:
     I first_;
     S last_;
-    detail::room room_;
+    detail::room_for<F, I> room_;
     F size_;
 };
 
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input.
-template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F>
-[[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const limits& l, F size)
+template <std::forward_iterator I, std::sentinel_for<I> S,
+          size_model<std::iter_reference_t<I>> F = std::identity>
+[[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const limits& l, F size = {})
 {
     return {std::move(first), std::move(last), l, std::move(size)};
 }
 
 /// The same for a container, which must be an lvalue so that it outlives its chunks.
-template <class Items, sizer<decltype(*std::begin(std::declval<Items&>()))> F>
-[[nodiscard]] constexpr auto chunk_by(Items& items, const limits& l, F size)
+template <class Items,
+          size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
+[[nodiscard]] constexpr auto chunk_by(Items& items, const limits& l, F size = {})
 {
     return chunk_by(std::begin(items), std::end(items), l, std::move(size));
 }
@@ -248,8 +323,8 @@ struct name_the_container_first {};
 }  // namespace detail
 
 /// A temporary container would be gone before its chunks are read.
-template <class Items, class F>
-detail::name_the_container_first chunk_by(const Items&& temporary, const limits&, F) = delete;
+template <class Items, class F = std::identity>
+detail::name_the_container_first chunk_by(const Items&& temporary, const limits&, F = {}) = delete;
 
 }  // namespace waybill::inline v0_1
 

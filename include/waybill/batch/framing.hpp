@@ -34,6 +34,8 @@
 namespace waybill::inline v0_1 {
 
 /// Tells what a batch's bytes are made of. Asking changes nothing: all three are called as constants.
+/// A state keeps values and points at no item, since items may move while their batch is in the
+/// making.
 template <class F, class Item>
 concept framing =
     std::regular<typename F::state> &&
@@ -88,14 +90,33 @@ using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
 template <class F>
 [[nodiscard]] constexpr auto fixed_header(std::uint64_t header, F body)
 {
-    return [header, body = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
+    return [header, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
         requires sizer<F, const Item&>
     {
-        return saturating_add(header, as_size(detail::measured(body, item)));
+        return saturating_add(header, as_size(detail::measured(of, item)));
     };
 }
 
-/// A framing over another type of item, which `of` turns into what the model knows.
+namespace detail {
+
+template <class F, class Item>
+    requires requires(const F& of, const Item& item) { of(item); }
+constexpr decltype(auto) shown(const F& of, const Item& item)
+{
+    return of(item);
+}
+
+template <class Owner, class Member, std::derived_from<Owner> Item>
+constexpr decltype(auto) shown(Member Owner::* const& of, const Item& item)
+{
+    if constexpr (std::is_function_v<Member>) return (item.*of)();
+    else return (item.*of);
+}
+
+}  // namespace detail
+
+/// A framing over another type of item, which `of` turns into what the model knows: a callable or a
+/// pointer to a member.
 template <class Model, class F>
 struct framed {
     using state = typename Model::state;
@@ -104,21 +125,21 @@ struct framed {
 
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
-        requires requires(const Model& m, const F& f) { m.envelope(f(item)); }
+        requires requires(const Model& m, const F& f) { m.envelope(detail::shown(f, item)); }
     {
-        return as_size(model.envelope(of(item)));
+        return as_size(model.envelope(detail::shown(of, item)));
     }
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
-        requires requires(const Model& m, const F& f) { m.delta(s, f(item)); }
+        requires requires(const Model& m, const F& f) { m.delta(s, detail::shown(f, item)); }
     {
-        return as_size(model.delta(s, of(item)));
+        return as_size(model.delta(s, detail::shown(of, item)));
     }
     template <class Item>
     constexpr void push(state& s, const Item& item) const
-        requires requires(const Model& m, const F& f) { m.push(s, f(item)); }
+        requires requires(const Model& m, const F& f) { m.push(s, detail::shown(f, item)); }
     {
-        model.push(s, of(item));
+        model.push(s, detail::shown(of, item));
     }
 
     Model model;

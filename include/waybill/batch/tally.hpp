@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/framing.hpp>
@@ -48,12 +49,18 @@ enum class adding : std::uint8_t {
     return "?";
 }
 
+/// What a batch takes before its items, this one being the first.
+template <class Item, framing<Item> F>
+[[nodiscard]] constexpr std::uint64_t envelope_of(const limits& l, const F& f, const Item& first)
+{
+    return saturating_add(l.envelope, as_size(f.envelope(first)));
+}
+
 /// What a batch of this one item takes, envelope and all.
 template <class Item, framing<Item> F>
 [[nodiscard]] constexpr std::uint64_t size_alone(const limits& l, const F& f, const Item& item)
 {
-    const std::uint64_t envelope = saturating_add(l.envelope, as_size(f.envelope(item)));
-    return saturating_add(envelope, as_size(f.delta(typename F::state{}, item)));
+    return saturating_add(envelope_of(l, f, item), as_size(f.delta(typename F::state{}, item)));
 }
 
 template <class F>
@@ -64,26 +71,30 @@ struct tally {
     closed_by closed = closed_by::end;  ///< Why it is full, once it is.
     bool full = false;                  ///< Nothing more goes in.
 
-    /// Counts the item in if it fits. O(1) but for what the framing does.
+    /// Counts the item in if it fits. O(1) but for what the framing does, which is asked for the
+    /// item's bytes here and, if it does not fit here, for its bytes in front of a batch.
     template <class Item>
         requires framing<F, Item>
     constexpr adding add(const limits& l, const F& f, const Item& item)
     {
+        if (!full && items != 0 && items >= l.items) close(closed_by::items);  // fewer than before
+        std::uint64_t own = 0;
         if (!full) {
-            const std::uint64_t own = as_size(f.delta(state, item));
-            std::uint64_t sum = bytes;
-            if (items == 0) sum = saturating_add(l.envelope, as_size(f.envelope(item)));
-            sum = saturating_add(sum, own);
-            if (own <= l.single && fits(l, sum)) {
+            own = as_size(f.delta(state, item));
+            const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
+            if (fits(l, so_far, own)) {
                 f.push(state, item);
-                bytes = sum;
+                bytes = so_far + own;
                 if (++items >= l.items) close(closed_by::items);
                 return adding::added;
             }
             if (items == 0) return adding::too_large;
         }
-        const std::uint64_t alone = as_size(f.delta(typename F::state{}, item));
-        if (alone > l.single || !fits(l, size_alone(l, f, item))) return adding::too_large;
+        // A framing without a state asks for the same bytes in every place.
+        if (full || !std::is_empty_v<typename F::state>) {
+            own = as_size(f.delta(typename F::state{}, item));
+        }
+        if (!fits(l, envelope_of(l, f, item), own)) return adding::too_large;
         if (!full) close(closed_by::bytes);
         return adding::full;
     }
@@ -98,10 +109,10 @@ struct tally {
     friend bool operator==(const tally&, const tally&) = default;
 
 private:
-    // A sum that has saturated fits nowhere: nobody knows how large it really is.
-    [[nodiscard]] static constexpr bool fits(const limits& l, std::uint64_t sum)
+    [[nodiscard]] static constexpr bool fits(limits l, std::uint64_t so_far, std::uint64_t own)
     {
-        return sum <= l.bytes && sum != highest_size;
+        l.envelope = so_far;
+        return fits_alone(l, own);
     }
 };
 

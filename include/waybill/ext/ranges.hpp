@@ -6,9 +6,11 @@
 //                               | waybill::views::chunk_by(limits, &event::bytes))
 //         batch.fits ? send(batch) : store_elsewhere(*batch.begin());
 //
+// What goes for chunk_by goes here: a size function, a framing, nothing where items are sizes.
 // What can be walked again is not copied: the elements are `chunk`s, which point into the range.
 // What can be read only once is kept: the elements are `owned_chunk`s, which hold the items
-// themselves. Both have bytes, fits, closed, begin() and end(). For both these hold:
+// themselves, to be moved out or copied by who keeps them beyond the next. Both have bytes, fits,
+// closed, begin() and end(). For both these hold:
 //   1. every item is in exactly one chunk, in the order it came, and no chunk is empty;
 //   2. a chunk that does not fit is one single item, and no cut could have saved it;
 //   3. a chunk is cut when the loop asks for it and not before, with the limits and sizes of that
@@ -18,8 +20,9 @@
 //      next batch. A batch that is full by count, or by one item too large, reads nothing further,
 //      so a slow source never holds back a full batch. Nobody knows then whether it was the last:
 //      it is closed by `items` or `bytes` even where nothing follows, and no empty batch does;
-//   5. nothing is allocated but by the items, once a batch has grown to its size and if it is not
-//      moved from: what a view reads with is allocated when it is made, and its copies share it;
+//   5. nothing is allocated but by the items and by a framing's state, once a batch has grown to
+//      its size and if it is not moved from: what a view reads with is allocated when it is made,
+//      and its copies share it;
 //   6. no item is lost and none comes twice if a loop is left, if the view is copied or moved, or
 //      if something throws: see batched_view.
 //
@@ -37,7 +40,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
@@ -49,7 +51,9 @@
 
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/closed_by.hpp>
-#include <waybill/batch/sizer.hpp>
+#include <waybill/batch/framing.hpp>
+#include <waybill/batch/owned_chunks.hpp>
+#include <waybill/batch/tally.hpp>
 #include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
@@ -58,24 +62,6 @@ namespace waybill::inline v0_1 {
 template <class L>
 concept limits_source = std::convertible_to<const L&, limits> || requires(const L& l) {
     { l() } -> std::convertible_to<limits>;
-};
-
-/// A batch that holds its items itself. Move them out, or copy them, to keep them beyond the next.
-template <class Item>
-struct owned_chunk {
-    std::vector<Item> items{};
-    std::uint64_t bytes = 0;  ///< With the envelope; the true sum where it does not fit, too.
-    bool fits = true;         ///< False only for a single item that is over a limit by itself.
-    closed_by closed = closed_by::end;  ///< Why nothing more went in.
-
-    [[nodiscard]] auto begin() noexcept { return items.begin(); }
-    [[nodiscard]] auto end() noexcept { return items.end(); }
-    [[nodiscard]] auto begin() const noexcept { return items.begin(); }
-    [[nodiscard]] auto end() const noexcept { return items.end(); }
-    [[nodiscard]] std::size_t size() const noexcept { return items.size(); }
-    [[nodiscard]] bool empty() const noexcept { return items.empty(); }
-
-    friend bool operator==(const owned_chunk&, const owned_chunk&) = default;
 };
 
 namespace detail {
@@ -161,7 +147,7 @@ public:
 
     [[nodiscard]] constexpr auto begin() { return cursor<false>(*this); }
     template <class Base = const V>
-        requires detail::walkable<Base> && sizer<F, ranges::range_reference_t<Base>>
+        requires detail::walkable<Base> && size_model<F, ranges::range_reference_t<Base>>
     [[nodiscard]] constexpr auto begin() const
     {
         return cursor<true>(*this);
@@ -181,10 +167,12 @@ namespace detail {
 template <class V, limits_source L, class F>
 class reading {
     using item = ranges::range_value_t<V>;
+    using framing_type = framing_for<item, F>;
 
 public:
     reading(V base, L l, F weigh)
-        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+        : base_(std::move(base)), limits_(std::move(l)),
+          framing_(framing_of<item, F>(std::move(weigh)))
     {
     }
     reading(const reading&) = delete;
@@ -235,51 +223,54 @@ private:
     {
         if (stage_ != stage::growing) {
             batch_.items.clear();
+            tally_ = {};
             stage_ = stage::growing;
         }
         batch_.fits = true;
         batch_.closed = grow();
-        if (batch_.items.empty()) {
-            batch_.bytes = 0;
-            over_ = true;
-        }
+        if (batch_.fits) batch_.bytes = tally_.bytes;
+        if (batch_.items.empty()) over_ = true;
         stage_ = stage::cut;
     }
 
     [[nodiscard]] closed_by grow()
     {
-        owned_chunk<item>& b = batch_;
-        const F& weigh = size_;
         const L& from = limits_;
-        while (pull()) {
+        while (!tally_.full) {
+            if (!pull()) return closed_by::end;
             const limits l = limits_now(from);
             const item& next = *held_;
-            const std::uint64_t own = as_size(detail::measured(weigh, next));
-            if (b.items.empty()) b.bytes = l.envelope;
-            const std::uint64_t sum = saturating_add(b.bytes, own);
-            const bool alone = fits_alone(l, own);
-            if (!b.items.empty()) {
-                const bool many = b.items.size() >= l.items;  // fewer may be allowed meanwhile
-                if (many) return closed_by::items;
-                if (!alone || sum > l.bytes || sum == highest_size) return closed_by::bytes;
+            tally<framing_type> with = tally_;
+            const adding what = with.add(l, framing_, next);
+            if (what == adding::added) {
+                take();
+                tally_ = std::move(with);
+                continue;
             }
-            b.items.push_back(std::move(*held_));
-            held_.reset();
-            b.bytes = sum;
-            b.fits = alone;
-            if (!alone) return closed_by::bytes;
-            if (b.items.size() >= l.items) return closed_by::items;
+            if (with.items != 0) return with.full ? with.closed : closed_by::bytes;
+            const std::uint64_t alone = size_alone(l, framing_, next);
+            take();
+            batch_.bytes = alone;
+            batch_.fits = false;
+            return closed_by::bytes;
         }
-        return closed_by::end;
+        return tally_.closed;
+    }
+
+    void take()
+    {
+        batch_.items.push_back(std::move(*held_));
+        held_.reset();
     }
 
     V base_;
     L limits_;
-    F size_;
+    framing_type framing_;
     std::optional<ranges::iterator_t<V>> at_;
     bool taken_ = false;        // what `at_` is at was read already
     std::optional<item> held_;  // read, and in no batch yet
     owned_chunk<item> batch_;
+    tally<framing_type> tally_;
     stage stage_ = stage::seen;
     bool over_ = false;
 };
@@ -349,29 +340,29 @@ namespace views {
 
 struct chunk_by_fn {
     /// What can be walked again: a view of `chunk`s, which point into it.
-    template <ranges::viewable_range R, limits_source L = limits, class F,
+    template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
-        requires detail::walkable<V> && sizer<F, ranges::range_reference_t<V>>
-    [[nodiscard]] constexpr auto operator()(R&& range, L l, F size) const
+        requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
+    [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
         return chunked_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
     /// What can be read only once: a view of `owned_chunk`s, which hold their items.
-    template <ranges::viewable_range R, limits_source L = limits, class F,
+    template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
         requires(!detail::walkable<V>) && ranges::input_range<V> &&
-                sizer<F, const ranges::range_value_t<V>&>
-    [[nodiscard]] auto operator()(R&& range, L l, F size) const
+                size_model<F, const ranges::range_value_t<V>&>
+    [[nodiscard]] auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
         return batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
     /// To be piped into.
-    template <limits_source L = limits, class F>
-    [[nodiscard]] constexpr auto operator()(L l, F size) const
+    template <limits_source L = limits, class F = std::identity>
+    [[nodiscard]] constexpr auto operator()(L l, F size = {}) const
     {
         return ranges::make_view_closure([l, size]<class R>(R&& range)
             requires std::invocable<const chunk_by_fn&, R, L, F>

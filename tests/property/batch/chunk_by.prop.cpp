@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -152,6 +153,196 @@ TEST_CASE("cutting chunk by chunk is cutting all at once")
         }
         RC_ASSERT(at == all.end());
     }));
+}
+
+/// What an item takes depends on all that a framing may know: whether it is the first, how many are
+/// before it, and which was the last. One that is equal to the last is told in a byte.
+struct wild_framing {
+    struct state {
+        std::uint64_t count = 0;
+        std::uint64_t last = 0;
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    std::uint64_t envelope(std::uint64_t first) const { return first % 4; }
+    std::uint64_t delta(const state& s, std::uint64_t n) const
+    {
+        if (s.count != 0 && s.last == n) return 1;
+        return n + s.count / 3;
+    }
+    void push(state& s, std::uint64_t n) const
+    {
+        ++s.count;
+        s.last = n;
+    }
+};
+
+/// A comma before each but the first: of what fits, every part fits as well.
+struct with_commas {
+    struct state {
+        bool any = false;
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    std::uint64_t envelope(std::uint64_t) const { return 2; }
+    std::uint64_t delta(const state& s, std::uint64_t n) const { return n + (s.any ? 1 : 0); }
+    void push(state& s, std::uint64_t) const { s.any = true; }
+};
+
+/// The batch of [first, last) from its first byte to the last.
+struct whole {
+    std::uint64_t bytes = 0;
+    bool fits = true;
+};
+
+template <class F>
+whole written(const std::uint64_t* first, const std::uint64_t* last, const limits& l, const F& f)
+{
+    whole w{l.envelope + f.envelope(*first), true};
+    typename F::state s;
+    for (const auto* at = first; at != last; ++at) {
+        const std::uint64_t own = f.delta(s, *at);
+        w.fits = w.fits && own <= l.single;
+        w.bytes += own;
+        f.push(s, *at);
+    }
+    w.fits = w.fits && w.bytes <= l.bytes &&
+             static_cast<std::uint64_t>(last - first) <= (l.items == 0 ? 1 : l.items);
+    return w;
+}
+
+template <class F>
+std::vector<part> naive_framed(const sizes& all, const limits& l, const F& f)
+{
+    std::vector<part> parts;
+    for (std::size_t i = 0; i != all.size();) {
+        std::size_t n = 1;
+        const std::uint64_t* const at = &all[i];
+        const bool fits = written(at, at + 1, l, f).fits;
+        while (fits && i + n != all.size() && written(at, at + n + 1, l, f).fits) ++n;
+        parts.push_back({sizes(at, at + n), written(at, at + n, l, f).bytes, fits});
+        i += n;
+    }
+    return parts;
+}
+
+template <class Items, class F>
+std::vector<part> cut_framed(const Items& items, const limits& l, const F& f)
+{
+    std::vector<part> parts;
+    for (auto c : waybill::chunk_by(items, l, f)) {
+        parts.push_back({sizes(c.begin(), c.end()), c.bytes, c.fits});
+    }
+    return parts;
+}
+
+TEST_CASE("the chunks of a framing are those of the naive model, which writes each batch anew")
+{
+    CHECK(rc::check([] {
+        const sizes all = any_sizes();
+        const limits l = any_limits();
+        const auto wild = naive_framed(all, l, wild_framing{});
+        RC_ASSERT(cut_framed(all, l, wild_framing{}) == wild);
+        RC_ASSERT(cut_framed(std::list<std::uint64_t>(all.begin(), all.end()), l,
+                             wild_framing{}) == wild);
+        RC_ASSERT(cut_framed(all, l, with_commas{}) == naive_framed(all, l, with_commas{}));
+        for (auto c : waybill::chunk_by(all, l, wild_framing{})) {
+            RC_ASSERT(waybill::front_chunk(c.first, all.end(), l, wild_framing{}) == c);
+        }
+    }));
+}
+
+TEST_CASE("no other way to cut needs fewer chunks where every part of what fits fits")
+{
+    CHECK(rc::check([] {
+        const sizes all = any_sizes();
+        const limits l = any_limits();
+        const with_commas f;
+        std::vector<std::size_t> best(all.size() + 1, 0);
+        for (std::size_t end = 1; end <= all.size(); ++end) {
+            best[end] = best[end - 1] + 1;
+            for (std::size_t first = 0; first + 1 < end; ++first) {
+                if (!written(&all[first], all.data() + end, l, f).fits) continue;
+                if (best[first] + 1 < best[end]) best[end] = best[first] + 1;
+            }
+        }
+        RC_ASSERT(cut_framed(all, l, f).size() == best[all.size()]);
+    }));
+}
+
+/// Numbers of one width: small ones mostly, so that long runs fit; the ends of the width at times.
+template <class N>
+std::vector<N> any_integers()
+{
+    const std::uint64_t all_bits = static_cast<std::make_unsigned_t<N>>(~std::uint64_t{0});
+    const auto any = rc::gen::weightedOneOf<std::uint64_t>(
+        {{400, up_to(100)},
+         {2, up_to(5'000)},
+         {1, rc::gen::arbitrary<std::uint64_t>()},
+         {1, rc::gen::element(all_bits, all_bits - 1, all_bits / 2, all_bits / 2 + 1,
+                              all_bits / 64, all_bits / 64 + 1, std::uint64_t{0})}});
+    const auto blocks = *rc::gen::inRange<std::size_t>(0, 12);
+    const auto rest = *rc::gen::inRange<std::size_t>(0, 70);
+    std::vector<N> all;
+    for (const std::uint64_t n :
+         *rc::gen::container<sizes>(64 * blocks + rest, any)) {
+        all.push_back(static_cast<N>(n));
+    }
+    return all;
+}
+
+limits wide_limits()
+{
+    const auto often = [](std::uint64_t most) {
+        return *rc::gen::weightedOneOf<std::uint64_t>(
+            {{6, up_to(most)},
+             {2, rc::gen::just(waybill::unlimited)},
+             {1, rc::gen::arbitrary<std::uint64_t>()},
+             {1, rc::gen::element(waybill::unlimited - 1, waybill::unlimited / 2,
+                                  std::uint64_t{0})}});
+    };
+    const std::uint64_t envelope = *rc::gen::weightedOneOf<std::uint64_t>(
+        {{8, up_to(200)}, {1, rc::gen::just(waybill::unlimited)}, {1, up_to(40'000)}});
+    const std::uint64_t single = *rc::gen::weightedOneOf<std::uint64_t>(
+        {{4, rc::gen::just(waybill::unlimited)}, {2, up_to(6'000)}, {1, up_to(110)}});
+    return {.bytes = often(30'000), .items = often(700), .single = single, .envelope = envelope};
+}
+
+/// The chunks of bare integers, cut by blocks, are those of a size function that says the same.
+template <class N>
+bool cut_alike()
+{
+    return rc::check([] {
+        const std::vector<N> all = any_integers<N>();
+        const limits l = wide_limits();
+        const auto itself = [](N n) { return n; };
+        const auto bare = waybill::chunk_by(all, l);
+        const auto asked = waybill::chunk_by(all, l, itself);
+        auto at = bare.begin();
+        for (auto c : asked) {
+            RC_ASSERT(at != bare.end());
+            RC_ASSERT(*at == c);
+            RC_ASSERT(waybill::front_chunk(c.first, all.end(), l) == c);
+            ++at;
+        }
+        RC_ASSERT(at == bare.end());
+        // The same by the rule of the tally, which counts one by one.
+        const waybill::plain_framing<decltype(itself)> plain{itself};
+        auto framed = bare.begin();
+        for (auto c : waybill::chunk_by(all, l, plain)) RC_ASSERT(*framed++ == c);
+    });
+}
+
+TEST_CASE("blocks cut as one by one does, on all widths and at their ends")
+{
+    CHECK(cut_alike<std::uint8_t>());
+    CHECK(cut_alike<std::int8_t>());
+    CHECK(cut_alike<std::uint16_t>());
+    CHECK(cut_alike<std::int16_t>());
+    CHECK(cut_alike<std::uint32_t>());
+    CHECK(cut_alike<std::int32_t>());
+    CHECK(cut_alike<std::uint64_t>());
+    CHECK(cut_alike<std::int64_t>());
 }
 
 }  // namespace chunk_by_prop

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <forward_list>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <ranges>
 #include <set>
 #include <span>
@@ -48,6 +51,30 @@ constexpr std::uint64_t wire_size(const letter& l)
 
 struct itself {
     constexpr auto operator()(std::integral auto n) const { return n; }
+};
+
+/// Two brackets, and a comma before each element but the first.
+struct array_of {
+    struct state {
+        bool any = false;
+        friend bool operator==(const state&, const state&) = default;
+    };
+    constexpr std::uint64_t envelope(int) const { return 2; }
+    constexpr std::uint64_t delta(const state& s, int n) const
+    {
+        return waybill::saturating_add(waybill::as_size(n), s.any ? 1 : 0);
+    }
+    constexpr void push(state& s, int) const { s.any = true; }
+};
+
+/// A size function that is a framing by name only.
+struct plainly {
+    struct state {
+        friend bool operator==(const state&, const state&) = default;
+    };
+    constexpr std::uint64_t envelope(std::integral auto) const { return 0; }
+    constexpr auto delta(const state&, std::integral auto n) const { return n; }
+    constexpr void push(state&, std::integral auto) const {}
 };
 
 // The promises, thrown at any input: what comes out is one line a chunk, for those who compare.
@@ -396,6 +423,165 @@ TEST_CASE("the loop of the first page compiles as it is written")
     CHECK(stored == 1);
 }
 
+// With a framing that is none the chunks are the same, on any container.
+template <class Items>
+constexpr bool same_by_framing(const Items& items)
+{
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{10},
+                                      unlimited}) {
+        for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{2}, unlimited}) {
+            for (const std::uint64_t single : {std::uint64_t{3}, unlimited}) {
+                for (const std::uint64_t envelope :
+                     {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10}, unlimited}) {
+                    const limits l{bytes, most, single, envelope};
+                    const auto range = chunk_by(items, l, plainly{});
+                    auto framed = range.begin();
+                    for (auto part : chunk_by(items, l, itself{})) {
+                        const auto front = front_chunk(part.first, items.end(), l, plainly{});
+                        if (*framed != part || front != part) return false;
+                        ++framed;
+                    }
+                    if (framed != range.end()) return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static_assert(same_by_framing(std::array{5, 3, 8, 1, 1, 2, 1, 0, 0, 11, 10, 9, -1, 4}));
+static_assert(same_by_framing(std::array<std::uint64_t, 6>{
+    unlimited, unlimited - 1, 1, unlimited - 1, unlimited / 2, unlimited / 2 + 1}));
+static_assert(same_by_framing(std::array<int, 0>{}));
+
+// Commas count between the items of one batch, and not in front of the next.
+static_assert([] {
+    constexpr std::array sizes{3, 3, 2, 9, 8, -1, 1};
+    using part_of = chunk<const int*>;
+    const part_of expected[] = {
+        {&sizes[0], &sizes[2], 9, 2, true, closed_by::bytes},
+        {&sizes[2], &sizes[3], 4, 1, true, closed_by::bytes},
+        {&sizes[3], &sizes[4], 11, 1, false, closed_by::bytes},
+        {&sizes[4], &sizes[5], 10, 1, true, closed_by::bytes},
+        {&sizes[5], &sizes[6], unlimited, 1, false, closed_by::bytes},
+        {&sizes[6], &sizes[6] + 1, 3, 1, true, closed_by::end},
+    };
+    auto at = &expected[0];
+    for (auto part : chunk_by(sizes.data(), sizes.data() + sizes.size(), {.bytes = 10},
+                              array_of{})) {
+        if (part != *at++) return false;
+    }
+    return at == &expected[0] + 6;
+}());
+
+static_assert([] {
+    constexpr std::array sizes{1, 1, 1, 1, 1};
+    const auto parts = chunk_by(sizes, {.items = 2}, array_of{});
+    auto at = parts.begin();
+    return at->closed == closed_by::items && at->bytes == 5 && (++at)->closed == closed_by::items &&
+           (++at)->closed == closed_by::end && at->bytes == 3 && ++at == parts.end();
+}());
+
+TEST_CASE("a framing is for any container, and for what is made on the way")
+{
+    const std::list<int> list{3, 3, 2, 9};
+    std::vector<std::uint64_t> bytes;
+    for (auto part : chunk_by(list, {.bytes = 10}, array_of{})) bytes.push_back(part.bytes);
+    CHECK(bytes == std::vector<std::uint64_t>{9, 4, 11});
+    CHECK(same_by_framing(list));
+    CHECK(same_by_framing(std::forward_list<int>{3, 1, 4, 1, 5, 9, 2, 6}));
+
+    // Its chunks live as long as the input; a framing that is gone by then is no matter.
+    const auto range = chunk_by(list, {.bytes = 10}, array_of{});
+    static_assert(std::forward_iterator<decltype(range.begin())>);
+    CHECK(std::next(range.begin()) == ++range.begin());
+    CHECK(front_chunk(list.begin(), list.end(), {.bytes = 10}, array_of{}) == *range.begin());
+    CHECK(front_chunk(list.end(), list.end(), {.bytes = 10}, array_of{}).empty());
+}
+
+// Where the items are the sizes, a size function is not needed.
+static_assert([] {
+    constexpr std::array sizes{5, 3, 8, 1, 1, 2, 1, 0, 0, 11, 10, 9, -1, 4};
+    return promises_all_around(sizes, std::identity{});
+}());
+
+template <class Items>
+constexpr bool same_without(const Items& items, const limits& l)
+{
+    const auto range = chunk_by(items.begin(), items.end(), l);
+    auto bare = range.begin();
+    for (auto part : chunk_by(items, l, itself{})) {
+        if (*bare != part || front_chunk(part.first, items.end(), l) != part) return false;
+        ++bare;
+    }
+    return bare == range.end();
+}
+
+TEST_CASE("integers are their own sizes")
+{
+    std::vector<int> sizes{5, 3, 8, 1, 1, 2, 1};
+    std::vector<std::uint64_t> counts;
+    for (auto part : chunk_by(sizes, {.bytes = 10})) counts.push_back(part.count);
+    CHECK(counts == std::vector<std::uint64_t>{2, 3, 2});
+    for (auto part : chunk_by(sizes, {.bytes = 10})) {
+        for (int& n : part) n = 0;
+    }
+    CHECK(sizes == std::vector<int>(7, 0));
+
+    // Long runs, as long as it takes for blocks and more; with something large at every place.
+    for (std::size_t place = 0; place != 1'000; ++place) {
+        std::vector<std::uint32_t> many(1'000, 10);
+        many[place] = place % 2 == 0 ? 60'000 : 9'999;
+        REQUIRE(same_without(many, {.bytes = 10'000}));
+        REQUIRE(same_without(many, {.bytes = 4'321, .items = 300, .envelope = 20}));
+        REQUIRE(same_without(many, {.bytes = 20'000, .single = 9'999}));
+        REQUIRE(same_without(many, {.bytes = 20'000, .single = 9'998}));
+        REQUIRE(same_without(many, {.items = 130}));
+        REQUIRE(same_without(many, {.bytes = 0}));
+        REQUIRE(same_without(many, {}));
+    }
+    CHECK(same_without(std::deque<int>(500, 3), {.bytes = 1'000}));
+    CHECK(same_without(std::list<int>(500, 3), {.bytes = 1'000}));
+}
+
+// Chunks are what algorithms expect of a range, as those of std::ranges and as those before them.
+TEST_CASE("algorithms walk the chunks, and the items in them")
+{
+    const std::vector<int> sizes{5, 3, 8, 1, 1, 2, 1, 20};
+    const auto range = chunk_by(sizes, {.bytes = 10});
+    using range_type = decltype(range);
+    static_assert(std::ranges::forward_range<range_type>);
+    static_assert(!std::ranges::bidirectional_range<range_type>);
+    static_assert(std::ranges::random_access_range<std::ranges::range_value_t<range_type>>);
+    static_assert(std::ranges::sized_range<std::ranges::range_value_t<range_type>>);
+
+    CHECK(std::ranges::distance(range) == 4);
+    CHECK(std::ranges::count_if(range, [](const auto& part) { return part.fits; }) == 3);
+    std::uint64_t bytes = 0;
+    std::ranges::for_each(range, [&bytes](const auto& part) { bytes += part.bytes; });
+    CHECK(bytes == 41);
+    std::vector<std::uint64_t> counts(4);
+    std::ranges::transform(range, counts.begin(), [](const auto& part) { return part.size(); });
+    CHECK(counts == std::vector<std::uint64_t>{2, 3, 2, 1});
+    const auto lone = std::ranges::find_if(range, [](const auto& part) { return !part.fits; });
+    CHECK(*lone->begin() == 20);
+    CHECK(std::ranges::all_of(range, [](const auto& part) {
+        return std::ranges::distance(part) == static_cast<std::ptrdiff_t>(part.count);
+    }));
+    const auto largest = *std::ranges::next(range.begin());
+    CHECK(*std::ranges::max_element(largest) == 8);
+    CHECK(std::accumulate(largest.begin(), largest.end(), 0) == 10);
+    CHECK(std::ranges::equal(range, range));
+
+    std::vector<int> copied;
+    for (auto part : range) std::ranges::copy(part, std::back_inserter(copied));
+    CHECK(copied == sizes);
+    std::vector<chunk<std::vector<int>::const_iterator>> kept;
+    std::ranges::copy(range, std::back_inserter(kept));
+    CHECK(kept.size() == 4);
+    CHECK(kept[1].bytes == 10);
+}
+
 // A temporary container is refused; what refuses it is in compile_fail/.
 template <class Items>
 concept cut_as = requires(Items&& items, const limits& l)
@@ -403,6 +589,18 @@ concept cut_as = requires(Items&& items, const limits& l)
     chunk_by(static_cast<Items&&>(items), l, itself{});
 };
 static_assert(cut_as<std::vector<int>&> && cut_as<const std::vector<int>&>);
+
+template <class Items, class... F>
+concept cut_by = requires(Items&& items, const F&... size)
+{
+    chunk_by(static_cast<Items&&>(items), limits{}, size...);
+};
+static_assert(cut_by<std::vector<int>&> && cut_by<std::list<std::uint64_t>&>);
+static_assert(!cut_by<std::vector<int>> && !cut_by<const std::vector<int>>);
+static_assert(!cut_by<std::vector<std::string>&>, "a string is not its own size");
+static_assert(!cut_by<std::vector<bool>&> && !cut_by<std::vector<double>&>);
+static_assert(cut_by<std::vector<int>&, array_of> && !cut_by<std::vector<int>, array_of>);
+static_assert(!cut_by<std::vector<std::string>&, array_of>);
 static_assert(!cut_as<std::vector<int>> && !cut_as<const std::vector<int>>);
 
 }  // namespace chunk_by_test

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <range/v3/algorithm/count_if.hpp>
 #include <range/v3/algorithm/for_each.hpp>
 #include <range/v3/range/conversion.hpp>
+#include <range/v3/view/all.hpp>
 #include <range/v3/view/cache1.hpp>
 #include <range/v3/view/filter.hpp>
 #include <range/v3/view/getlines.hpp>
@@ -29,6 +31,18 @@
 #include <waybill/ext/ranges.hpp>
 
 namespace ext_ranges_test {
+
+/// Two brackets, and a comma before each element but the first.
+struct array_of {
+    struct state {
+        bool any = false;
+        friend bool operator==(const state&, const state&) = default;
+    };
+    std::uint64_t envelope(std::uint64_t) const { return 2; }
+    std::uint64_t delta(const state& s, std::uint64_t n) const { return n + (s.any ? 1 : 0); }
+    void push(state& s, std::uint64_t) const { s.any = true; }
+};
+
 namespace {
 
 using waybill::closed_by;
@@ -458,6 +472,125 @@ TEST_CASE("a batch of the old size is filled again without allocating")
     }
 }
 
+TEST_CASE("a framing counts by the place, whether the range is read once or again")
+{
+    const sequence sizes{3, 3, 2, 9, 8, 1};
+    const limits l{.bytes = 10};
+    const std::vector<cut> expected{
+        {{3, 3}, 9, true, closed_by::bytes},  {{2}, 4, true, closed_by::bytes},
+        {{9}, 11, false, closed_by::bytes},   {{8}, 10, true, closed_by::bytes},
+        {{1}, 3, true, closed_by::end},
+    };
+    CHECK(cuts(sizes | waybill::views::chunk_by(l, array_of{})) == expected);
+    CHECK(cuts(waybill::views::chunk_by(sizes, l, array_of{})) == expected);
+    std::size_t reads = 0;
+    source in(sizes, reads);
+    CHECK(cuts(in | waybill::views::chunk_by(l, array_of{})) == expected);
+    CHECK(reads == sizes.size());
+}
+
+TEST_CASE("the limits may shrink and grow under a framing, too")
+{
+    const sequence sizes(12, 1);
+    std::size_t reads = 0;
+    source in(sizes, reads);
+    limits now{.items = 6};
+    std::vector<std::size_t> counts;
+    for (auto& b : in | waybill::views::chunk_by([&now] { return now; }, array_of{})) {
+        counts.push_back(b.size());
+        now = counts.size() == 1 ? limits{.bytes = 6} : limits{};
+    }
+    CHECK(counts == std::vector<std::size_t>{6, 2, 4});
+
+    // Fewer are allowed than are in it already.
+    source other(sizes, reads);
+    std::size_t asked = 0;
+    const auto fewer = [&asked] { return limits{.items = ++asked < 5 ? 100u : 2u}; };
+    auto batches = other | waybill::views::chunk_by(fewer, own_size{});
+    auto at = batches.begin();
+    CHECK(at->size() == 4);
+    CHECK(at->closed == closed_by::items);
+    ++at;
+    CHECK(at->size() == 2);
+}
+
+TEST_CASE("integers need no size function")
+{
+    const sequence sizes{1, 2, 3, 9, 1};
+    const limits l{.bytes = 4};
+    const auto expected = cuts(sizes | waybill::views::chunk_by(l, own_size{}));
+    CHECK(cuts(sizes | waybill::views::chunk_by(l)) == expected);
+    CHECK(cuts(sizes | waybill::views::chunk_by({.bytes = 4})) == expected);
+    CHECK(cuts(waybill::views::chunk_by(sizes, l)) == expected);
+    CHECK(cuts(waybill::views::chunk_by(sizes, {.bytes = 4})) == expected);
+    std::size_t reads = 0;
+    source in(sizes, reads);
+    CHECK(cuts(in | waybill::views::chunk_by(l)) == expected);
+    source other(sizes, reads);
+    CHECK(cuts(waybill::views::chunk_by(other, l)) == expected);
+    CHECK(cuts(sizes | waybill::views::chunk_by([] { return limits{.bytes = 4}; })) == expected);
+
+    // Runs that are long enough for blocks, through a pipe and not.
+    const std::vector<std::uint32_t> many(10'000, 7);
+    std::vector<std::uint64_t> counts;
+    for (auto c : many | waybill::views::chunk_by({.bytes = 21'000})) counts.push_back(c.count);
+    CHECK(counts == std::vector<std::uint64_t>{3'000, 3'000, 3'000, 1'000});
+}
+
+TEST_CASE("the chunks of the core are a range for pipes and algorithms of range-v3")
+{
+    const sequence sizes{1, 2, 3, 9, 1};
+    const auto range = waybill::chunk_by(sizes, {.bytes = 4});
+    static_assert(ranges::forward_range<decltype(range)>);
+    CHECK(ranges::distance(range) == 4);
+    CHECK(ranges::count_if(range, [](const auto& c) { return c.fits; }) == 3);
+    std::uint64_t bytes = 0;
+    ranges::for_each(range, [&bytes](const auto& c) { bytes += c.bytes; });
+    CHECK(bytes == 16);
+    const auto counts = ranges::views::all(range) |
+                        ranges::views::filter([](const auto& c) { return c.fits; }) |
+                        ranges::views::transform([](const auto& c) { return c.count; }) |
+                        ranges::to<std::vector>();
+    CHECK(counts == sequence{2, 1, 1});
+}
+
+TEST_CASE("a framing that throws loses nothing and repeats nothing")
+{
+    struct stumbling : array_of {
+        std::uint64_t delta(const state& s, std::uint64_t n) const
+        {
+            if ((*calls)++ == bad) throw std::runtime_error("once");
+            return array_of::delta(s, n);
+        }
+        void push(state& s, std::uint64_t n) const
+        {
+            array_of::push(s, n);
+            if ((*calls)++ == bad) throw std::runtime_error("once");
+        }
+        int* calls = nullptr;
+        int bad = 0;
+    };
+    for (int bad = 0; bad < 24; ++bad) {
+        CAPTURE(bad);
+        std::size_t reads = 0;
+        int calls = 0;
+        stumbling f;
+        f.calls = &calls;
+        f.bad = bad;
+        source in({1, 2, 3, 90, 4}, reads);
+        auto batches = in | waybill::views::chunk_by(limits{.bytes = 6}, f);
+        std::vector<sequence> all;
+        for (int loop = 0; loop < 2; ++loop) {
+            try {
+                for (auto& b : batches) all.push_back(b.items);
+            } catch (const std::runtime_error&) {
+            }
+        }
+        CHECK(all == std::vector<sequence>{{1, 2}, {3}, {90}, {4}});
+        CHECK(reads == 5);
+    }
+}
+
 template <class R, class L, class F>
 concept chunkable =
     requires(R&& r, L l, F f) { static_cast<R&&>(r) | waybill::views::chunk_by(l, f); };
@@ -466,6 +599,11 @@ static_assert(chunkable<std::vector<std::uint64_t>&, std::function<limits()>, ow
 static_assert(chunkable<source&, limits, own_size>);
 static_assert(!chunkable<std::vector<std::uint64_t>, limits, own_size>);  // would be gone
 static_assert(!chunkable<std::vector<std::string>&, limits, own_size>);   // no size of a string
+static_assert(chunkable<std::vector<std::uint64_t>&, limits, array_of>);
+static_assert(chunkable<source&, limits, array_of>);
+static_assert(!chunkable<std::vector<std::string>&, limits, array_of>);
+static_assert(chunkable<std::vector<int>&, limits, std::identity>);
+static_assert(!chunkable<std::vector<std::string>&, limits, std::identity>);
 
 }  // namespace
 }  // namespace ext_ranges_test

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// too_large: whether any item fits into no batch, before the first one is sent.
+//
+// chunk_by gives such an item a chunk of its own, and all around it goes on. Who would rather send
+// all or nothing asks first:
+//
+//     if (auto bad = waybill::first_too_large(inbox, limits, wire_size))
+//         return refuse(text(*bad));  // item 7: too_large, 300512 bytes where the limit is ...
+//
+// The answer is that of chunk_by: an item is named if and only if its chunk would not fit.
+
+#ifndef WAYBILL_BATCH_TOO_LARGE_HPP
+#define WAYBILL_BATCH_TOO_LARGE_HPP
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/batch/framing.hpp>
+#include <waybill/batch/tally.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/wire/limits.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// An item that fits into no batch.
+struct oversize {
+    std::uint64_t index = 0;     ///< Of the item in the input.
+    std::uint64_t bytes = 0;     ///< Of a batch of it alone,
+    std::uint64_t own = 0;       ///< of which so many are the item's
+    std::uint64_t envelope = 0;  ///< and so many the envelope.
+    std::uint64_t limit = 0;     ///< What `bytes`, or `own` where it is `single`, was held against.
+    bool single = false;         ///< It breaks the limit of one item, whatever that of a batch is.
+
+    friend bool operator==(const oversize&, const oversize&) = default;
+};
+
+/// One line: which item, its size, the limit that it breaks, the envelope.
+[[nodiscard]] inline std::string text(const oversize& o)
+{
+    std::string line = "item " + std::to_string(o.index) + ": too_large, ";
+    // A sum that has saturated is no number to tell.
+    const std::uint64_t held = o.single ? o.own : o.bytes;
+    line += held == highest_size ? "a size that is negative or beyond counting"
+                                 : std::to_string(held) + " bytes";
+    line += o.limit == unlimited ? " where there is no limit"
+                                 : " where the limit is " + std::to_string(o.limit);
+    if (o.single) line += " for one item";
+    else if (held != highest_size) line += ", " + std::to_string(o.own) + " of them its own";
+    return line + ", envelope " + std::to_string(o.envelope);
+}
+
+/// The first item of [first, last) that fits into no batch. Asks for each size once, and for none
+/// behind that item.
+template <std::input_iterator I, std::sentinel_for<I> S,
+          size_model<const std::iter_value_t<I>&> F = std::identity>
+[[nodiscard]] constexpr std::optional<oversize> first_too_large(I first, S last, const limits& l,
+                                                                F size = {})
+{
+    using item = std::iter_value_t<I>;
+    const auto f = framing_of<item, F>(std::move(size));
+    for (std::uint64_t index = 0; first != last; ++first, ++index) {
+        const item& one = *first;
+        limits alone = l;
+        alone.envelope = envelope_of(l, f, one);
+        const std::uint64_t own = as_size(f.delta(typename framing_for<item, F>::state{}, one));
+        if (fits_alone(alone, own)) continue;
+        const bool single = own > l.single;
+        return oversize{index, saturating_add(alone.envelope, own), own, alone.envelope,
+                        single ? l.single : l.bytes, single};
+    }
+    return {};
+}
+
+/// The same for a container.
+template <class Items, class F = std::identity>
+[[nodiscard]] constexpr auto first_too_large(const Items& items, const limits& l, F size = {})
+    -> decltype(first_too_large(std::begin(items), std::end(items), l, std::move(size)))
+{
+    return first_too_large(std::begin(items), std::end(items), l, std::move(size));
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_TOO_LARGE_HPP

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/keyed_batches.hpp>
+
+namespace keyed_batches_test {
+
+using waybill::adding;
+using waybill::closed_by;
+using waybill::duration;
+using waybill::keyed_batch;
+using waybill::keyed_batches;
+using waybill::limits;
+using waybill::open_limits;
+using waybill::steady_time;
+using waybill::unlimited;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr steady_time at(std::int64_t s)
+{
+    return steady_time::at(duration::seconds(s));
+}
+
+// An item is its own size, and a letter its key.
+using numbers = keyed_batches<char, std::uint64_t>;
+using taken = keyed_batch<char, std::uint64_t>;
+std::uint64_t itself(const std::uint64_t& n)
+{
+    return n;
+}
+
+// Elements of a JSON array: two brackets, and a comma before each but the first.
+struct json_array {
+    struct state {
+        bool any = false;
+        friend bool operator==(const state&, const state&) = default;
+    };
+    constexpr std::uint64_t envelope(const std::string&) const { return 2; }
+    constexpr std::uint64_t delta(const state& s, const std::string& t) const
+    {
+        return t.size() + (s.any ? 1 : 0);
+    }
+    constexpr void push(state& s, const std::string&) const { s.any = true; }
+    friend bool operator==(const json_array&, const json_array&) = default;
+};
+using texts = keyed_batches<std::string, std::string, json_array>;
+
+static_assert(std::regular<open_limits> && std::regular<taken>);
+static_assert(std::copyable<numbers> && std::equality_comparable<texts>);
+static_assert(!std::constructible_from<numbers, limits>);  // without a size
+
+}  // namespace
+
+TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
+{
+    numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 2});
+    CHECK(b.empty());
+    CHECK(b.try_add('a', 40U, at(1)) == adding::added);
+    CHECK(b.try_add('b', 80U, at(2)) == adding::added);
+    CHECK(b.try_add('a', 50U, at(3)) == adding::added);
+    CHECK(b.open() == 2);
+    CHECK(b.items() == 3);
+    CHECK(b.try_add('b', 91U, at(3)) == adding::too_large);
+    CHECK(!b.due(at(99)));  // a thing that fits nowhere closes nothing
+    CHECK(b.try_add('a', 1U, at(4)) == adding::full);
+    CHECK(b.due(at(0)));  // whatever the time: something waits
+    CHECK(b.try_add('a', 0U, at(4)) == adding::full);  // nothing overtakes what was refused
+    CHECK(b.try_add('b', 10U, at(4)) == adding::added);  // of its key
+    CHECK(b.take(at(5)) == taken{'a', {40, 50}, 100, closed_by::bytes, at(1)});
+    CHECK(b.try_add('a', 1U, at(6)) == adding::added);
+    CHECK(b.take('b', at(6)) == taken{'b', {80, 10}, 100, closed_by::end, at(2)});
+    CHECK(b.take('b', at(6)) == taken{'b', {}, 0, closed_by::end, {}});
+    CHECK(b.take('a', at(6)) == taken{'a', {1}, 11, closed_by::end, at(6)});
+    CHECK(b.take(at(7)) == taken{});
+    CHECK(b.empty());
+    CHECK(b.items() == 0);
+}
+
+TEST_CASE("keyed_batches: another key needs a place, and the oldest makes room")
+{
+    numbers b({.bytes = 100}, itself, {.open = 3});
+    CHECK(b.try_add('a', 1U, at(1)) == adding::added);
+    CHECK(b.try_add('b', 90U, at(2)) == adding::added);
+    CHECK(b.try_add('c', 1U, at(3)) == adding::added);
+    CHECK(!b.due(at(9)));
+    CHECK(!b.deadline());
+    CHECK(b.try_add('d', 101U, at(4)) == adding::too_large);
+    CHECK(!b.due(at(9)));
+    CHECK(b.try_add('d', 1U, at(4)) == adding::full);
+    CHECK(b.due(at(4)));
+    CHECK(b.deadline() == at(1));
+    CHECK(b.try_add('d', 0U, at(4)) == adding::full);
+    CHECK(b.take(at(4)) == taken{'a', {1}, 1, closed_by::key, at(1)});
+    CHECK(!b.due(at(4)));
+    CHECK(b.try_add('d', 1U, at(4)) == adding::added);
+
+    // One that is full goes first, though it is not the oldest.
+    CHECK(b.try_add('d', 100U, at(5)) == adding::full);
+    CHECK(b.try_add('e', 1U, at(5)) == adding::full);
+    CHECK(b.take(at(5)) == taken{'d', {1}, 1, closed_by::bytes, at(4)});
+    CHECK(b.try_add('e', 1U, at(5)) == adding::added);
+    CHECK(b.take('c', at(5)).closed == closed_by::end);
+    CHECK(b.take(at(5)) == taken{'b', {90}, 90, closed_by::end, at(2)});
+}
+
+TEST_CASE("keyed_batches: one take is enough, whoever has been refused before")
+{
+    numbers b({.bytes = 10, .items = 3}, itself, {.open = 4});
+    for (const char key : {'a', 'b', 'c', 'd'}) {
+        CHECK(b.try_add(key, 8U, at(key)) == adding::added);
+    }
+    CHECK(b.try_add('a', 3U, at(200)) == adding::full);
+    CHECK(b.try_add('c', 3U, at(200)) == adding::full);
+    CHECK(b.try_add('b', 3U, at(200)) == adding::full);
+    CHECK(b.take(at(200)).key == 'b');
+    CHECK(b.try_add('b', 3U, at(200)) == adding::added);
+    CHECK(b.try_add('a', 3U, at(200)) == adding::full);
+    CHECK(b.take(at(200)).key == 'a');
+    CHECK(b.try_add('a', 3U, at(200)) == adding::added);
+    CHECK(b.take(at(200)).key == 'c');
+    CHECK(b.take(at(200)).key == 'd');
+    CHECK(b.take(at(200)).key == 'b');
+}
+
+TEST_CASE("keyed_batches: a limit for the items of all batches together")
+{
+    numbers b({.bytes = 100}, itself, {.open = 9, .items = 3});
+    CHECK(b.try_add('a', 1U, at(1)) == adding::added);
+    CHECK(b.try_add('b', 1U, at(2)) == adding::added);
+    CHECK(!b.due(at(3)));
+    CHECK(b.try_add('b', 2U, at(3)) == adding::added);
+    CHECK(b.due(at(3)));  // it cannot get any fuller
+    CHECK(b.try_add('b', 3U, at(3)) == adding::full);
+    CHECK(b.try_add('c', 3U, at(3)) == adding::full);
+    CHECK(b.try_add('c', 101U, at(3)) == adding::too_large);
+    CHECK(b.items() == 3);
+    CHECK(b.take(at(3)) == taken{'a', {1}, 1, closed_by::items, at(1)});
+    CHECK(!b.due(at(3)));
+    CHECK(b.try_add('b', 3U, at(3)) == adding::added);
+    CHECK(b.take(at(3)) == taken{'b', {1, 2, 3}, 6, closed_by::items, at(2)});
+    CHECK(b.empty());
+
+    // It is met with a batch that its own limit has closed: that one goes.
+    numbers both({.items = 2}, itself, {.open = 9, .items = 3});
+    CHECK(both.try_add('a', 1U, at(1)) == adding::added);
+    CHECK(both.try_add('b', 1U, at(2)) == adding::added);
+    CHECK(both.try_add('b', 1U, at(2)) == adding::added);
+    CHECK(both.try_add('a', 1U, at(2)) == adding::full);
+    CHECK(both.take(at(2)).key == 'b');
+    CHECK(both.try_add('a', 1U, at(2)) == adding::added);
+}
+
+TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
+{
+    numbers b({.bytes = 100}, itself, {.open = 3, .linger = 5s});
+    CHECK(!b.deadline());
+    CHECK(!b.due(steady_time::highest()));
+    CHECK(b.try_add('a', 1U, at(10)) == adding::added);
+    CHECK(b.try_add('b', 1U, at(12)) == adding::added);
+    CHECK(b.try_add('a', 1U, at(14)) == adding::added);
+    CHECK(b.deadline() == at(15));  // from its first item
+    CHECK(!b.due(at(14)));
+    CHECK(!b.due(at(3)));
+    CHECK(b.due(at(15)));
+    CHECK(b.try_add('c', 1U, at(2)) == adding::added);  // a clock that went back
+    CHECK(b.deadline() == at(7));
+    CHECK(b.take(at(7)) == taken{'c', {1}, 1, closed_by::deadline, at(2)});
+    CHECK(b.deadline() == at(15));
+    CHECK(b.take(at(16)).closed == closed_by::deadline);
+    CHECK(b.deadline() == at(17));
+    CHECK(b.take(at(16)).closed == closed_by::end);
+
+    // One past its deadline is closed by `key` if another key came for its place.
+    numbers one({.bytes = 9}, itself, {.open = 1, .linger = 5s});
+    CHECK(one.try_add('a', 1U, at(1)) == adding::added);
+    CHECK(one.try_add('b', 1U, at(9)) == adding::full);
+    CHECK(one.take(at(9)).closed == closed_by::key);
+
+    numbers at_once({.bytes = 100}, itself, {.linger = 0s});
+    CHECK(at_once.try_add('a', 1U, at(7)) == adding::added);
+    CHECK(at_once.due(at(7)));
+    CHECK(at_once.take(at(7)).closed == closed_by::deadline);
+    numbers at_the_end({.bytes = 100}, itself, {.linger = 5s});
+    CHECK(at_the_end.try_add('a', 1U, steady_time::highest()) == adding::added);
+    CHECK(at_the_end.deadline() == steady_time::highest());
+    numbers for_ever({.bytes = 100}, itself);
+    CHECK(for_ever.try_add('a', 1U, at(7)) == adding::added);
+    CHECK(!for_ever.due(steady_time::highest()));
+    CHECK(for_ever.take(steady_time::highest()).closed == closed_by::end);
+}
+
+TEST_CASE("keyed_batches: limits and sizes that make no sense do no harm")
+{
+    for (const std::uint64_t n : {0U, 1U}) {
+        numbers b({.items = n}, itself, {.open = n, .items = n});
+        CHECK(b.try_add('a', 5U, at(0)) == adding::added);
+        CHECK(b.due(at(0)));
+        CHECK(b.try_add('a', 5U, at(0)) == adding::full);
+        CHECK(b.try_add('b', 5U, at(0)) == adding::full);
+        CHECK(b.take(at(0)) == taken{'a', {5}, 5, closed_by::items, at(0)});
+        CHECK(b.try_add('b', 5U, at(0)) == adding::added);
+    }
+    numbers any({.bytes = 10}, itself, {.open = 0, .items = unlimited});
+    CHECK(any.try_add('a', 5U, at(0)) == adding::added);
+    CHECK(any.try_add('a', 5U, at(0)) == adding::added);
+    CHECK(any.try_add('b', 5U, at(0)) == adding::full);
+    numbers nothing({.bytes = 0, .items = 0, .single = 0}, itself);
+    CHECK(nothing.try_add('a', 1U, at(0)) == adding::too_large);
+    numbers enveloped({.bytes = 10, .envelope = 11}, itself);
+    CHECK(enveloped.try_add('a', 0U, at(0)) == adding::too_large);
+    CHECK(enveloped.empty());
+    keyed_batches<char, int, int (*)(const int&)> negative({}, [](const int& n) { return n; });
+    CHECK(negative.try_add('a', -1, at(0)) == adding::too_large);
+    CHECK(negative.try_add('a', 1, at(0)) == adding::added);
+    CHECK(negative.try_add('a', -1, at(0)) == adding::too_large);
+    CHECK(negative.items() == 1);
+}
+
+TEST_CASE("keyed_batches: takes a message only if it keeps it")
+{
+    using owner = std::unique_ptr<std::string>;
+    const auto size = [](const owner& o) -> std::uint64_t { return o->size(); };
+    keyed_batches<std::string, owner, decltype(size)> b({.bytes = 5}, size, {.open = 1});
+    const auto refused = [&b](const char* key, const char* text, adding what) {
+        owner o = std::make_unique<std::string>(text);
+        CHECK(b.try_add(key, std::move(o), at(0)) == what);
+        REQUIRE(o);
+        CHECK(*o == text);
+    };
+    refused("a", "abcdef", adding::too_large);
+    owner small = std::make_unique<std::string>("abc");
+    CHECK(b.try_add("a", std::move(small), at(0)) == adding::added);
+    CHECK(!small);
+    refused("a", "abcdef", adding::too_large);
+    refused("a", "xyz", adding::full);
+    refused("b", "xyz", adding::full);
+    CHECK(*b.take(at(0)).items.front() == "abc");
+}
+
+TEST_CASE("keyed_batches: sizes may depend on places; a copy is a snapshot")
+{
+    texts b({.bytes = 10}, json_array{}, {.open = 2});
+    CHECK(b.try_add("k", "abc", at(0)) == adding::added);
+    const texts before = b;
+    CHECK(b == before);
+    CHECK(b.try_add("k", "defg", at(0)) == adding::added);
+    CHECK(b != before);
+    CHECK(b.try_add("l", "12345678", at(0)) == adding::added);
+    texts copy = before;
+    CHECK(copy.try_add("k", "defgh", at(0)) == adding::full);
+    CHECK(copy != before);
+    CHECK(b.take("k", at(0)) ==
+          keyed_batch<std::string, std::string>{
+              "k", {"abc", "defg"}, 10, closed_by::end, at(0)});
+    CHECK(copy.take("k", at(0)).bytes == 5);
+}
+
+}  // namespace keyed_batches_test

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/tally.hpp>
+
+namespace tally_test {
+
+using waybill::adding;
+using waybill::closed_by;
+using waybill::envelope_of;
+using waybill::highest_size;
+using waybill::limits;
+using waybill::size_alone;
+using waybill::tally;
+
+struct own_size {
+    constexpr int operator()(int n) const { return n; }
+};
+using plain = waybill::plain_framing<own_size>;
+
+/// The envelope is ten times the first; each item takes one more than the one before it.
+struct growing {
+    struct state {
+        std::uint64_t count = 0;
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    constexpr int envelope(int first) const { return 10 * first; }
+    constexpr std::uint64_t delta(const state& s, int n) const
+    {
+        return waybill::as_size(n) + s.count;
+    }
+    constexpr void push(state& s, int) const { ++s.count; }
+};
+
+static_assert(name(adding::added) == "added");
+static_assert(name(adding::full) == "full");
+static_assert(name(adding::too_large) == "too_large");
+static_assert(name(static_cast<adding>(77)) == "?");
+
+static_assert(size_alone({.envelope = 5}, growing{}, 3) == 38);
+static_assert(envelope_of({.envelope = 5}, growing{}, 3) == 35);
+static_assert(envelope_of({.envelope = 5}, growing{}, -3) == highest_size);
+static_assert(size_alone({.envelope = highest_size}, plain{}, 3) == highest_size);
+
+// Three answers, the bytes and why it is full.
+static_assert([] {
+    const limits l{.bytes = 10, .envelope = 2};
+    tally<plain> t;
+    if (t.add(l, {}, 5) != adding::added || t.bytes != 7 || t.items != 1 || t.full) return false;
+    if (t.add(l, {}, 9) != adding::too_large || t.full) return false;
+    if (t.add(l, {}, 3) != adding::added || t.bytes != 10 || t.full) return false;
+    if (t.add(l, {}, 1) != adding::full || t.closed != closed_by::bytes) return false;
+    // What is small enough does not overtake what had to wait, and what is too large still is.
+    if (t.add(l, {}, 0) != adding::full || t.add(l, {}, 9) != adding::too_large) return false;
+    return t.bytes == 10 && t.items == 2;
+}());
+
+static_assert([] {
+    const limits l{.bytes = 10, .items = 2};
+    tally<plain> t;
+    if (t.add(l, {}, 1) != adding::added || t.full) return false;
+    if (t.add(l, {}, 1) != adding::added || !t.full || t.closed != closed_by::items) return false;
+    return t.add(l, {}, 1) == adding::full && t.add(l, {}, 11) == adding::too_large &&
+           t.closed == closed_by::items && t.bytes == 2;
+}());
+
+// An empty one is left as it was by what is too large.
+static_assert([] {
+    tally<growing> t;
+    return t.add({.bytes = 10}, {}, 1) == adding::too_large && t == tally<growing>{} &&
+           t.add({.single = 4}, {}, 5) == adding::too_large && t == tally<growing>{} &&
+           t.add({}, {}, -1) == adding::too_large && t == tally<growing>{} &&
+           t.add({.envelope = highest_size}, {}, 0) == adding::too_large && t == tally<growing>{};
+}());
+
+// By its place: what is too large behind others may fit in front, and the other way round.
+static_assert([] {
+    const limits l{.bytes = 100, .single = 4};
+    tally<growing> t;
+    if (t.add(l, {}, 3) != adding::added || t.bytes != 33) return false;
+    if (t.add(l, {}, 3) != adding::added || t.bytes != 37) return false;
+    if (t.add(l, {}, 3) != adding::full || t.closed != closed_by::bytes) return false;  // 5 here
+    t = {};
+    if (t.add(l, {}, 3) != adding::added) return false;
+    t = {};
+    if (t.add({.bytes = 30}, {}, 2) != adding::added) return false;
+    return t.add({.bytes = 30}, {}, 3) == adding::added &&    // alone it would take 33
+           t.add({.bytes = 30}, {}, 3) == adding::too_large;  // here it would take 5
+}());
+
+// Limits that change between two items count from then on.
+static_assert([] {
+    tally<plain> t;
+    for (int i = 0; i != 3; ++i) (void)t.add({}, {}, 1);
+    if (t.add({.items = 3}, {}, 1) != adding::full || t.closed != closed_by::items) return false;
+    t = {};
+    if (t.add({.bytes = 100}, {}, 50) != adding::added) return false;
+    return t.add({.bytes = 50}, {}, 1) == adding::full && t.bytes == 50;
+}());
+
+// Nothing wraps around, and no limit of items is a limit of one.
+static_assert([] {
+    using wide = waybill::plain_framing<std::uint64_t (*)(std::uint64_t)>;
+    const wide f{[](std::uint64_t n) { return n; }};
+    constexpr std::uint64_t none = 0;
+    constexpr std::uint64_t one = 1;
+    tally<wide> t;
+    if (t.add({}, f, highest_size) != adding::too_large) return false;
+    constexpr std::uint64_t most = highest_size - 1;
+    if (t.add({}, f, most) != adding::added || t.bytes != most) return false;
+    if (t.add({}, f, none) != adding::added) return false;
+    if (t.add({}, f, one) != adding::full || t.bytes != most) return false;
+    t = {};
+    return t.add({.items = 0}, f, one) == adding::added && t.full && t.items == 1;
+}());
+
+static_assert([] {
+    tally<plain> t;
+    t.close(closed_by::key);
+    return t.full && t.closed == closed_by::key && t.add({}, {}, 1) == adding::full &&
+           t.closed == closed_by::key && t.items == 0;
+}());
+
+struct asking {
+    struct state {
+        int count = 0;
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    int envelope(int) const { return 0; }
+    int delta(const state&, int n) const
+    {
+        ++*asked;
+        return n;
+    }
+    void push(state& s, int) const { ++s.count; }
+
+    int* asked = nullptr;
+};
+
+TEST_CASE("a framing is asked once about what fits, and twice about what does not")
+{
+    int asked = 0;
+    const limits l{.bytes = 10};
+    tally<asking> t;
+    CHECK(t.add(l, asking{&asked}, 6) == adding::added);
+    CHECK(asked == 1);
+    CHECK(t.add(l, asking{&asked}, 5) == adding::full);
+    CHECK(asked == 3);
+    CHECK(t.add(l, asking{&asked}, 1) == adding::full);
+    CHECK(asked == 4);
+
+    // A size function says the same in every place, and is asked once.
+    asked = 0;
+    const auto size = [&asked](int n) {
+        ++asked;
+        return n;
+    };
+    const waybill::plain_framing<decltype(size)> f{size};
+    tally<waybill::plain_framing<decltype(size)>> p;
+    CHECK(p.add(l, f, 6) == adding::added);
+    CHECK(p.add(l, f, 5) == adding::full);
+    CHECK(asked == 2);
+}
+
+}  // namespace tally_test
