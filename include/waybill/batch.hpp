@@ -15,12 +15,17 @@
 #include <waybill/batch/flights.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/keyed_batches.hpp>
+#include <waybill/batch/normal.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/outbox.hpp>
+#include <waybill/batch/overhead.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/pace.hpp>
 #include <waybill/batch/packing.hpp>
 #include <waybill/batch/send_all.hpp>
+#include <waybill/batch/send_draft.hpp>
+#include <waybill/batch/send_items.hpp>
+#include <waybill/batch/send_keys.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_queue.hpp>
 #include <waybill/batch/send_report.hpp>

@@ -9,6 +9,7 @@
 #define WAYBILL_RETRY_HPP
 
 #include <waybill/retry/backoff.hpp>
+#include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/version.hpp>
 

@@ -8,43 +8,81 @@
 //
 //     waybill::sender next{policy, last.learnt()};       // goes on with what is known
 //
-// The model is bytes(batch) = envelope + sum of bodies + header * items, held against a budget.
-//   - A refusal that tells its numbers corrects the header and the limit by them.
-//   - One that tells nothing is an upper end; the largest accepted batch is a lower one; the budget
-//     is half-way between until they are within 1/64 of each other.
-//   - A refused batch of one item teaches nothing: it is the item, and what the batches taught that
-//     were refused because of it is forgotten.
+// A batch is expected to take
 //
-// This is the seam for better learning: the sender knows only what is public here.
+//     envelope + ratio * bodies + header * items
+//
+// bytes, and is cut that far below the limit that most bytes go through a request (see overhead.hpp
+// and normal.hpp): the more items vary, the farther.
+//   - Any number that a broker gives is taken: the size of a refused batch or of an accepted one,
+//     sizes of single items, the limit. One refusal with numbers is enough for headers that are
+//     alike.
+//   - A refusal that tells nothing says that the header is larger than believed, as long as nobody
+//     has told sizes; then it says that the limit is lower, and the limit is searched between the
+//     largest batch that was accepted and the smallest that was refused.
+//   - Upward probes. After 32 full batches in a row one is cut larger: for the highest limit known
+//     where the broker told a lower one, up to twice as large where a limit was searched, else by a
+//     sixteenth, since items may take less than they did. That last takes 512 where refusals tell
+//     sizes, and is never needed where accepted batches do. If a probe is accepted, another follows;
+//     the first that is refused ends it, and it takes twice as many to the next.
+//   - Batches that were closed for another reason than their bytes teach nothing about limits.
+//   - A refused batch of one item teaches nothing: it is the item.
+//
+// All arithmetic is the library's own and deterministic; nothing here fails or depends on time.
 
 #ifndef WAYBILL_BATCH_CALIBRATION_HPP
 #define WAYBILL_BATCH_CALIBRATION_HPP
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include <waybill/batch/normal.hpp>
+#include <waybill/batch/overhead.hpp>
+#include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
 
 /// What a batch is made of, as far as the sender knows.
 struct batch_sizes {
-    std::uint64_t bodies = 0;   ///< Bytes of items whose header is estimated.
+    std::uint64_t bodies = 0;   ///< Bytes of items whose overhead is estimated.
     std::uint64_t guessed = 0;  ///< How many those are.
-    std::uint64_t exact = 0;    ///< Bytes of items whose whole size a broker has told.
+    std::uint64_t exact = 0;    ///< Bytes of items whose whole size is known.
+    std::uint64_t told = 0;     ///< How many of those are known by a sum over several.
     std::uint64_t items = 0;    ///< All items.
 
     friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
 };
 
-/// What is known, in terms of the destination and not of how it was found out: to be stored, and
-/// understood by a later version that learns in another way. Sizes are those of whole batches.
+/// What a broker says of its own accord. Each level implies the one before.
+enum class broker_tells : std::uint8_t {
+    nothing,   ///< Yes and no.
+    refusals,  ///< Sizes in a refusal.
+    sizes,     ///< Sizes of accepted batches, too.
+};
+
+[[nodiscard]] constexpr std::string_view name(broker_tells t) noexcept
+{
+    switch (t) {
+        case broker_tells::nothing: return "nothing";
+        case broker_tells::refusals: return "refusals";
+        case broker_tells::sizes: return "sizes";
+    }
+    return "?";
+}
+
+/// What is known, to be stored. Sizes are those of whole batches.
 struct calibration_state {
-    std::uint64_t limit = unlimited;  ///< As documented, or as the broker reported it.
-    std::uint64_t envelope = 0;       ///< Bytes of a batch before its first item.
-    std::uint64_t header = 0;         ///< Estimated bytes of an item beyond its body.
-    std::uint64_t accepted = 0;  ///< The largest size that went through since the last surprise.
-    std::uint64_t refused = unlimited;  ///< The smallest that did not.
+    std::uint64_t limit = unlimited;    ///< As documented, or as the broker reported it.
+    std::uint64_t ceiling = unlimited;  ///< The highest of these: what is probed for.
+    std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
+    overhead_state items{};             ///< What items have beyond their bodies.
+    std::uint64_t accepted = 0;         ///< The largest size that went through,
+    std::uint64_t refused = unlimited;  ///< and the smallest that did not, of those that count.
+    std::uint32_t row = 0;              ///< Full batches accepted since a probe was refused.
+    std::uint32_t probe_after = 32;     ///< How many it takes, or a 16th where sizes are told.
+    broker_tells tells = broker_tells::nothing;
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;
 };
@@ -55,29 +93,229 @@ public:
 
     /// Starts from the limits as documented and a guess of the bytes that an item has beyond its body.
     constexpr explicit calibration(const limits& l, std::uint64_t header = 0) noexcept
-        : limit_(l.bytes), envelope_(l.envelope), header_(header)
+        : limit_(l.bytes),
+          ceiling_(l.bytes),
+          envelope_(l.envelope),
+          items_(static_cast<double>(header))
     {
     }
 
-    /// Goes on with what was known. A bracket that contradicts itself is forgotten.
-    constexpr explicit calibration(const calibration_state& known) noexcept
-        : limit_(known.limit),
-          envelope_(known.envelope),
-          header_(known.header),
-          accepted_(known.accepted),
-          refused_(known.refused)
+    /// Goes on with what was known. What contradicts itself is forgotten.
+    constexpr explicit calibration(const calibration_state& s) noexcept
+        : limit_(s.limit),
+          ceiling_(s.ceiling < s.limit ? s.limit : s.ceiling),
+          envelope_(s.envelope),
+          items_(s.items),
+          accepted_(s.accepted),
+          refused_(s.refused),
+          row_(s.row),
+          probe_after_(s.probe_after < 32 ? 32 : s.probe_after),
+          tells_(s.tells)
     {
-        if (refused_ <= accepted_) forget_bracket();
+        if (refused_ <= accepted_ || refused_ < 2) forget_bracket();
+        if (probe_after_ > 16'384) probe_after_ = 16'384;
     }
 
     /// All that is known, to be stored.
     [[nodiscard]] constexpr calibration_state state() const noexcept
     {
-        return {limit_, envelope_, header_, accepted_, refused_};
+        return {limit_,   ceiling_, envelope_,    items_.state(), accepted_,
+                refused_, row_,     probe_after_, tells_};
     }
 
-    /// Most bytes that the next batch should take by this model's own counting.
+    /// The limit as documented or as reported, whichever came last.
+    [[nodiscard]] constexpr std::uint64_t limit() const noexcept { return limit_; }
+
+    /// The estimated bytes of an item beyond its body, rounded up, where bodies are as large on the
+    /// wire as they are.
+    [[nodiscard]] constexpr std::uint64_t header() const noexcept
+    {
+        return whole(items_.state().header);
+    }
+
+    /// What items are estimated to have beyond their bodies.
+    [[nodiscard]] constexpr const overhead& items() const noexcept { return items_; }
+
+    /// The size that a batch is expected to have.
+    [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
+    {
+        const std::uint64_t known = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
+        if (b.guessed == 0) return known;
+        const double beyond = items_.mean(static_cast<double>(b.bodies),
+                                          static_cast<double>(b.guessed));
+        if (beyond < 0) return saturating_sub(known, whole(-beyond));
+        return saturating_add(known, whole(beyond));
+    }
+
+    /// The bytes that the next batch may be expected to have, and its margin.
     [[nodiscard]] constexpr std::uint64_t budget() const noexcept
+    {
+        if (!probing()) return believed_limit();
+        if (limit_ < ceiling_) return ceiling_;
+        if (refused_ == unlimited) return saturating_add(limit_, limit_ / 16);
+        // Up to twice as much, and half of that the next time if it was refused.
+        const std::uint64_t now = believed_limit();
+        std::uint64_t more = lesser(limit_ - now, now);
+        for (std::uint32_t n = probe_after_; n > 32; n /= 2) more /= 2;
+        return lesser(limit_, saturating_add(now, more > now / 32 ? more : now / 32 + 1));
+    }
+
+    /// The bytes to stay below the budget with such a batch, as its size is not certain.
+    [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
+    {
+        if (b.guessed == 0 && b.told == 0) return 0;
+        // The less a broker tells, the less a doubt is worth a margin: it is to be tried.
+        const double doubt = tells_ == broker_tells::sizes      ? 1
+                             : tells_ == broker_tells::refusals ? 0.5
+                                                                : 0.25;
+        const double spread = detail::root(variance(b, doubt));
+        // The formula counts bytes alone. A refusal is also a thing that people look at.
+        const double part = spread / static_cast<double>(budget());
+        return whole(1.25 * spread * detail::best_distance(part));
+    }
+
+    /// Whether a batch of this should be sent as one.
+    [[nodiscard]] constexpr bool fits(const batch_sizes& b) const noexcept
+    {
+        const std::uint64_t size = predict(b);
+        return size <= budget() && size != highest_size &&
+               saturating_add(size, margin(b)) <= budget();
+    }
+
+    /// A batch was accepted; `actual` is its size as the broker counted it, where it says so. It was
+    /// `full` where another item would have been too many bytes.
+    constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual,
+                            bool full) noexcept
+    {
+        const bool probe = full && probing();
+        const std::uint64_t counted = told(actual);
+        if (counted != 0) {
+            tells_ = broker_tells::sizes;
+            // A refusal was of a size that was expected, and this says how good that is.
+            const std::uint64_t guess = predict(b);
+            const std::uint64_t off = guess < counted ? counted - guess : guess - counted;
+            if (b.guessed != 0 && off > counted / 16) refused_ = unlimited;
+            items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+                           static_cast<double>(b.told), beyond_bodies(b, counted));
+        } else if (full && limit_ != unlimited) {
+            items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+                           static_cast<double>(b.told),
+                           beyond_bodies(b, probe ? ceiling_ : limit_), false);
+        }
+        const std::uint64_t size = counted != 0 ? counted : predict(b);
+        if (size > limit_ && (counted != 0 || limit_ < ceiling_)) {
+            limit_ = size > ceiling_ ? size : ceiling_;
+            ceiling_ = limit_;
+        }
+        if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
+        if (accepted_ >= refused_) {  // the limit has been raised: who knows how far
+            refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
+            if (refused_ > limit_) refused_ = unlimited;
+            if (probe) probe_after_ = 32;
+        }
+        const bool doubted = limit_ < ceiling_ || refused_ != unlimited ||
+                             (b.guessed != 0 && !items_.believed());
+        if (!full || !doubted) return;
+        // After a probe that went through comes another one.
+        if (probe || row_ >= patience()) return;
+        // Where the size is in doubt all the same, what was told is worth no patience.
+        const double far = static_cast<double>(limit_) / 16;
+        const double doubt = variance(b, 1) - variance(b, 0);
+        row_ += tells_ == broker_tells::refusals && doubt > far * far ? 32U : 1U;
+    }
+
+    /// A batch was refused for its size, with whatever numbers the broker gave.
+    constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
+                           std::optional<std::uint64_t> limit,
+                           const item_samples& samples = {}) noexcept
+    {
+        if (b.items < 2) return;
+        const std::uint64_t predicted = predict(b);
+        const bool probe = probing();
+        if (probe) {
+            row_ = 0;
+            if (probe_after_ < 16'384) probe_after_ *= 2;
+        }
+        // Numbers that do not explain the refusal are none, and 0 stands for none.
+        std::uint64_t size = told(actual);
+        std::uint64_t most = told(limit);
+        if (size != 0 && size <= most) size = most = 0;
+        if (most != 0) believe(most);
+        if (samples.n > 1 || size != 0) {
+            if (tells_ == broker_tells::nothing) tells_ = broker_tells::refusals;
+            const bool known = size != 0;
+            if (samples.n > 1) {
+                items_.sampled(samples);
+                if (envelope_ == 0) envelope_ = lesser(64, limit_ / 2'048);
+                if (!known) size = predict(b);
+            } else {
+                items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+                               static_cast<double>(b.told), beyond_bodies(b, size));
+            }
+            if (most != 0 || size > limit_) return;
+            // Sizes of items leave the envelope open; what lacks little is that.
+            if (!known && size > limit_ - limit_ / 64) {
+                envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, 64));
+            } else {
+                lower(size);
+            }
+        } else if (most == 0 || predicted <= limit_) {
+            if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_tells::sizes) {
+                lower(predicted);
+            } else if (!probe) {
+                items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+                               static_cast<double>(b.told), beyond_bodies(b, limit_), true);
+            }
+        }
+    }
+
+    friend bool operator==(const calibration&, const calibration&) = default;
+
+private:
+    /// A number that was told; 0 where it was none, or one that nobody can mean.
+    [[nodiscard]] static constexpr std::uint64_t told(std::optional<std::uint64_t> n) noexcept
+    {
+        const std::uint64_t size = n.value_or(0);
+        return size == highest_size ? 0 : size;
+    }
+
+    [[nodiscard]] static constexpr std::uint64_t whole(double x) noexcept
+    {
+        if (!(x > 0)) return 0;
+        if (x >= 18'446'744'073'709'549'568.0) return highest_size;
+        const auto n = static_cast<std::uint64_t>(x);
+        return static_cast<double>(n) < x ? n + 1 : n;
+    }
+
+    /// Of what a batch has beyond its bodies; the doubt about the mean counts so many times.
+    [[nodiscard]] constexpr double variance(const batch_sizes& b, double doubt) const noexcept
+    {
+        return items_.variance(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+                               static_cast<double>(b.told), doubt);
+    }
+
+    /// What is left of a size for the overhead of guessed items.
+    [[nodiscard]] constexpr double beyond_bodies(const batch_sizes& b, std::uint64_t size) const
+    {
+        return static_cast<double>(size) - static_cast<double>(envelope_) -
+               static_cast<double>(b.exact) - static_cast<double>(b.bodies);
+    }
+
+    [[nodiscard]] constexpr bool probing() const noexcept
+    {
+        return row_ >= patience() && (limit_ < ceiling_ || refused_ != unlimited ||
+                                      tells_ != broker_tells::sizes);
+    }
+
+    /// How many full batches it takes to the next probe. What was told is rarely wrong.
+    [[nodiscard]] constexpr std::uint32_t patience() const noexcept
+    {
+        const bool told = tells_ == broker_tells::refusals && limit_ == ceiling_;
+        return told && refused_ == unlimited ? 16 * probe_after_ : probe_after_;
+    }
+
+    /// The most that is believed to go through.
+    [[nodiscard]] constexpr std::uint64_t believed_limit() const noexcept
     {
         if (refused_ == unlimited) return limit_;
         const std::uint64_t gap = refused_ - accepted_;
@@ -85,67 +323,22 @@ public:
         return lesser(limit_, accepted_ == 0 ? refused_ - 1 : accepted_);
     }
 
-    /// The limit as documented or as reported, whichever came last.
-    [[nodiscard]] constexpr std::uint64_t limit() const noexcept { return limit_; }
-
-    /// The estimated bytes of an item beyond its body.
-    [[nodiscard]] constexpr std::uint64_t header() const noexcept { return header_; }
-
-    [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
+    constexpr void believe(std::uint64_t limit) noexcept
     {
-        const std::uint64_t headers = saturating_mul(header_, b.guessed);
-        return saturating_add(saturating_add(envelope_, b.exact),
-                              saturating_add(b.bodies, headers));
+        if (limit != limit_) {
+            row_ = 0;
+            probe_after_ = 32;
+        }
+        limit_ = limit;
+        if (ceiling_ < limit) ceiling_ = limit;
+        forget_bracket();
     }
 
-    /// A batch was accepted; `actual` is its size as the broker counted it, where it says so.
-    constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual) noexcept
+    constexpr void lower(std::uint64_t size) noexcept
     {
-        if (actual && b.guessed != 0) {
-            const std::uint64_t predicted = predict(b);
-            if (*actual > predicted) {
-                raise_header(*actual - predicted, b.guessed);
-            } else {
-                header_ -= lesser(header_, (predicted - *actual) / b.guessed / 8);
-            }
-        }
-        const std::uint64_t size = actual.value_or(predict(b));
-        if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
-        if (accepted_ >= refused_) refused_ = unlimited;  // the limit has been raised
-    }
-
-    /// A batch was refused for its size, with whatever numbers the broker gave.
-    constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit) noexcept
-    {
-        if (b.items < 2) {
-            // It is the item, not the limit: what was learnt while it was searched for is wrong.
-            if (predict(b) <= limit_) refused_ = unlimited;
-            return;
-        }
-        if (limit && *limit != 0 && !(actual && *actual <= *limit)) {
-            limit_ = *limit;
-            forget_bracket();
-        }
-        const std::uint64_t predicted = predict(b);
-        const bool told = actual && *actual > predicted && b.guessed != 0;
-        if (told) {
-            raise_header(*actual - predicted, b.guessed);
-            forget_bracket();
-        }
-        const std::uint64_t size = predict(b);
-        if ((limit || told) && size > limit_) return;  // the numbers explain the refusal
-        if (size == 0) return;
+        if (size < 2) return;
         refused_ = lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = 0;  // the limit has been lowered
-    }
-
-    friend bool operator==(const calibration&, const calibration&) = default;
-
-private:
-    constexpr void raise_header(std::uint64_t missing, std::uint64_t items) noexcept
-    {
-        header_ = saturating_add(header_, missing / items + (missing % items != 0 ? 1 : 0));
     }
 
     constexpr void forget_bracket() noexcept
@@ -155,10 +348,14 @@ private:
     }
 
     std::uint64_t limit_ = unlimited;
+    std::uint64_t ceiling_ = unlimited;
     std::uint64_t envelope_ = 0;
-    std::uint64_t header_ = 0;
-    std::uint64_t accepted_ = 0;         // the largest size that went through
-    std::uint64_t refused_ = unlimited;  // the smallest that did not
+    overhead items_;
+    std::uint64_t accepted_ = 0;
+    std::uint64_t refused_ = unlimited;
+    std::uint32_t row_ = 0;
+    std::uint32_t probe_after_ = 32;
+    broker_tells tells_ = broker_tells::nothing;
 };
 
 }  // namespace waybill::inline v0_1

@@ -27,6 +27,13 @@ struct flight {
     std::uint32_t tries = 0;  ///< Answers that left open whether it arrived.
     steady_time not_before{};
 
+    /// Whether one item more would have been too many bytes. One that is too large by itself says
+    /// nothing about that.
+    [[nodiscard]] bool full(const calibration& known) const
+    {
+        const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
+        return closed == closed_by::bytes && !alone;
+    }
     /// Which item stands at this place of the batch.
     [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
     {
@@ -49,7 +56,14 @@ public:
         for (const flight& f : list_) n += f.on_its_way ? 1U : 0U;
         return n;
     }
-    [[nodiscard]] flight& operator[](std::size_t i) { return list_[i]; }
+    /// The first that is not on its way now, if any.
+    [[nodiscard]] const flight* to_be_repeated() const
+    {
+        for (const flight& f : list_) {
+            if (!f.on_its_way) return &f;
+        }
+        return nullptr;
+    }
 
     [[nodiscard]] const flight* find(std::uint64_t attempt) const
     {

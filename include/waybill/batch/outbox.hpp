@@ -69,6 +69,7 @@ public:
     {
         return held_.data() + dead_ + (n - first_);
     }
+    [[nodiscard]] value_type* at(std::uint64_t n) { return held_.data() + dead_ + (n - first_); }
 
     /// How many have been pulled.
     [[nodiscard]] std::uint64_t pulled() const noexcept { return first_ + size(); }

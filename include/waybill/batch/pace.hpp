@@ -11,16 +11,17 @@
 #include <cstdint>
 #include <variant>
 
+#include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 
 namespace waybill::inline v0_1 {
 
 class pace {
 public:
-    explicit pace(const retry_policy& p) : policy_(p)
+    pace(const retry_policy& p, const retry_budget& b) : policy_(p), tokens_(b)
     {
         if (policy_.most == 0) policy_.most = 1;
-        if (policy_.most > 0xFFFF) policy_.most = 0xFFFF;
+        if (policy_.most > 0xFF) policy_.most = 0xFF;
     }
 
     [[nodiscard]] static constexpr bool retriable(fault_class c)
@@ -43,8 +44,18 @@ public:
         return w ? w->until : now;
     }
 
+    /// Whether a retry may be paid for, and paying for one.
+    [[nodiscard]] bool affords() const noexcept { return tokens_.left() != 0; }
+    [[nodiscard]] bool spend() noexcept { return tokens_.spend(); }
+    void succeeded() noexcept
+    {
+        answered();
+        tokens_.succeeded();
+    }
+
     void failed(steady_time now, std::uint32_t tries, double draw, duration hint)
     {
+        (void)tokens_.spend();
         not_before_ = later(not_before_, retry_at(now, tries, draw, hint));
     }
 
@@ -63,6 +74,7 @@ public:
 
 private:
     retry_policy policy_;
+    retry_tokens tokens_;
     std::uint32_t throttles_ = 0;  // answers in a row
     steady_time not_before_ = steady_time::lowest();
 };

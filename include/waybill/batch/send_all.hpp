@@ -72,6 +72,13 @@ public:
         return q;
     }
 
+    /// The item that was taken as number `n`, and what it measures now.
+    [[nodiscard]] decltype(auto) item(std::uint64_t n) const { return *seek(here_, n - place_); }
+    [[nodiscard]] queued measure(std::uint64_t n) const
+    {
+        return queued(detail::measured(size_, item(n)));
+    }
+
     [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
     {
         return sent_batch<I>(seek(here_, a.items.front().first - origin - place_), a);
@@ -118,9 +125,15 @@ public:
         return q;
     }
 
+    [[nodiscard]] auto& item(std::uint64_t n) const { return *box_.at(base_ + n); }
+    [[nodiscard]] queued measure(std::uint64_t n) const
+    {
+        return queued(detail::measured(size_, std::as_const(item(n))));
+    }
+
     [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
     {
-        const auto* first = box_.at(base_ + a.items.front().first - origin);
+        const auto* first = std::as_const(box_).at(base_ + a.items.front().first - origin);
         return sent_batch<decltype(first)>(first, a);
     }
 
@@ -164,11 +177,25 @@ private:
     return true;
 }
 
-template <class Source, class Clock, class Send>
+/// Leaves an item that is too large as it is.
+struct keep_too_large {
+    template <class Item>
+    [[nodiscard]] fault operator()(const Item&, const act::replace&) const
+    {
+        return {fault_class::permanent, {}};
+    }
+};
+
+template <class Source, class Clock, class Send, class Replace>
 class sending {
 public:
-    sending(Source& source, sender& s, Clock& clock, Send& send)
-        : source_(source), s_(s), clock_(clock), send_(send), origin_(*s.origin())
+    sending(Source& source, sender& s, Clock& clock, Send& send, Replace& replace)
+        : source_(source),
+          s_(s),
+          clock_(clock),
+          send_(send),
+          replace_(replace),
+          origin_(*s.origin())
     {
     }
 
@@ -182,6 +209,7 @@ public:
                     if (!feed(now)) transmit(a, now);
                 },
                 [&](const act::settle& x) { note(x, now); },
+                [&](const act::replace& r) { replace(r, now); },
                 [&](const act::wait& w) {
                     if (feed(now)) return;
                     report_.waiting = w.until;
@@ -225,11 +253,26 @@ private:
         if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
     }
 
+    /// What replaces an item may send, store and throw; the item is asked for again then.
+    void replace(act::replace r, steady_time now)
+    {
+        const std::uint64_t item = r.item;
+        r.item -= origin_;
+        fault f = replace_(source_.item(r.item), std::as_const(r));
+        if (f.ok()) {
+            s_.on(replaced{item, source_.measure(r.item).bytes}, now);
+        } else {
+            why_ = std::move(f.text);
+            s_.on(kept{item}, now);  // and that it is too large is said next
+        }
+    }
+
     void note(const act::settle& x, steady_time now)
     {
-        item_report r{
-            {x.items.first - origin_, x.items.count}, x.outcome, x.how, x.bytes, x.limit, {}};
+        item_report r{{x.items.first - origin_, x.items.count}, x.outcome, x.how, x.bytes, x.limit,
+                      x.envelope, {}};
         if (x.outcome == item_outcome::failed) r.text = text_;
+        if (x.outcome == item_outcome::too_large) r.text = std::exchange(why_, {});
         report_.add(std::move(r));
         s_.on(settled{x.items}, now);
         source_.release(saturating_sub(s_.first_open(), origin_));
@@ -253,9 +296,11 @@ private:
     sender& s_;
     Clock& clock_;
     Send& send_;
+    Replace& replace_;
     std::uint64_t origin_;
     send_report report_;
-    std::string text_;
+    std::string text_;  // of the last failure
+    std::string why_;   // an item was not replaced
     bool going_ = true;
     bool flushed_ = false;
 };
@@ -268,31 +313,42 @@ private:
 /// was given before, other than by a call for the same input; otherwise the report says
 /// `other_input`, as it does where the input is shorter than what was taken from it.
 ///
+/// Where the policy says `when_too_large::replace`, an item that fits into no batch is handed to
+/// `replace(item, act::replace)`: it stores the item elsewhere, puts a smaller reference in its place
+/// and returns an empty fault, and the reference is measured and sent under the same number. With any
+/// other fault the item stays and ends as `too_large`, with the fault's text. That comes before items
+/// in front of it are sent, and once for each item.
+///
 /// An exception of `send` passes through and takes the report of this call with it; the sender knows
 /// the attempt as one that may have arrived. ext/exceptions.hpp keeps both.
 template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F,
-          time_source Clock, class Send>
-[[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now, Send&& send)
+          time_source Clock, class Send, class Replace = detail::keep_too_large>
+[[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now,
+                                   Send&& send, Replace&& replace = {})
 {
     if (!detail::open_for(s, time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
     detail::walked_source<I, S, F> source(std::move(first), std::move(last), size, taken);
     if (source.taken() != taken) return {.other_input = true};
-    return detail::sending(source, s, now, send).run();
+    return detail::sending(source, s, now, send, replace).run();
 }
 
 /// The same for a container or a view that can be walked again.
-template <class Items, class F, time_source Clock, class Send>
+template <class Items, class F, time_source Clock, class Send,
+          class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
-[[nodiscard]] send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send)
+[[nodiscard]] send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send,
+                                   Replace&& replace = {})
 {
     return send_all(std::begin(items), std::end(items), size, s, std::move(now),
-                    std::forward<Send>(send));
+                    std::forward<Send>(send), std::forward<Replace>(replace));
 }
 
 /// The same for an input that can be read only once.
-template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Clock, class Send>
-[[nodiscard]] send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now, Send&& send)
+template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Clock, class Send,
+          class Replace = detail::keep_too_large>
+[[nodiscard]] send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now,
+                                   Send&& send, Replace&& replace = {})
 {
     if (!detail::open_for(s, time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
@@ -300,7 +356,7 @@ template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Cl
     const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
     if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
     detail::kept_source<outbox<I, S>, F> source(box, size, settled_before);
-    return detail::sending(source, s, now, send).run();
+    return detail::sending(source, s, now, send, replace).run();
 }
 
 }  // namespace waybill::inline v0_1

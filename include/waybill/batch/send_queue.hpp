@@ -2,20 +2,23 @@
 //
 // send_queue: the items that wait, and the batch that is being cut off their head.
 //
-// Part of the sender. An item is 16 bytes, held from when it is queued until it and all before it
-// are over. The draft is the batch that would go next; it grows while items come, and is cut anew
-// from the head whenever items came back or sizes are known better. So there is never a batch that
-// was cut with yesterday's knowledge.
+// Part of the sender. The draft is the batch that would go next. It grows while items come, is cut
+// anew from the head whenever items came back, and refitted when something was learnt. So there is
+// never a batch that was cut with yesterday's knowledge.
 
 #ifndef WAYBILL_BATCH_SEND_QUEUE_HPP
 #define WAYBILL_BATCH_SEND_QUEUE_HPP
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/send_draft.hpp>
+#include <waybill/batch/send_items.hpp>
+#include <waybill/batch/send_keys.hpp>
+#include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
@@ -23,48 +26,29 @@ namespace waybill::inline v0_1 {
 
 class send_queue {
 public:
-    enum class state : std::uint8_t {
-        waiting,    ///< To be sent.
-        away,       ///< In a batch on its way, or to be repeated.
-        over,       ///< Accepted, or settled otherwise.
-        gone,       ///< Failed for good; `most` holds the fault class.
-        undecided,  ///< Failed for good this time, but may have arrived before.
-    };
+    using state = send_item::state;
 
-    struct item {
-        std::uint64_t bytes = 0;
-        std::uint32_t most = any_number;  ///< Items that a batch with this one may have.
-        std::uint16_t tries = 0;          ///< Failures; refusals and throttling are none.
-        state kind = state::waiting;
-        bool exact = false;  ///< A broker has told `bytes`; nothing is to be added.
+    explicit send_queue(const send_policy& p)
+        : limits_(p.limit),
+          linger_(p.linger),
+          too_large_(p.on_too_large),
+          fresh_{.size = p.exact_sizes ? send_item::known::exact : send_item::known::body},
+          ordered_(p.ordered),
+          one_key_(p.one_key)
+    {
+        if (limits_.items == 0) limits_.items = 1;
+    }
 
-        friend bool operator==(const item&, const item&) = default;
-    };
-    static_assert(sizeof(item) == 16, "an unsettled item takes 16 bytes");
+    [[nodiscard]] std::uint64_t begin() const noexcept { return items_.begin(); }
+    [[nodiscard]] std::uint64_t end() const noexcept { return items_.end(); }
+    [[nodiscard]] send_items& items() noexcept { return items_; }
+    [[nodiscard]] const send_draft& head() const noexcept { return draft_; }
 
-    struct draft {
-        std::vector<run> parts;
-        batch_sizes sizes;
-        std::uint64_t scan = 0;           ///< The next number to look at.
-        std::uint64_t most = any_number;  ///< Items that it may have.
-        steady_time since;                ///< When it got its first item.
-        closed_by closed = closed_by::end;
-        bool full = false;
-
-        [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
-        friend bool operator==(const draft&, const draft&) = default;
-    };
-
-    static constexpr std::uint32_t any_number = ~std::uint32_t{0};
-
-    send_queue(const limits& l, duration linger) : limits_(l), linger_(linger) {}
-
-    /// The number of the first item that is not over; `end()` where all are.
-    [[nodiscard]] std::uint64_t begin() const noexcept { return base_; }
-    /// The number that the next item gets.
-    [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (items_.size() - dead_); }
-    [[nodiscard]] item& operator[](std::uint64_t n) { return items_[dead_ + (n - base_)]; }
-    [[nodiscard]] const draft& head() const noexcept { return draft_; }
+    /// The first item that the caller is to replace.
+    [[nodiscard]] const act::replace* outsized() const noexcept
+    {
+        return outsized_.empty() ? nullptr : &outsized_.front();
+    }
 
     /// Whether there is a draft that may go, now or later, though nothing more comes.
     [[nodiscard]] bool may_go() const noexcept
@@ -87,41 +71,77 @@ public:
     /// Items below this number wait for no batch to fill.
     void hurry(std::uint64_t below) noexcept
     {
+        draft_.catch_up();
         if (below > hurry_) hurry_ = below;
     }
 
-    void push(const item& i) { items_.push_back(i); }
-
-    /// Lets the draft grow until it is full or the queue is at its end. An item that no header and no
-    /// cut can save is over at once, and `too_large(number, bytes, limit)` hears of it.
-    template <class F>
-    void extend(const calibration& known, steady_time now, F&& too_large)
+    void push(const queued& q)
     {
+        draft_.catch_up();
+        std::uint32_t key = 0;
+        if (ordered_ || one_key_) key = keys_.enter(q.key);
+        items_.push(fresh_, q.bytes).key = key;
+    }
+
+    /// The same, and the draft has grown by it, for an item of which that is clear at a glance.
+    [[nodiscard, gnu::always_inline]] bool push_sure(const queued& q)
+    {
+        if (!draft_.can_take(q.bytes)) return false;
+        items_.push(fresh_, q.bytes);
+        draft_.take(q.bytes);
+        return true;
+    }
+
+    /// Lets the draft grow until it is full or the queue is at its end. What cannot be sent at all
+    /// is over at once.
+    void extend(const calibration& known, steady_time now, settlements& notes)
+    {
+        draft_.catch_up();
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
-            item& i = (*this)[draft_.scan];
+            send_item& i = items_[draft_.scan];
+            if (i.kind == state::outsized) break;
             if (i.kind != state::waiting) continue;
+            if (ordered_) {
+                if (keys_[i.key].holds(draft_.scan)) {
+                    end(draft_.scan, item_outcome::held_back, notes);
+                    continue;
+                }
+                if (keys_[i.key].away) continue;
+            }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
-            if (i.bytes > limits_.single || whole > known.limit() || whole == highest_size) {
-                i.kind = state::over;
-                const bool single = i.bytes > limits_.single;
-                too_large(draft_.scan, single ? i.bytes : whole,
-                          single ? limits_.single : known.limit());
+            const bool single = i.bytes > limits_.single;
+            const bool large = single || whole > known.limit() || whole == highest_size;
+            if (large && (too_large_ != when_too_large::send_alone || whole == highest_size)) {
+                const std::uint64_t limit = single ? limits_.single : known.limit();
+                if (outsize(draft_.scan, single ? i.bytes : whole, limit, notes)) break;
                 continue;
             }
-            if (!admit(i, known)) return;
-            if (draft_.sizes.items == 1) draft_.since = now;
-            add(draft_.scan);
+            if (draft_.empty()) draft_.since = now;
+            if (!draft_.admit(draft_.scan, i, known, limits_, one_key_, large)) return;
+        }
+        // Who may have been told of the draft has to be told that it has changed.
+        if (!ordered_ && !one_key_ && draft_.scan == end() && !may_go()) {
+            draft_.look_ahead(known, limits_, fresh_.size == send_item::known::exact);
         }
         trim();
     }
 
-    /// Cuts again from the head. A draft that was waiting to fill has waited since it began.
-    template <class F>
-    void recut(const calibration& known, steady_time now, F&& too_large)
+    /// Something was learnt: the draft may take more, or is too large.
+    void refit(const calibration& known, steady_time now, settlements& notes)
     {
+        draft_.catch_up();
+        if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return recut(known, now, notes);
+        draft_.reopen(limits_);
+        extend(known, now, notes);
+    }
+
+    /// Cuts again from the head. A draft that was waiting to fill has waited since it began.
+    void recut(const calibration& known, steady_time now, settlements& notes)
+    {
+        draft_.catch_up();
         const steady_time since = draft_.empty() ? now : draft_.since;
-        begin_draft(base_);
-        extend(known, now, std::forward<F>(too_large));
+        draft_.begin(begin());
+        extend(known, now, notes);
         if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
     }
 
@@ -129,46 +149,64 @@ public:
     /// `buffer` is where the next draft keeps its runs.
     [[nodiscard]] std::vector<run> take_head(std::vector<run> buffer)
     {
-        for_each(draft_.parts, [](item& i) { i.kind = state::away; });
+        items_.mark(draft_.parts, state::away);
+        if (ordered_) {
+            items_.for_each(draft_.parts, [this](send_item& i) { keys_[i.key].away = true; });
+        }
         buffer.swap(draft_.parts);
-        begin_draft(draft_.scan);
+        draft_.begin(draft_.scan);
         return buffer;
     }
 
     /// All of these wait again.
     void give_back(const std::vector<run>& parts)
     {
-        for_each(parts, [](item& i) { i.kind = state::waiting; });
+        landed(parts);
+        items_.mark(parts, state::waiting);
     }
 
-    /// A batch of so many items was too large. Every item keeps how many a batch with it may have at
-    /// most. That number falls with each refusal, whatever has been learnt, so a batch cannot be
-    /// refused for ever. `sizes` tells them whole, one by one, or is null.
-    void shrink(const std::vector<run>& parts, std::uint64_t items, const std::uint64_t* sizes)
+    /// An item fits into no batch. True if the caller is asked to replace it; else it is over.
+    bool outsize(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit, settlements& notes)
     {
-        std::uint64_t most = lesser(items, any_number) - 1;
-        for_each(parts, [&](const item& i) {
-            if (i.most != any_number) most = lesser(most, items / 2);
-        });
-        for_each(parts, [&](item& i) {
-            i.most = static_cast<std::uint32_t>(most);
-            if (!sizes) return;
-            i.bytes = *sizes++;
-            i.exact = true;
-        });
+        send_item& i = items_[n];
+        if (too_large_ == when_too_large::replace && i.replaced == 0) {
+            i.kind = state::outsized;
+            outsized_.push_back({n, bytes, limit, limits_.envelope});
+            return true;
+        }
+        end_too_large(n, bytes, limit, notes);
+        return false;
+    }
+
+    /// The caller has put another in the place of the first that he was asked for, or has not.
+    void replace(std::optional<std::uint64_t> bytes, settlements& notes)
+    {
+        const act::replace a = outsized_.front();
+        outsized_.erase(outsized_.begin());
+        send_item& i = items_[a.item];
+        i.replaced = 1;
+        if (!bytes) {
+            end_too_large(a.item, a.bytes, a.limit, notes);
+            return;
+        }
+        i.bytes = *bytes;
+        i.size = fresh_.size;
+        i.most = send_item::any_number;
+        i.kind = state::waiting;
     }
 
     /// One of a batch has failed: it waits again if it may be tried `again`, else it is gone. What
     /// may have arrived with an earlier send of the same batch is neither.
-    void fail(item& i, fault_class how, bool again, bool may_have_arrived)
+    static void fail(send_item& i, fault_class how, bool again, bool may_have_arrived)
     {
         i.kind = may_have_arrived ? state::undecided : again ? state::waiting : state::gone;
-        if (i.kind == state::gone) i.most = static_cast<std::uint32_t>(how);
+        if (i.kind == state::gone) i.most = static_cast<std::uint16_t>(how);
     }
 
-    /// Ends what does not wait again, and notes how, run by run.
+    /// A batch is answered. Ends what does not wait again, as it is marked, run by run.
     void settle(const std::vector<run>& parts, settlements& notes)
     {
+        landed(parts);
         act::settle s;
         const auto note = [&] {
             if (s.items.count != 0) notes.push(s);
@@ -176,7 +214,7 @@ public:
         };
         for (const run& r : parts) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
-                item& i = (*this)[n];
+                const send_item& i = items_[n];
                 if (i.kind == state::waiting) continue;
                 item_outcome o = item_outcome::accepted;
                 fault_class how = fault_class::none;
@@ -185,7 +223,7 @@ public:
                     o = item_outcome::failed;
                     how = static_cast<fault_class>(i.most);
                 }
-                i.kind = state::over;
+                end(n, o);
                 if (s.items.end() != n || s.outcome != o || s.how != how) note();
                 if (s.items.count == 0) s = {{n, 0}, o, how};
                 ++s.items.count;
@@ -197,119 +235,93 @@ public:
     /// Ends all of these alike.
     void settle_all(const std::vector<run>& parts, item_outcome o, settlements& notes)
     {
-        for_each(parts, [](item& i) { i.kind = state::over; });
-        for (const run& r : parts) notes.push({r, o});
+        landed(parts);
+        if (!ordered_ && !one_key_) items_.end(parts);
+        for (const run& r : parts) {
+            if (ordered_ || one_key_) {
+                for (std::uint64_t n = r.first; n != r.end(); ++n) end(n, o);
+            }
+            notes.push({r, o});
+        }
     }
 
-    /// Ends all that wait, run by run: `f(run)`.
-    template <class F>
-    void end_waiting(F&& f)
+    /// Ends all that wait.
+    void end_waiting(settlements& notes)
     {
-        begin_draft(base_);
+        draft_.begin(begin());
+        outsized_.clear();
         for (; draft_.scan != end(); ++draft_.scan) {
-            item& i = (*this)[draft_.scan];
-            if (i.kind != state::waiting) continue;
-            i.kind = state::over;
-            f(run{draft_.scan, 1});
+            const state s = items_[draft_.scan].kind;
+            if (s != state::waiting && s != state::outsized) continue;
+            end(draft_.scan, item_outcome::unsent, notes);
         }
         trim();
     }
 
-    /// Forgets what is over at the head; moves the rest down once half of the buffer is dead.
+    /// Lets a key that has stopped go on with what is queued from now on.
+    heard resume(std::uint64_t key)
+    {
+        return keys_.resume(key, end()) ? heard::taken : heard::late;
+    }
+
     void trim()
     {
-        while (dead_ != items_.size() && items_[dead_].kind == state::over) {
-            ++dead_;
-            ++base_;
-        }
-        if (dead_ == items_.size()) {
-            items_.clear();
-            dead_ = 0;
-        } else if (dead_ > items_.size() / 2) {
-            items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(dead_));
-            dead_ = 0;
-        }
-        if (draft_.scan < base_) draft_.scan = base_;
+        items_.trim();
+        if (draft_.scan < begin()) draft_.scan = begin();
     }
 
-    template <class F>
-    void for_each(const std::vector<run>& parts, F&& f)
-    {
-        for (const run& r : parts) {
-            for (std::uint64_t n = r.first; n != r.end(); ++n) f((*this)[n]);
-        }
-    }
-
-    /// What is over at the head is no part of the value.
     friend bool operator==(const send_queue& a, const send_queue& b)
     {
-        if (a.base_ != b.base_ || a.end() != b.end() || a.hurry_ != b.hurry_) return false;
-        for (std::size_t i = a.dead_, j = b.dead_; i < a.items_.size(); ++i, ++j) {
-            if (!(a.items_[i] == b.items_[j])) return false;
-        }
-        return a.draft_ == b.draft_ && a.limits_ == b.limits_ && a.linger_ == b.linger_;
+        return a.items_ == b.items_ && a.draft_ == b.draft_ && a.keys_ == b.keys_ &&
+               a.outsized_ == b.outsized_ && a.hurry_ == b.hurry_ && a.limits_ == b.limits_ &&
+               a.linger_ == b.linger_;
     }
 
 private:
     [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
 
-    /// Counts an item into the draft if it fits there; closes the draft where it is full. An empty
-    /// draft takes anything: whether a guessed header makes it too large is for the broker to say.
-    [[nodiscard]] bool admit(const item& i, const calibration& known)
+    void landed(const std::vector<run>& parts)
     {
-        batch_sizes with = draft_.sizes;
-        ++with.items;
-        if (i.exact) {
-            with.exact = saturating_add(with.exact, i.bytes);
-        } else {
-            ++with.guessed;
-            with.bodies = saturating_add(with.bodies, i.bytes);
-        }
-        const std::uint64_t most = lesser(draft_.most, i.most);
-        const std::uint64_t size = known.predict(with);
-        const bool fits = size <= known.budget() && size != highest_size && with.items <= most;
-        if (!fits && !draft_.empty()) {
-            draft_.full = true;
-            draft_.closed = closed_by::bytes;
-            return false;
-        }
-        draft_.sizes = with;
-        draft_.most = most;
-        const bool counted = with.items >= limits_.items;
-        if (!fits || counted || with.items >= most) {
-            draft_.full = true;
-            draft_.closed = fits && counted ? closed_by::items : closed_by::bytes;
-        }
-        return true;
+        if (!ordered_) return;
+        items_.for_each(parts, [this](send_item& i) { keys_[i.key].away = false; });
     }
 
-    void add(std::uint64_t n)
+    void end(std::uint64_t n, item_outcome o)
     {
-        if (!draft_.parts.empty() && draft_.parts.back().end() == n) {
-            ++draft_.parts.back().count;
-        } else {
-            draft_.parts.push_back({n, 1});
-        }
+        send_item& i = items_[n];
+        i.kind = state::over;
+        if (!ordered_ && !one_key_) return;
+        const bool stops = o == item_outcome::too_large || o == item_outcome::failed ||
+                           o == item_outcome::undecided;
+        if (ordered_ && stops) keys_.stop(i.key, n);
+        keys_.leave(i.key);
     }
 
-    void begin_draft(std::uint64_t scan)
+    void end(std::uint64_t n, item_outcome o, settlements& notes)
     {
-        draft_.parts.clear();
-        draft_.sizes = {};
-        draft_.most = any_number;
-        draft_.since = {};
-        draft_.closed = closed_by::end;
-        draft_.full = false;
-        draft_.scan = scan;
+        end(n, o);
+        notes.push({{n, 1}, o});
+    }
+
+    void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
+                       settlements& notes)
+    {
+        end(n, item_outcome::too_large);
+        notes.push({{n, 1}, item_outcome::too_large, fault_class::permanent, bytes, limit,
+                    limits_.envelope});
     }
 
     limits limits_;
     duration linger_;
+    when_too_large too_large_;
+    send_item fresh_;  // what is queued is like this one
+    bool ordered_;
+    bool one_key_;
     std::uint64_t hurry_ = 0;
-    std::vector<item> items_;  // number base_ is at items_[dead_]
-    std::size_t dead_ = 0;
-    std::uint64_t base_ = 0;
-    draft draft_;
+    send_items items_;
+    send_keys keys_;
+    send_draft draft_;
+    std::vector<act::replace> outsized_;
 };
 
 }  // namespace waybill::inline v0_1

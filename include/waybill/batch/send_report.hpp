@@ -20,9 +20,10 @@ struct item_report {
     run items{};
     item_outcome outcome = item_outcome::accepted;
     fault_class how = fault_class::none;
-    std::uint64_t bytes = 0;  ///< Of an item that is too large: its batch of one,
-    std::uint64_t limit = 0;  ///< and what that was held against.
-    std::string text{};         ///< What the broker said of the last failure.
+    std::uint64_t bytes = 0;     ///< Of an item that is too large: its batch of one,
+    std::uint64_t limit = 0;     ///< what that was held against,
+    std::uint64_t envelope = 0;  ///< and what of it is not the item.
+    std::string text{};  ///< What the broker said of the last failure, or why nothing replaced it.
 
     friend bool operator==(const item_report&, const item_report&) = default;
 };
@@ -49,6 +50,11 @@ struct item_report {
         } else {
             line += " bytes at least, refused by itself though the limit is said to be ";
             line += std::to_string(r.limit);
+        }
+        if (r.envelope != 0) {
+            line += ", ";
+            line += std::to_string(r.envelope);
+            line += " of them envelope";
         }
     }
     if (r.outcome == item_outcome::failed) {

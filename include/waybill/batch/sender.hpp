@@ -8,10 +8,11 @@
 //     waybill::sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
 //     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...
 //     waybill::match(s.next(now),
-//         [&](act::send a)   { s.on(started{a.attempt}, now); transmit(a); },
-//         [&](act::settle x) { note(x); s.on(settled{x.items}, now); },
-//         [&](act::wait w)   { wake_at(w.until); },
-//         [&](act::idle)     { /* queue more, or flush */ });
+//         [&](act::send a)    { s.on(started{a.attempt}, now); transmit(a); },
+//         [&](act::settle x)  { note(x); s.on(settled{x.items}, now); },
+//         [&](act::replace r) { s.on(kept{r.item}, now); },           // if the policy asks for it
+//         [&](act::wait w)    { wake_at(w.until); },
+//         [&](act::idle)      { /* queue more, or flush */ });
 //     s.on(refused{a.attempt, actual, limit}, now);     // or accepted, partial, throttled, failed ...
 //
 // Whatever the broker answers, these hold:
@@ -22,10 +23,11 @@
 //      attempt in flight (the default) they also arrive in that order;
 //   4. what may have arrived is sent again only as the identical batch under the same attempt
 //      number, or not at all: then it is `undecided`;
-//   5. a batch over the limits is one single item that may still fit, and the broker's to judge.
-//
+//   5. a batch over the limits is one single item that may still fit, and the broker's to judge;
+//   6. where the policy says `ordered`, a key has one attempt in flight and stops at its first item
+//      that does not arrive: those behind it end as `held_back`, until `resumed`.
 // Costs: 16 bytes an item from the oldest unsettled one on, and no allocation once the buffers have
-// grown. An event is O(1); one that teaches walks these items to the end of the batch being cut.
+// grown. An event is O(1), but that items which come back are walked to the end of the next batch.
 
 #ifndef WAYBILL_BATCH_SENDER_HPP
 #define WAYBILL_BATCH_SENDER_HPP
@@ -49,17 +51,17 @@ namespace waybill::inline v0_1 {
 
 class sender {
 public:
-    using action = std::variant<act::send, act::settle, act::wait, act::idle>;
+    using action = std::variant<act::send, act::settle, act::replace, act::wait, act::idle>;
 
-    explicit sender(const send_policy& p) : sender(p, calibration(p.limit, p.header)) {}
+    explicit sender(const send_policy& p) : sender(p, calibration()) {}
 
     /// Goes on with what an earlier run has learnt about the same destination; from the policy's own
     /// limits where that is nothing yet.
     sender(const send_policy& p, const calibration& known)
         : policy_(p),
           learnt_(known == calibration() ? calibration(p.limit, p.header) : known),
-          queue_(p.limit, p.linger),
-          pace_(p.retry)
+          queue_(p),
+          pace_(p.retry, p.budget)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
     }
@@ -67,6 +69,7 @@ public:
     [[nodiscard]] action next(steady_time now) const
     {
         if (!settlements_.empty()) return settlements_.front();
+        if (const act::replace* r = queue_.outsized()) return *r;
         std::optional<steady_time> wake;
         for (const flight& f : flights_) {
             if (f.on_its_way) continue;
@@ -76,7 +79,7 @@ public:
         }
         if (queue_.may_go() && flights_.size() < policy_.in_flight) {
             const steady_time due = later(pace_.not_before(), queue_.due());
-            const send_queue::draft& d = queue_.head();
+            const send_draft& d = queue_.head();
             if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
             wake = wake ? earlier(*wake, due) : due;
         }
@@ -86,25 +89,27 @@ public:
 
     heard on(opened, steady_time)
     {
-        if (open_) return heard::late;
-        open_ = true;
+        if (origin_) return heard::late;
         origin_ = end();
         return heard::taken;
     }
 
     heard on(closed, steady_time)
     {
-        if (!open_) return heard::late;
-        open_ = false;
+        if (!origin_) return heard::late;
+        origin_.reset();
         return heard::taken;
     }
 
-    heard on(const queued& q, steady_time now)
+    [[gnu::always_inline]] heard on(const queued& q, steady_time now)
     {
-        queue_.push({.bytes = q.bytes});
-        cut(now, false);
+        if (!queue_.push_sure(q)) push(q, now);
         return heard::taken;
     }
+
+    heard on(const replaced& r, steady_time now) { return replace(r.item, r.bytes, now); }
+    heard on(const kept& k, steady_time now) { return replace(k.item, std::nullopt, now); }
+    heard on(const resumed& r, steady_time) { return queue_.resume(r.key); }
 
     heard on(flushed, steady_time)
     {
@@ -116,15 +121,11 @@ public:
     {
         if (stopped_) return heard::late;
         stopped_ = true;
-        for (std::size_t i = 0; i < flights_.size();) {
-            if (flights_[i].on_its_way) {
-                ++i;
-            } else {  // it was to be repeated
-                queue_.settle_all(flights_[i].parts, item_outcome::undecided, settlements_);
-                flights_.drop(flights_[i]);
-            }
+        while (const flight* f = flights_.to_be_repeated()) {
+            queue_.settle_all(f->parts, item_outcome::undecided, settlements_);
+            flights_.drop(*f);
         }
-        cut(now, true);
+        cut(now, cutting::again);
         return heard::taken;
     }
 
@@ -141,11 +142,10 @@ public:
     {
         flight* f = answered(a.attempt, now);
         if (!f) return heard::late;
-        const calibration before = learnt_;
-        learnt_.accepted(f->sizes, a.actual);
-        pace_.answered();
+        learnt_.accepted(f->sizes, a.actual, f->full(learnt_));
+        pace_.succeeded();
         queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
-        land(*f, now, !(before == learnt_));
+        land(*f, now, cutting::fit);
         return heard::taken;
     }
 
@@ -158,22 +158,21 @@ public:
         if (!f) return heard::late;
         pace_.answered();
         const std::uint64_t guess = learnt_.predict(f->sizes);
-        learnt_.refused(f->sizes, r.actual, r.limit);
+        learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes));
         // An earlier send of the same batch may have arrived all the same.
         if (f->tries != 0) return hand_back(*f, now);
         if (f->sizes.items == 1) {
-            const run alone = f->parts.front();
+            const std::uint64_t n = f->parts.front().first;
             const std::uint64_t told = r.item_sizes.empty() ? 0 : r.item_sizes.front();
-            queue_[alone.first].kind = send_queue::state::over;
-            settlements_.push({alone, item_outcome::too_large, fault_class::permanent,
-                               r.actual.value_or(told > guess ? told : guess),
-                               r.limit.value_or(learnt_.limit())});
-            land(*f, now, false);
-            return heard::taken;
+            queue_.give_back(f->parts);
+            queue_.outsize(n, r.actual.value_or(told > guess ? told : guess),
+                           r.limit.value_or(learnt_.limit()), settlements_);
+        } else {
+            queue_.items().shrink(f->parts, f->sizes, learnt_, r.item_sizes, r.actual);
+            queue_.give_back(f->parts);
         }
-        queue_.shrink(f->parts, f->sizes.items,
-                      r.item_sizes.empty() ? nullptr : r.item_sizes.data());
-        return give_back(*f, now);
+        land(*f, now, cutting::again);
+        return heard::taken;
     }
 
     heard on(const partial& p, steady_time now)
@@ -185,11 +184,13 @@ public:
         flight* f = answered(p.attempt, now);
         if (!f) return heard::late;
         pace_.answered();
-        queue_.for_each(f->parts, [](send_queue::item& i) { i.kind = send_queue::state::over; });
+        // What was taken in part was not too large.
+        learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_));
+        queue_.items().mark(f->parts, send_item::state::over);
         failures seen;
         for (const entry_fault& e : p.failed) {
-            send_queue::item& i = queue_[f->item_at(e.index)];
-            const bool told_twice = i.kind != send_queue::state::over;
+            send_item& i = queue_.items()[f->item_at(e.index)];
+            const bool told_twice = i.kind != send_item::state::over;
             if (e.how != fault_class::none && !told_twice) fail(*f, i, e.how, seen);
         }
         finish(*f, seen, now, p.draw, p.retry_after);
@@ -201,9 +202,13 @@ public:
         flight* f = answered(t.attempt, now);
         if (!f) return heard::late;
         pace_.throttled(now, t.draw, t.retry_after);
-        if (f->tries == 0) return give_back(*f, now);
-        if (stopped_) return hand_back(*f, now);
-        f->on_its_way = false;  // an earlier answer was unknown, so it stays the same batch
+        if (f->tries != 0 && stopped_) return hand_back(*f, now);
+        if (f->tries == 0) {
+            queue_.give_back(f->parts);
+            land(*f, now, cutting::again);
+        } else {
+            f->on_its_way = false;  // an earlier answer was unknown, so it stays the same batch
+        }
         return heard::taken;
     }
 
@@ -215,7 +220,7 @@ public:
         if (f->tries != 0 && pace::retriable(e.how)) return on(unknown{e.attempt, e.draw}, now);
         pace_.answered();
         failures seen;
-        queue_.for_each(f->parts, [&](send_queue::item& i) { fail(*f, i, e.how, seen); });
+        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.how, seen); });
         finish(*f, seen, now, e.draw, {});
         return heard::taken;
     }
@@ -226,7 +231,7 @@ public:
         if (!f) return heard::late;
         ++f->tries;
         const bool repeat = policy_.on_unknown == when_unknown::repeat && pace_.again(f->tries);
-        if (stopped_ || !repeat) return hand_back(*f, now);
+        if (stopped_ || !repeat || !pace_.spend()) return hand_back(*f, now);
         f->on_its_way = false;
         f->not_before = pace_.retry_at(now, f->tries, u.draw, {});
         return heard::taken;
@@ -245,31 +250,19 @@ public:
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
     /// The number that the next queued item gets.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
-
     /// The number of the first item that is not settled; `end()` where all are.
     [[nodiscard]] std::uint64_t first_open() const noexcept
     {
         return settlements_.first_item(queue_.begin());
     }
-
     /// Where the open input began, if one is open.
-    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept
-    {
-        return open_ ? std::optional(origin_) : std::nullopt;
-    }
-
+    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
     /// Whether more items, queued now, would travel with the next batch.
     [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && !queue_.head().full; }
-
     /// Whether nothing more is to be sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
-
     /// Nothing waits, is on its way or is to be settled.
-    [[nodiscard]] bool finished() const noexcept
-    {
-        return queue_.begin() == end() && settlements_.empty();
-    }
-
+    [[nodiscard]] bool finished() const noexcept { return first_open() == end(); }
     /// How many attempts are on their way.
     [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
 
@@ -288,23 +281,39 @@ private:
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), why};
     }
 
-    /// Lets the draft grow, or cuts it `again` from the head. If `next` may have answered it before
-    /// it gets another number with that, so that an answer about the old one is late and settles
-    /// nothing that was never sent.
-    void cut(steady_time now, bool again) { cut(now, again, is_head(attempts_)); }
-    void cut(steady_time now, bool again, bool asked)
+    void push(const queued& q, steady_time now)
     {
-        if (stopped_) {
-            queue_.end_waiting([&](run r) { settlements_.push({r, item_outcome::unsent}); });
-            return;
-        }
-        const auto too_large = [&](std::uint64_t n, std::uint64_t bytes, std::uint64_t limit) {
-            settlements_.push(
-                {{n, 1}, item_outcome::too_large, fault_class::permanent, bytes, limit});
-        };
+        queue_.push(q);
+        cut(now, cutting::on);
+    }
+
+    /// What becomes of the draft: it grows, is fitted to what was learnt, or is cut from the head.
+    enum class cutting : std::uint8_t { on, fit, again };
+
+    /// If `next` may have answered the draft before it changes, it gets another number with that, so
+    /// that an answer about the old one is late and settles nothing that was never sent.
+    void cut(steady_time now, cutting how) { cut(now, how, is_head(attempts_)); }
+    void cut(steady_time now, cutting how, bool asked)
+    {
+        if (stopped_) return queue_.end_waiting(settlements_);
         const std::uint64_t items = queue_.head().sizes.items;
-        again ? queue_.recut(learnt_, now, too_large) : queue_.extend(learnt_, now, too_large);
-        if (asked && (again || queue_.head().sizes.items != items)) ++attempts_;
+        switch (how) {
+            case cutting::on: queue_.extend(learnt_, now, settlements_); break;
+            case cutting::fit: queue_.refit(learnt_, now, settlements_); break;
+            case cutting::again: queue_.recut(learnt_, now, settlements_); break;
+        }
+        const bool changed = how == cutting::again || queue_.head().sizes.items != items;
+        if (asked && changed) ++attempts_;
+    }
+
+    heard replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)
+    {
+        const act::replace* asked = queue_.outsized();
+        if (!asked) return heard::late;
+        if (asked->item != item) return heard::invalid;
+        queue_.replace(bytes, settlements_);
+        cut(now, cutting::again);
+        return heard::taken;
     }
 
     [[nodiscard]] bool is_head(std::uint64_t attempt) const
@@ -332,45 +341,37 @@ private:
         flight f{.attempt = attempts_++, .parts = {}, .sizes = sizes, .closed = queue_.closed()};
         f.parts = queue_.take_head(flights_.buffer());
         flight& added = flights_.add(std::move(f));
-        cut(now, false);
+        cut(now, cutting::on, false);
         return &added;
     }
 
-    /// Ends a flight. Where items came back or something was learnt, the draft is cut anew.
-    void land(flight& f, steady_time now, bool again)
+    /// Ends a flight. Where items came back or a key is free again, the draft is cut anew.
+    void land(flight& f, steady_time now, cutting how)
     {
         const bool waited = f.closed == closed_by::deadline || f.closed == closed_by::end;
-        if (waited && again) queue_.hurry(f.parts.back().end());  // once is enough
+        if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());  // once is enough
         const bool asked = is_head(attempts_);  // not while this flight was in its place
         flights_.drop(f);
         queue_.trim();
-        if (again || stopped_) cut(now, true, asked);
+        cut(now, policy_.ordered ? cutting::again : how, asked);
     }
 
     /// Nobody knows whether these arrived, and they are not to be repeated.
     heard hand_back(flight& f, steady_time now)
     {
         queue_.settle_all(f.parts, item_outcome::undecided, settlements_);
-        land(f, now, true);
+        land(f, now, cutting::again);
         return heard::taken;
     }
 
-    /// All items of a flight wait again.
-    heard give_back(flight& f, steady_time now)
-    {
-        queue_.give_back(f.parts);
-        land(f, now, true);
-        return heard::taken;
-    }
-
-    void fail(const flight& f, send_queue::item& i, fault_class how, failures& seen)
+    void fail(const flight& f, send_item& i, fault_class how, failures& seen)
     {
         const bool stop = how == fault_class::cancelled || how == fault_class::ownership_lost;
-        const bool retry = pace::retriable(how) && pace_.again(i.tries + 1U);
-        queue_.fail(i, how, stop || retry, f.tries != 0);
+        const bool retry = pace::retriable(how) && pace_.again(i.tries + 1U) && pace_.affords();
+        send_queue::fail(i, how, stop || retry, f.tries != 0);
         seen.stop = seen.stop || stop;
         if (!retry || f.tries != 0) return;
-        i.tries = static_cast<std::uint16_t>(i.tries + 1U);
+        i.tries = static_cast<std::uint8_t>(i.tries + 1U);
         if (i.tries > seen.tries) seen.tries = i.tries;
     }
 
@@ -379,7 +380,7 @@ private:
     {
         queue_.settle(f.parts, settlements_);
         if (seen.tries != 0) pace_.failed(now, seen.tries, draw, hint);
-        land(f, now, true);
+        land(f, now, cutting::again);
         if (seen.stop) on(stopped{}, now);
     }
 
@@ -390,8 +391,7 @@ private:
     flights flights_;
     settlements settlements_;
     std::uint64_t attempts_ = 0;  // the number that the next new attempt gets
-    std::uint64_t origin_ = 0;    // where the input began that is open
-    bool open_ = false;
+    std::optional<std::uint64_t> origin_;  // where the input began that is open
     bool stopped_ = false;
 };
 

@@ -73,6 +73,7 @@ enum class item_outcome : std::uint8_t {
     failed,     ///< Refused for good, or tried as often as the policy allows.
     undecided,  ///< Sent, but nobody knows whether it arrived. Repeating it may double it.
     unsent,     ///< The sender was stopped first. It has not arrived.
+    held_back,  ///< An earlier item of its key did not arrive, so it was not sent.
 };
 
 [[nodiscard]] constexpr std::string_view name(item_outcome o) noexcept
@@ -83,6 +84,7 @@ enum class item_outcome : std::uint8_t {
         case item_outcome::failed: return "failed";
         case item_outcome::undecided: return "undecided";
         case item_outcome::unsent: return "unsent";
+        case item_outcome::held_back: return "held_back";
     }
     return "?";
 }
@@ -106,9 +108,21 @@ struct settle {
     item_outcome outcome = item_outcome::accepted;
     fault_class how = fault_class::none;  ///< Where the outcome is `failed`: the last failure.
     std::uint64_t bytes = 0;              ///< Where it is `too_large`: its size as far as is known,
-    std::uint64_t limit = 0;              ///< and what it was held against.
+    std::uint64_t limit = 0;              ///< what it was held against,
+    std::uint64_t envelope = 0;           ///< and what of the size is not the item.
 
     friend bool operator==(const settle&, const settle&) = default;
+};
+
+/// This item fits into no batch, and a smaller one is wanted in its place: store it elsewhere and
+/// tell `replaced` with the size of the reference, or `kept` where that cannot be.
+struct replace {
+    std::uint64_t item = 0;
+    std::uint64_t bytes = 0;     ///< Of a batch of this one, or of the item where that is limited,
+    std::uint64_t limit = 0;     ///< what that was held against,
+    std::uint64_t envelope = 0;  ///< and what of it is not the item.
+
+    friend bool operator==(const replace&, const replace&) = default;
 };
 
 }  // namespace act
@@ -124,12 +138,15 @@ struct closed {
 };
 
 /// One more item, of so many bytes without what the broker adds. A negative size reads as too large.
+/// The key is a number for its session or partition: it counts where the policy says so.
 struct queued {
     std::uint64_t bytes = 0;
+    std::uint64_t key = 0;
 
     constexpr queued() noexcept = default;
     template <countable N>
-    constexpr explicit queued(N size) noexcept : bytes(as_size(size))
+    constexpr explicit queued(N size, std::uint64_t key_ = 0) noexcept
+        : bytes(as_size(size)), key(key_)
     {
     }
 
@@ -139,6 +156,29 @@ struct queued {
 /// What is queued now need not wait for a batch to fill.
 struct flushed {
     friend bool operator==(const flushed&, const flushed&) = default;
+};
+
+/// In the place of this item there is now another, of so many bytes. It is measured as the first
+/// was, and replaced once at most.
+struct replaced {
+    std::uint64_t item = 0;
+    std::uint64_t bytes = 0;
+
+    friend bool operator==(const replaced&, const replaced&) = default;
+};
+
+/// This item stays as it is, and ends as `too_large`.
+struct kept {
+    std::uint64_t item = 0;
+
+    friend bool operator==(const kept&, const kept&) = default;
+};
+
+/// Items of this key that are queued from now on may be sent again, after one of them has failed.
+struct resumed {
+    std::uint64_t key = 0;
+
+    friend bool operator==(const resumed&, const resumed&) = default;
 };
 
 /// No more is to be sent. What has not been sent ends as `unsent`; attempts on their way are awaited.

@@ -52,19 +52,19 @@ inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 template <class T>
 concept outcome_in_words =
     one_of<T, adding, advance_outcome, batch_end, closed_by, commit_outcome, fault_class, heard,
-           item_outcome, jitter, when_exhausted, when_unknown>;
+           item_outcome, jitter, when_exhausted, when_too_large, when_unknown>;
 
 template <class T>
 concept act_in_words =
     one_of<T, act::advance, act::begin, act::commit, act::dead_letter, act::give_up, act::handle,
-           act::idle, act::read_back, act::release, act::retry_now, act::rollback, act::savepoint,
-           act::send, act::settle, act::undo, act::wait>;
+           act::idle, act::read_back, act::release, act::replace, act::retry_now, act::rollback,
+           act::savepoint, act::send, act::settle, act::undo, act::wait>;
 
 template <class T>
 concept fact_in_words =
     one_of<T, assignment, backoff, batch_policy, batch_report, calibration, calibration_state,
            checkpoint, config_error, dead_letter, duration, fault, item_report, limits,
-           partition_key, position, retry_policy, run, send_policy, send_report, steady_time,
+           partition_key, position, retry_budget, retry_policy, run, send_policy, send_report, steady_time,
            wall_time>;
 
 }  // namespace waybill::inline v0_1::detail

@@ -36,7 +36,13 @@ namespace waybill::inline v0_1::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::settle& a)
 {
-    return "settle " + text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, {}});
+    return "settle " + text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}});
+}
+
+[[nodiscard]] inline std::string line(const act::replace& a)
+{
+    return fmt::format("replace item {}: {} where the limit is {}", a.item, bytes(a.bytes),
+                       bytes(a.limit));
 }
 
 [[nodiscard]] inline std::string line(const act::begin&) { return "begin"; }

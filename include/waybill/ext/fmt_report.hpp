@@ -102,7 +102,8 @@ template <class T, class F>
 {
     std::string said = "limit " + bytes(c.limit);
     if (c.envelope != 0) said += ", envelope " + bytes(c.envelope);
-    said += ", header " + bytes(c.header);
+    said += fmt::format(", header {:.1f} bytes", c.items.header);
+    if (c.items.ratio != 1) said += fmt::format(" and {:.3f} of a body", c.items.ratio);
     if (c.accepted != 0) said += ", went through " + bytes(c.accepted);
     if (c.refused != unlimited) said += ", refused " + bytes(c.refused);
     return said;
@@ -125,11 +126,24 @@ template <class T, class F>
                        line(p.pauses));
 }
 
+[[nodiscard]] inline std::string line(const retry_budget& b)
+{
+    if (b.tokens == retry_budget::uncounted) return "retries not counted";
+    return fmt::format("{}, one more for each {}", counted(b.tokens, "retry", "retries"),
+                       counted(b.successes, "success", "successes"));
+}
+
 [[nodiscard]] inline std::string line(const send_policy& p)
 {
-    return fmt::format("{}; header {}, {} in flight, linger {}, if unknown {}; {}", line(p.limit),
-                       bytes(p.header), p.in_flight, line(p.linger), name(p.on_unknown),
-                       line(p.retry));
+    std::string said = fmt::format("{}; ", line(p.limit));
+    said += p.exact_sizes ? "exact sizes" : "header " + bytes(p.header);
+    said += fmt::format(", {} in flight, ", p.in_flight);
+    if (p.ordered) said += "ordered by key, ";
+    if (p.one_key) said += "one key a batch, ";
+    said += fmt::format("linger {}, if too large {}, if unknown {}; {}", line(p.linger),
+                        name(p.on_too_large), name(p.on_unknown), line(p.retry));
+    if (p.budget != retry_budget{}) said += "; " + line(p.budget);
+    return said;
 }
 
 [[nodiscard]] inline std::string line(const batch_policy& p)

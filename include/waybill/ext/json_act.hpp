@@ -46,8 +46,17 @@ inline void to_json(nlohmann::json& j, const send& a)
 }
 inline void to_json(nlohmann::json& j, const settle& a)
 {
-    j = item_report{a.items, a.outcome, a.how, a.bytes, a.limit, {}};
+    j = item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}};
     j["act"] = "settle";
+}
+
+inline void to_json(nlohmann::json& j, const replace& a)
+{
+    j = {{"act", "replace"},
+         {"item", a.item},
+         {"bytes", detail::size_or_unlimited(a.bytes)},
+         {"limit", detail::size_or_unlimited(a.limit)},
+         {"envelope", detail::size_or_unlimited(a.envelope)}};
 }
 
 inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }

@@ -17,6 +17,7 @@
 
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/calibration.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/batch_machine.hpp>
@@ -71,6 +72,8 @@ inline void to_json(nlohmann::json& j, const heard& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const item_outcome& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const jitter& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_exhausted& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const broker_tells& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_too_large& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
 
 // There is no way back by get<E>(): the library's own would take any number, and make an enumerator
@@ -95,6 +98,10 @@ template <class Json>
 void from_json(const Json&, jitter&) = delete;
 template <class Json>
 void from_json(const Json&, when_exhausted&) = delete;
+template <class Json>
+void from_json(const Json&, broker_tells&) = delete;
+template <class Json>
+void from_json(const Json&, when_too_large&) = delete;
 template <class Json>
 void from_json(const Json&, when_unknown&) = delete;
 

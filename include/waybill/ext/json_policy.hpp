@@ -16,6 +16,7 @@
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/retry/backoff.hpp>
+#include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/wire/limits.hpp>
 
@@ -81,14 +82,34 @@ inline void read_value(const json_place& at, retry_policy& into)
         .done();
 }
 
+/// Tokens that are not counted are "unlimited".
+inline void to_json(nlohmann::json& j, const retry_budget& b)
+{
+    const bool counted = b.tokens != retry_budget::uncounted;
+    j = {{"tokens", detail::size_or_unlimited(counted ? b.tokens : unlimited)},
+         {"successes", b.successes}};
+}
+
+inline void read_value(const json_place& at, retry_budget& into)
+{
+    std::uint64_t tokens = into.tokens == retry_budget::uncounted ? unlimited : into.tokens;
+    json_fields(at).may_size("tokens", tokens).may("successes", into.successes).done();
+    into.tokens = static_cast<std::uint32_t>(lesser(tokens, retry_budget::uncounted));
+}
+
 inline void to_json(nlohmann::json& j, const send_policy& p)
 {
     j = {{"limit", p.limit},
          {"header", detail::size_or_unlimited(p.header)},
+         {"exact_sizes", p.exact_sizes},
          {"in_flight", p.in_flight},
+         {"ordered", p.ordered},
+         {"one_key", p.one_key},
+         {"on_too_large", p.on_too_large},
          {"linger", p.linger},
          {"on_unknown", p.on_unknown},
-         {"retry", p.retry}};
+         {"retry", p.retry},
+         {"budget", p.budget}};
 }
 
 inline void read_value(const json_place& at, send_policy& into)
@@ -96,10 +117,15 @@ inline void read_value(const json_place& at, send_policy& into)
     json_fields(at)
         .may("limit", into.limit)
         .may_size("header", into.header)
+        .may("exact_sizes", into.exact_sizes)
         .may("in_flight", into.in_flight)
+        .may("ordered", into.ordered)
+        .may("one_key", into.one_key)
+        .may("on_too_large", into.on_too_large)
         .may("linger", into.linger)
         .may("on_unknown", into.on_unknown)
         .may("retry", into.retry)
+        .may("budget", into.budget)
         .done();
 }
 

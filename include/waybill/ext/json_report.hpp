@@ -56,6 +56,7 @@ inline void to_json(nlohmann::json& j, const item_report& r)
     if (r.outcome == item_outcome::too_large) {
         j["bytes"] = detail::size_or_unlimited(r.bytes);
         j["limit"] = detail::size_or_unlimited(r.limit);
+        if (r.envelope != 0) j["envelope"] = detail::size_or_unlimited(r.envelope);
     }
     if (!r.text.empty()) detail::put_text(j, "text", r.text);
 }

@@ -25,7 +25,7 @@
 namespace waybill::inline v0_1 {
 
 /// The versions of the forms that are written here.
-inline constexpr std::uint64_t calibration_version = 1;
+inline constexpr std::uint64_t calibration_version = 2;
 inline constexpr std::uint64_t checkpoint_version = 1;
 inline constexpr std::uint64_t dead_letter_version = 1;
 
@@ -40,30 +40,83 @@ inline void put_text(nlohmann::json& j, std::string_view field, const std::strin
 
 }  // namespace detail
 
-/// A bracket that contradicts itself is forgotten, as `calibration` forgets it: what is written can
-/// always be read.
+inline void to_json(nlohmann::json& j, const overhead_state& o)
+{
+    j = {{"ratio", o.ratio},
+         {"header", o.header},
+         {"ratio_variance", o.ratio_variance},
+         {"covariance", o.covariance},
+         {"header_variance", o.header_variance},
+         {"noise", o.noise},
+         {"drift", o.drift},
+         {"error", o.error},
+         {"seen", o.seen}};
+}
+
+inline void read_value(const json_place& at, overhead_state& into)
+{
+    json_fields(at)
+        .must("ratio", into.ratio)
+        .must("header", into.header)
+        .must("ratio_variance", into.ratio_variance)
+        .must("covariance", into.covariance)
+        .must("header_variance", into.header_variance)
+        .must("noise", into.noise)
+        .must("drift", into.drift)
+        .must("error", into.error)
+        .must("seen", into.seen)
+        .done();
+}
+
+/// What contradicts itself is forgotten, as `calibration` forgets it: what is written can always be
+/// read.
 inline void to_json(nlohmann::json& j, const calibration_state& known)
 {
     const calibration_state c = calibration(known).state();
     j = {{"version", calibration_version},
          {"limit", detail::size_or_unlimited(c.limit)},
+         {"ceiling", detail::size_or_unlimited(c.ceiling)},
          {"envelope", detail::size_or_unlimited(c.envelope)},
-         {"header", detail::size_or_unlimited(c.header)},
+         {"items", c.items},
          {"accepted", detail::size_or_unlimited(c.accepted)},
-         {"refused", detail::size_or_unlimited(c.refused)}};
+         {"refused", detail::size_or_unlimited(c.refused)},
+         {"row", c.row},
+         {"probe_after", c.probe_after},
+         {"tells", c.tells}};
 }
 
 inline void read_value(const json_place& at, calibration_state& into)
 {
+    if (at.value.is_object() && at.value.value("version", nlohmann::json()) == 1) {
+        std::uint64_t header = 0;  // the first form knew the header alone
+        std::uint64_t version = 1;
+        json_fields(at)
+            .must("version", version)
+            .must_size("limit", into.limit)
+            .must_size("envelope", into.envelope)
+            .must_size("header", header)
+            .must_size("accepted", into.accepted)
+            .must_size("refused", into.refused)
+            .done();
+        into.ceiling = into.limit;
+        into.items = overhead(static_cast<double>(header)).state();
+        if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
+        return;
+    }
     json_fields(at)
         .version(calibration_version)
         .must_size("limit", into.limit)
+        .must_size("ceiling", into.ceiling)
         .must_size("envelope", into.envelope)
-        .must_size("header", into.header)
+        .must("items", into.items)
         .must_size("accepted", into.accepted)
         .must_size("refused", into.refused)
+        .must("row", into.row)
+        .must("probe_after", into.probe_after)
+        .must("tells", into.tells)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
+    if (!(calibration(into).state() == into)) at.fail("numbers that do not contradict each other");
 }
 
 inline void to_json(nlohmann::json& j, const calibration& c) { j = c.state(); }

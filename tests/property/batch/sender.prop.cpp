@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
+#include <support/sanitized.hpp>
 #include <support/send_audit.hpp>
 
 #include <waybill/batch/send_all.hpp>
@@ -25,6 +26,7 @@
 namespace sender_prop {
 
 using namespace waybill;
+using tests_support::sanitized;
 
 namespace {
 
@@ -308,9 +310,9 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
     }));
 }
 
-TEST_CASE("sender: a header that is always the same costs one refusal, if the broker tells numbers")
+TEST_CASE("sender: a header that is always the same costs few requests, if the broker tells numbers")
 {
-    CHECK(rc::check("one refusal", [](std::uint64_t seed) {
+    CHECK(rc::check("few requests", [](std::uint64_t seed) {
         dice roll(seed);
         const std::uint64_t header = roll(50);
         std::vector<item> input(1 + roll(300));
@@ -322,7 +324,7 @@ TEST_CASE("sender: a header that is always the same costs one refusal, if the br
             [&](const auto& batch) {
                 return b.answer(std::vector<item>(batch.begin(), batch.end()), batch.attempt());
             });
-        RC_ASSERT(r.refusals <= 1);
+        RC_ASSERT(r.refusals <= 3);
         RC_ASSERT(r.accepted == input.size());
         // Greedy cuts with the true sizes, by hand.
         std::uint64_t fewest = 1, bytes = 0;
@@ -330,106 +332,353 @@ TEST_CASE("sender: a header that is always the same costs one refusal, if the br
             if (bytes + i.body + i.header > b.h.limit) ++fewest, bytes = 0;
             bytes += i.body + i.header;
         }
-        // One is refused; and what is left of it comes in a batch of fewer items than it had.
-        RC_ASSERT(r.sends <= fewest + 2);
+        // Nobody has told yet that all headers are alike, so batches stay below the limit at first.
+        RC_ASSERT(r.sends <= fewest + fewest / 2 + 3);
         RC_ASSERT(std::is_sorted(b.order.begin(), b.order.end()));
     }));
 }
 
-TEST_CASE("sender: several in flight, answers in any order, stopped at any time")
+// One schedule of any kind: a policy, items, what the broker does and when, all from one seed. Plain
+// loops, since there are a million of them. False, with the reason in the audit, where a promise broke.
+namespace {
+
+send_policy any_policy(dice& roll)
 {
-    CHECK(rc::check("in flight", [](std::uint64_t seed) {
+    send_policy p{.limit = {.bytes = 40 + roll(100),
+                            .items = 1 + roll(8),
+                            .single = 30 + roll(50),
+                            .envelope = roll(10)}};
+    p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
+    if (roll(2) == 0) p.linger = duration::milliseconds(static_cast<std::int64_t>(roll(50)));
+    p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
+    p.retry.most = static_cast<std::uint32_t>(1 + roll(4));
+    p.ordered = roll(2) == 0;
+    p.one_key = roll(3) == 0;
+    p.exact_sizes = roll(3) == 0;
+    p.on_too_large = static_cast<when_too_large>(roll(3));
+    if (roll(3) == 0) p.header = roll(10);
+    if (roll(3) == 0) {
+        p.budget.tokens = static_cast<std::uint32_t>(roll(4));
+        p.budget.successes = static_cast<std::uint32_t>(1 + roll(3));
+    }
+    return p;
+}
+
+class schedule {
+public:
+    send_audit::audit a{send_policy{}};
+
+    bool goes(std::uint64_t seed, bool twice)
+    {
         dice roll(seed);
-        send_policy p{.limit = {.bytes = 40 + roll(100),
-                                .items = 1 + roll(8),
-                                .single = 30 + roll(50),
-                                .envelope = roll(10)}};
-        p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
-        p.linger = roll(2) == 0 ? duration::highest()
-                                : duration::milliseconds(static_cast<std::int64_t>(roll(50)));
-        p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
-        p.retry.most = static_cast<std::uint32_t>(1 + roll(4));
+        const send_policy p = any_policy(roll);
+        a.begin(p);
         sender s(p);
-        send_audit::audit a(p);
-        std::uint64_t left = 1 + roll(40), throttles = 10;
-        const bool may_stop = roll(3) == 0;
+        left_ = 1 + roll(24);
+        throttles_ = 6;
+        const std::uint64_t keys = 1 + roll(4);
+        const bool may_stop = roll(4) == 0;
+        const bool numbers = roll(3) == 0;
         steady_time now{};
-        bool over = false;
-        for (int step = 0; !over; ++step) {
-            RC_ASSERT(step < 20'000);
-            const auto next = s.next(now);
-            RC_ASSERT(next == s.next(now));
+        for (int step = 0; step != 5'000; ++step) {
+            if (!a.broken.empty()) return false;
+            const sender::action next = s.next(now);
+            if (twice) a.must(next == s.next(now), "asked again it says the same");
             if (const auto* x = std::get_if<act::settle>(&next)) {
-                const act::settle done = *x;
-                a.gives_up(done.items);
-                a.settle(done);
-                RC_ASSERT(s.on(settled{done.items}, now) == heard::taken);
-                RC_ASSERT(a.broken == std::vector<std::string>());
+                const run done = x->items;
+                a.settle(*x);
+                a.must(s.on(settled{done}, now) == heard::taken, "settled in time");
                 continue;
             }
-            std::vector<std::uint64_t> away;
-            for (std::uint64_t n = 0; n != a.attempts.size(); ++n) {
-                if (a.attempts[n].away) away.push_back(n);
-            }
-            if (left != 0 && roll(3) == 0) {
-                const std::uint64_t bytes = roll(60);
-                a.queued(bytes);
-                s.on(queued{bytes}, now);
-                if (--left == 0) s.on(flushed{}, now);
-            } else if (may_stop && roll(60) == 0 && !a.stopped) {
-                a.stopped = true;
+            const std::uint64_t what = roll(16);
+            if (left_ != 0 && what < 6) {
+                queue(s, roll, keys, now);
+            } else if (may_stop && what == 6 && roll(8) == 0 && !a.stopped) {
                 s.on(stopped{}, now);
-            } else if (const auto* send = std::get_if<act::send>(&next); send && roll(2) == 0) {
+                a.stop();
+            } else if (p.ordered && what == 7) {
+                const std::uint64_t key = roll(keys + 1);
+                a.must((s.on(resumed{key}, now) == heard::taken) == a.resume(key), "resumed");
+            } else if (const auto* r = std::get_if<act::replace>(&next); r && what < 12) {
+                a.asked(*r);
+                const std::uint64_t n = r->item;
+                a.must(s.on(kept{n + 1}, now) == heard::invalid, "kept another");
+                if (roll(3) == 0) {
+                    a.kept(n);
+                    a.must(s.on(kept{n}, now) == heard::taken, "kept");
+                } else {
+                    const std::uint64_t bytes = roll(3) == 0 ? 500 : roll(40);
+                    a.replaced(n, bytes);
+                    a.must(s.on(replaced{n, bytes}, now) == heard::taken, "replaced");
+                }
+            } else if (const auto* send = std::get_if<act::send>(&next); send && what < 12) {
                 const std::uint64_t attempt = send->attempt;
                 a.sent(*send, now);
-                RC_ASSERT(s.on(started{attempt}, now) == heard::taken);
-            } else if (!away.empty()) {
-                const std::uint64_t n = away[roll(away.size())];
-                std::vector<entry_fault> entries;
-                for (std::uint64_t i = 0; i != a.attempts[n].items.size(); ++i) {
-                    if (roll(3) == 0)
-                        entries.push_back(
-                            {i, roll(2) == 0 ? fault_class::transient : fault_class::permanent});
+                if (attempt >= a.attempts.size() || roll(3) == 0) {
+                    answer(s, attempt, roll, numbers, now);
+                } else {
+                    a.must(s.on(started{attempt}, now) == heard::taken, "started in time");
                 }
-                send_audit::event e = accepted{n};
-                switch (roll(8)) {
-                    case 0:
-                        e = refused{n};
-                        break;
-                    case 1:
-                        e = partial{.attempt = n, .failed = entries};
-                        break;
-                    case 2:
-                        if (throttles != 0)
-                            --throttles, e = throttled{n, duration::milliseconds(5), roll.share()};
-                        break;
-                    case 3:
-                        e = failed{
-                            n, roll(2) == 0 ? fault_class::infrastructure : fault_class::permanent,
-                            "", roll.share()};
-                        break;
-                    case 4:
-                        e = unknown{n, roll.share()};
-                        break;
-                    default:
-                        break;
-                }
-                a.answered(e, now);
-                RC_ASSERT(std::visit([&](const auto& x) { return s.on(x, now); }, e) ==
-                          heard::taken);
+            } else if (const std::uint64_t n = away(roll); n != unlimited) {
+                answer(s, n, roll, numbers, now);
             } else if (const auto* w = std::get_if<act::wait>(&next)) {
                 now = w->until;
-            } else {
-                over = left == 0 && std::holds_alternative<act::idle>(next);
+            } else if (left_ == 0 && std::holds_alternative<act::idle>(next)) {
+                a.end();
+                a.must(s.finished() && s.first_open() == s.end(), "it is finished");
+                return a.broken.empty();
             }
-            if (roll(10) == 0) now = now + duration::milliseconds(1);
-            RC_ASSERT(a.broken == std::vector<std::string>());
+            if (what == 15) now = now + duration::milliseconds(1);
+            if (what == 14 && roll(9) == 0) s.on(accepted{a.attempts.size() + 50}, now);
         }
-        a.end();
-        RC_ASSERT(a.broken == std::vector<std::string>());
-        RC_ASSERT(s.finished());
-        RC_ASSERT(s.first_open() == s.end());
-    }));
+        a.must(false, "it does not end");
+        return false;
+    }
+
+private:
+    void queue(sender& s, dice& roll, std::uint64_t keys, steady_time now)
+    {
+        const std::uint64_t bytes = roll(20) == 0 ? 30 + roll(150) : roll(30);
+        const std::uint64_t key = roll(keys) * 0x4000'0000'0000'0001U;
+        a.queued(bytes, key);
+        s.on(queued(bytes, key), now);
+        if (--left_ == 0) s.on(flushed{}, now);
+    }
+
+    std::uint64_t away(dice& roll) const
+    {
+        std::uint64_t n = 0, found = unlimited;
+        for (std::uint64_t i = 0; i != a.attempts.size(); ++i) {
+            if (a.attempts[i].away && roll(++n) == 0) found = i;
+        }
+        return found;
+    }
+
+    void answer(sender& s, std::uint64_t n, dice& roll, bool numbers, steady_time now)
+    {
+        entries_.clear();
+        sizes_.clear();
+        send_audit::event e = accepted{n};
+        const std::size_t count = a.attempts[n].count;
+        switch (roll(10)) {
+            case 0: {
+                refused r{n};
+                if (numbers) {
+                    if (roll(2) == 0) r.actual = roll(200);
+                    if (roll(2) == 0) r.limit = 20 + roll(200);
+                    if (roll(4) == 0) {
+                        for (std::size_t i = 0; i != count; ++i) sizes_.push_back(roll(60));
+                        r.item_sizes = sizes_;
+                    }
+                }
+                e = r;
+                break;
+            }
+            case 1:
+                for (std::size_t i = 0; i != count; ++i) {
+                    const fault_class how = roll(2) == 0   ? fault_class::transient
+                                            : roll(9) != 0 ? fault_class::permanent
+                                                           : fault_class::infrastructure;
+                    if (roll(3) == 0) entries_.push_back({i, how});
+                }
+                e = partial{.attempt = n, .failed = entries_, .draw = roll.share()};
+                break;
+            case 2:
+                if (throttles_ == 0) break;
+                --throttles_;
+                e = throttled{n, duration::milliseconds(5), roll.share()};
+                break;
+            case 3:
+                e = failed{n, roll(2) == 0 ? fault_class::infrastructure : fault_class::permanent,
+                           "", roll.share()};
+                break;
+            case 4:
+                e = unknown{n, roll.share()};
+                break;
+            default:
+                break;
+        }
+        a.answered(e, now);
+        a.must(std::visit([&](const auto& x) { return s.on(x, now); }, e) == heard::taken,
+               "an answer in time is taken");
+    }
+
+    std::uint64_t left_ = 0;
+    std::uint64_t throttles_ = 0;
+    std::vector<entry_fault> entries_;
+    std::vector<std::uint64_t> sizes_;
+};
+
+}  // namespace
+
+TEST_CASE("sender: a million schedules, of all kinds, in any order")
+{
+    const std::uint64_t schedules = sanitized ? 20'000 : 1'000'000;
+    schedule one;
+    std::uint64_t sends = 0, items = 0, refusals = 0, replacements = 0, bad = 0;
+    for (std::uint64_t seed = 0; seed != schedules && bad == 0; ++seed) {
+        if (!one.goes(seed, seed % 16 == 0)) {
+            ++bad;
+            FAIL_CHECK("seed " << seed << ": " << one.a.broken.front());
+        }
+        sends += one.a.sends;
+        items += one.a.items.size();
+        refusals += one.a.refusals;
+        replacements += one.a.replacements;
+    }
+    MESSAGE(schedules, " schedules of ", items, " items: ", sends, " sends, ", refusals,
+            " refusals, ", replacements, " replacements");
+    CHECK(bad == 0);
+}
+
+TEST_CASE("sender: what is cut while items come is what would be cut with all of them there")
+{
+    // A draft that may not go yet is filled by a short cut, one that may go any time is not. With a
+    // pause that never ends in one of two senders, that is all the difference between them. Where
+    // sizes are guessed the short cut takes another margin, and may take items more; but not so many
+    // that the batch is expected to be over the budget.
+    std::uint64_t batches = 0;
+    for (std::uint64_t seed = 0; seed != (sanitized ? 50U : 1'000U); ++seed) {
+        dice roll(seed);
+        send_policy p{.limit = {.bytes = 2'000 + roll(60'000),
+                                .items = roll(2) == 0 ? unlimited : 10 + roll(500),
+                                .single = roll(3) == 0 ? 100 + roll(900) : unlimited,
+                                .envelope = roll(2) * roll(500)},
+                      .header = roll(2) * roll(80),
+                      .exact_sizes = roll(2) == 0,
+                      .on_too_large = static_cast<when_too_large>(roll(2))};
+        sender quick(p);
+        p.linger = duration::seconds(1'000'000);
+        sender slow(p);
+        const steady_time now{};
+        const std::uint64_t most_body = 1 + roll(roll(2) == 0 ? 400 : 2'000);
+        const std::uint64_t header = p.exact_sizes ? 0 : roll(120);
+        const std::uint64_t kind = roll(4);  // what the broker tells
+        std::vector<std::uint64_t> bodies;
+        const bool same = p.exact_sizes;
+        const auto both = [&](const auto& event) {
+            const heard h = quick.on(event, now);
+            if (same) CHECK(slow.on(event, now) == h);
+        };
+        for (std::uint64_t n = 0; n != 3'000;) {
+            const auto a = quick.next(now);
+            const auto b = slow.next(now);
+            if (const auto* x = std::get_if<act::settle>(&a)) {
+                if (same) REQUIRE(a == b);
+                both(settled{run(x->items)});
+                continue;
+            }
+            const auto* send = std::get_if<act::send>(&a);
+            const auto* other = std::get_if<act::send>(&b);
+            if (same) REQUIRE((send == nullptr) == (other == nullptr));
+            if (!send) {
+                bodies.push_back(roll(50) == 0 ? roll(3'000) : roll(most_body));
+                both(queued(bodies.back()));
+                ++n;
+                continue;
+            }
+            ++batches;
+            if (same) {
+                REQUIRE(send->items == other->items);
+                REQUIRE(send->bytes == other->bytes);
+                REQUIRE(send->closed == other->closed);
+            }
+            const std::uint64_t items = send->items.items();
+            CHECK(items <= p.limit.items);
+            if (items > 1) CHECK(send->bytes <= quick.learnt().budget());
+            std::uint64_t whole = p.limit.envelope;
+            for (const run& r : send->items) {
+                for (std::uint64_t i = r.first; i != r.end(); ++i) whole += bodies[i] + header;
+            }
+            const auto tell = [&](auto event) {
+                event.attempt = send->attempt;
+                const std::uint64_t again = same ? other->attempt : 0;
+                CHECK(quick.on(event, now) == heard::taken);
+                event.attempt = again;
+                if (same) CHECK(slow.on(event, now) == heard::taken);
+            };
+            if (whole > p.limit.bytes) {
+                refused no{};
+                if (kind > 1) no.actual = whole, no.limit = p.limit.bytes;
+                tell(no);
+            } else {
+                accepted yes{};
+                if (kind == 3) yes.actual = whole;
+                tell(yes);
+            }
+        }
+        if (same) CHECK(quick.learnt() == slow.learnt());
+    }
+    MESSAGE(batches, " batches");
+}
+
+TEST_CASE("sender: once refusals end it is back to full batches")
+{
+    // The broker refuses what is not too large, for no reason that the sender could know, so many
+    // times. What a refusal leaves behind in the queue is a cap for the first item of the batch, and
+    // nothing else: a batch is short of what the calibration believes in only if it begins with one.
+    // Where the broker gives numbers, what is believed is what is true soon after.
+    std::uint64_t most = 0;
+    for (std::uint64_t seed = 0; seed != (sanitized ? 100U : 1'000U); ++seed) {
+        dice roll(seed);
+        const bool exact = roll(2) == 0;
+        send_policy p{.limit = {.bytes = 2'000, .items = roll(2) == 0 ? unlimited : 20},
+                      .header = exact ? 0 : roll(4) * 5,
+                      .exact_sizes = exact};
+        p.in_flight = static_cast<std::uint32_t>(1 + roll(3));
+        p.ordered = roll(2) == 0;
+        const std::uint64_t refusals = 1 + roll(6);
+        const bool tells = roll(2) == 0;
+        const std::uint64_t whole = 100 + p.header;
+        const std::uint64_t at_first = 3 + roll(40);  // batches before anything goes wrong
+        sender s(p);
+        for (std::uint64_t n = 0; n != 10'000; ++n) s.on(queued(100U, n), steady_time());
+        s.on(flushed{}, steady_time());
+        const auto believes = [&](std::uint64_t items) {
+            batch_sizes b{.exact = 100 * items, .items = items};
+            if (!exact) b = {.bodies = 100 * items, .guessed = items, .items = items};
+            return items <= p.limit.items && s.learnt().fits(b);
+        };
+        std::vector<std::uint64_t> capped;
+        std::uint64_t batches = 0, said_no = 0, short_ones = 0, since = 0, last_short = 0;
+        while (!s.finished()) {
+            const auto next = s.next(steady_time());
+            if (const auto* x = std::get_if<act::settle>(&next)) {
+                s.on(settled{run(x->items)}, steady_time());
+                continue;
+            }
+            const auto* send = std::get_if<act::send>(&next);
+            if (!send) break;
+            const std::uint64_t count = send->items.items();
+            const std::uint64_t first = send->items.front().first;
+            ++batches;
+            const bool again = !capped.empty() && capped.back() == first;
+            const bool at_end = send->items.begin()[send->items.size() - 1].end() == s.end();
+            if (!tells && !again && !at_end && believes(count + 1)) ++short_ones;
+            const bool spite = batches > at_first && said_no != refusals && count > 1;
+            if (spite || count * whole > 2'000) {
+                if (spite) ++said_no;
+                capped.push_back(first);
+                refused r{send->attempt};
+                if (tells) r.actual = count * whole, r.limit = spite ? 400 + roll(*r.actual - 399) : 2'000;
+                s.on(r, steady_time());
+                continue;
+            }
+            if (said_no == refusals) {
+                ++since;
+                const bool full = at_end || count >= p.limit.items || (count + 2) * whole > 2'000;
+                if (tells && !full) last_short = since;
+            }
+            accepted ok{send->attempt};
+            if (tells) ok.actual = count * whole;
+            s.on(ok, steady_time());
+        }
+        CHECK(s.finished());
+        CHECK(short_ones == 0);
+        CHECK(last_short <= 100);
+        most = last_short > most ? last_short : most;
+    }
+    MESSAGE("full again after ", most, " batches at the most where numbers are told");
 }
 
 }  // namespace sender_prop

@@ -50,7 +50,12 @@ send_policy any_policy()
     send_policy p;
     p.limit = {any_size(), any_size(), any_size(), any_size()};
     p.header = any_size();
+    p.exact_sizes = *rc::gen::arbitrary<bool>();
     p.in_flight = *rc::gen::arbitrary<std::uint32_t>();
+    p.ordered = *rc::gen::arbitrary<bool>();
+    p.one_key = *rc::gen::arbitrary<bool>();
+    p.on_too_large = any_of<when_too_large>();
+    p.budget = {*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::arbitrary<std::uint32_t>()};
     p.linger = any_duration();
     p.on_unknown = any_of<when_unknown>();
     p.retry.most = *rc::gen::arbitrary<std::uint32_t>();
@@ -169,7 +174,18 @@ TEST_CASE("whatever the values are, they come back")
     }));
     CHECK(rc::check([] {
         const calibration known(
-            calibration_state{any_size(), any_size(), any_size(), any_size(), any_size()});
+            calibration_state{.limit = any_size(),
+                              .ceiling = any_size(),
+                              .envelope = any_size(),
+                              .items = {.ratio = *rc::gen::arbitrary<double>(),
+                                        .header = *rc::gen::arbitrary<double>(),
+                                        .header_variance = *rc::gen::arbitrary<double>(),
+                                        .noise = *rc::gen::arbitrary<double>()},
+                              .accepted = any_size(),
+                              .refused = any_size(),
+                              .row = *rc::gen::arbitrary<std::uint32_t>(),
+                              .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
+                              .tells = any_of<broker_tells>()});
         comes_back(known);
     }));
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <optional>
+#include <string>
+#include <type_traits>
 
 #include <doctest/doctest.h>
 
@@ -10,24 +15,25 @@
 namespace calibration_test {
 
 using waybill::batch_sizes;
+using waybill::broker_tells;
 using waybill::calibration;
+using waybill::calibration_state;
+using waybill::item_samples;
 using waybill::limits;
 using waybill::unlimited;
+
+namespace {
 
 constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
     return {.bodies = bodies, .guessed = items, .items = items};
 }
+constexpr batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
+{
+    return {.exact = bytes, .items = items};
+}
 
 constexpr limits standard{.bytes = 1'000, .envelope = 10};
-
-static_assert(calibration(standard, 5).predict(of(100, 3)) == 125);
-static_assert(calibration(standard, 5)
-                  .predict({.bodies = 100, .guessed = 3, .exact = 50, .items = 5}) == 175);
-static_assert(calibration(standard, unlimited).predict(of(1, 2)) == unlimited);
-static_assert(calibration(standard).predict(of(unlimited, 1)) == unlimited);
-static_assert(calibration(standard).budget() == 1'000 && calibration(standard).limit() == 1'000);
-static_assert(calibration().budget() == unlimited);
 
 template <class... Told>
 constexpr calibration taught(calibration c, const Told&... tell)
@@ -45,82 +51,478 @@ struct refusal {
 struct acceptance {
     batch_sizes batch;
     std::optional<std::uint64_t> actual{};
-    constexpr void operator()(calibration& c) const { c.accepted(batch, actual); }
+    bool full = true;
+    constexpr void operator()(calibration& c) const { c.accepted(batch, actual, full); }
 };
 
-// Numbers correct the header and the limit at once: 20 bytes were missing for 10 items.
-static_assert(taught(calibration(standard), refusal{of(900, 10), 1'110, 1'000}).header() == 20);
-static_assert(taught(calibration(standard), refusal{of(900, 10), 1'111, 1'000}).header() == 21);
+}  // namespace
+
+static_assert(std::is_trivially_copyable_v<calibration>);
+
+// What a batch is expected to have: the envelope, the bodies, a guess for each that is guessed.
+static_assert(calibration(standard, 5).predict(of(100, 3)) == 125);
+static_assert(calibration(standard, 5)
+                  .predict({.bodies = 100, .guessed = 3, .exact = 50, .items = 5}) == 175);
+static_assert(calibration(standard).predict(of(100, 3)) == 110);
+static_assert(calibration(standard, unlimited).predict(of(1, 2)) == unlimited);
+static_assert(calibration(standard).predict(of(unlimited, 1)) == unlimited);
+static_assert(calibration().predict({}) == 0);
+// Compressed bodies are less than they are, and never less than nothing.
+static_assert(calibration(calibration_state{.items = {.ratio = 0.25, .header = 2}})
+                  .predict(of(1'000, 10)) == 270);
+static_assert(calibration(calibration_state{.items = {.header = -200}}).predict(of(100, 1)) == 0);
+
+static_assert(calibration(standard).budget() == 1'000 && calibration(standard).limit() == 1'000);
+static_assert(calibration().budget() == unlimited);
+static_assert(calibration(standard, 5).header() == 5 && calibration(standard).header() == 0);
+
+// No guess: sizes are whole, and a batch is cut at the limit itself, and stays so.
+static_assert(calibration(standard).fits(of(990, 7)) && !calibration(standard).fits(of(991, 7)));
+static_assert(calibration(standard).margin(of(990, 7)) == 0);
+static_assert(taught(calibration(standard), acceptance{of(990, 7)}).fits(of(990, 3)));
+static_assert(taught(calibration(standard), acceptance{of(980, 7), 990}).fits(of(990, 3)));
+static_assert(taught(calibration(standard), acceptance{of(990, 7)}).state().row == 0);
+static_assert(calibration().fits(of(unlimited - 1, 2)) && !calibration().fits(of(unlimited, 2)));
+// ... until something speaks against it.
+static_assert(!taught(calibration(standard), acceptance{of(970, 7), 991}).fits(of(990, 7)));
+static_assert(!taught(calibration(standard), refusal{of(990, 7)}).fits(of(990, 7)));
+static_assert(taught(calibration(standard), refusal{of(990, 7)}).margin(of(500, 7)) > 0);
+// Exact sizes have no margin, whatever the guess is.
+static_assert(calibration(standard, 50).fits(exactly(990, 7)));
+static_assert(!calibration(standard, 50).fits(of(990, 7)));
+
+// One refusal that tells sizes corrects the header, and the limit.
+constexpr calibration told_once = taught(calibration(limits{.bytes = 100'000}, 54),
+                                         refusal{of(94'000, 200), 124'000, 100'000});
+static_assert(told_once.header() >= 145 && told_once.header() <= 150);
+static_assert(told_once.predict(of(94'000, 200)) > 123'000);
+static_assert(told_once.predict(of(94'000, 200)) <= 124'000);
+static_assert(told_once.limit() == 100'000 && told_once.state().tells == broker_tells::refusals);
 static_assert(taught(calibration(standard), refusal{of(900, 10), {}, 500}).limit() == 500);
 static_assert(taught(calibration(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
+static_assert(taught(calibration(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
 
-// No numbers: half-way to what was refused, then towards what was accepted.
-static_assert(taught(calibration(standard), refusal{of(890, 10)}).budget() == 450);
-static_assert(
-    taught(calibration(standard), refusal{of(890, 10)}, acceptance{of(390, 5)}).budget() == 650);
-static_assert(
-    taught(calibration(standard), refusal{of(890, 10)}, acceptance{of(880, 9)}).budget() == 890);
+// Sizes of single items do so exactly, and leave a little for an envelope that nobody told.
+constexpr calibration told_items = [] {
+    calibration c(limits{.bytes = 100'000}, 54);
+    item_samples s;
+    for (std::uint64_t i = 0; i != 200; ++i) s.add(400 + i, 400 + i + (i == 30 ? 9'000 : 300));
+    c.refused(of(99'900, 200), {}, {}, s);
+    return c;
+}();
+static_assert(told_items.header() == 300 && told_items.state().envelope == 48);
 
-// A refused single item teaches nothing: it may be the item.
-static_assert(taught(calibration(standard), refusal{of(900, 1), 5'000, 1}) ==
-              calibration(standard));
+// A refused single item teaches nothing: it is the item.
+static_assert(taught(calibration(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
+              calibration(standard, 5));
+static_assert(taught(calibration(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
+                     refusal{batch_sizes{}, 7, 6}) == calibration(standard, 5));
 
-// What contradicts what was known wins: the limit has moved.
-static_assert(taught(calibration(standard), refusal{of(590, 3)}, acceptance{of(790, 4)}).budget() ==
-              1'000);
-static_assert(taught(calibration(standard), acceptance{of(790, 4)}, refusal{of(390, 3)}).budget() ==
-              200);
+// Numbers that explain nothing are none: the refusal is one that tells nothing.
+constexpr calibration no_numbers = taught(calibration(standard, 5), refusal{of(900, 10)});
+static_assert(!(no_numbers == calibration(standard, 5)));
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 0}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 0, 0}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 3, 1'000}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 1'000, 1'000}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, unlimited}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 0, {}}) == no_numbers);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), unlimited, {}}) == no_numbers);
+static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 0}) ==
+              taught(calibration(standard, 5), acceptance{of(900, 10)}));
+static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), unlimited}) ==
+              taught(calibration(standard, 5), acceptance{of(900, 10)}));
 
-// Lies: a batch within the limit that was refused does not move the limit, a zero is none.
-static_assert(taught(calibration(standard), refusal{of(900, 10), 3, unlimited}).limit() == 1'000);
-static_assert(taught(calibration(standard), refusal{of(900, 10), 0, 0}).limit() == 1'000);
-static_assert(taught(calibration(standard), refusal{of(900, 10), {}, 0}).limit() == 1'000);
+// What was accepted is within the limit, whatever is documented.
+static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 1'300}).limit() == 1'300);
 
-// An acceptance with a size corrects upwards at once and downwards slowly.
-static_assert(taught(calibration(standard, 10), acceptance{of(100, 10), 310}).header() == 20);
-static_assert(taught(calibration(standard, 10), acceptance{of(100, 10), 130}).header() == 9);
-static_assert(taught(calibration(standard, 0), acceptance{of(100, 10), 1}).header() == 0);
-static_assert(
-    taught(calibration(standard, 3), acceptance{{.exact = 50, .items = 1}, 9'000}).header() == 3);
+// Batches that were closed for another reason than their bytes say nothing about limits.
+static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
+              calibration(standard, 5).items());
+static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).state().row == 0);
+static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).budget() == 1'000);
 
-TEST_CASE("calibration: refusals without numbers halve a span and end near the true limit")
-{
-    // The broker takes 700 of the 1,000 that the manual names; bodies only.
-    calibration c(limits{.bytes = 1'000});
-    int refusals = 0, last = 0;
-    for (int i = 0; i != 100; ++i) {
-        const std::uint64_t size = c.budget();
-        CHECK(size >= 1);
-        if (size > 700) {
-            c.refused(of(size, 10), {}, {});
-            ++refusals;
-            last = i;
-        } else {
-            c.accepted(of(size, 10), {});
-        }
+// Where sizes are known, a refusal says that the limit is lower: half-way, then nearer.
+static_assert(taught(calibration(standard), refusal{exactly(890, 9)}).budget() == 450);
+static_assert(taught(calibration(standard), refusal{exactly(890, 9)}, acceptance{exactly(400, 5)})
+                  .budget() == 655);
+static_assert(taught(calibration(standard), refusal{exactly(890, 9)}, acceptance{exactly(880, 9)})
+                  .budget() == 890);
+// What contradicts what was known wins: it was lowered; it was raised, nobody knows how far.
+static_assert(taught(calibration(standard), acceptance{exactly(790, 4)}, refusal{exactly(390, 3)})
+                  .budget() == 200);
+static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance{exactly(790, 4)})
+                  .budget() == 800);
+static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance{exactly(990, 4)})
+                  .state().refused == unlimited);
+// A refusal of hardly anything leaves something to send.
+static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(2, 2)}).budget() == 1);
+static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
+static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
+
+// A state is all there is, and what contradicts itself in one is forgotten.
+static_assert(calibration(told_once.state()) == told_once);
+static_assert(calibration(told_items.state()) == told_items);
+static_assert(calibration(no_numbers.state()) == no_numbers);
+static_assert(calibration(calibration_state{}) == calibration());
+static_assert(calibration(calibration(standard, unlimited).state()) ==
+              calibration(standard, unlimited));
+static_assert(calibration(calibration_state{.limit = 500, .ceiling = 90}).state().ceiling == 500);
+static_assert(calibration(calibration_state{.limit = 500, .ceiling = 9, .accepted = 90, .refused = 90}) ==
+              calibration(limits{.bytes = 500}));
+static_assert(calibration(calibration_state{.limit = 500, .ceiling = 9, .accepted = 90, .refused = 7}) ==
+              calibration(limits{.bytes = 500}));
+static_assert(calibration(calibration_state{.limit = 500, .refused = 1}).budget() == 500);
+static_assert(calibration(calibration_state{.limit = 500, .probe_after = 0}).budget() == 500);
+static_assert(calibration(calibration_state{.probe_after = 4'000'000'000}).state().probe_after ==
+              16'384);
+static_assert(calibration(calibration_state{
+                  .limit = 500, .ceiling = 500,
+                  .items = {.header = std::numeric_limits<double>::quiet_NaN(), .noise = -1}}) ==
+              calibration(limits{.bytes = 500}));
+
+// Copies are values of their own.
+static_assert([] {
+    calibration a(standard, 5);
+    const calibration b = a;
+    a.refused(of(900, 10), 1'110, 1'000);
+    return b == calibration(standard, 5) && !(a == b);
+}());
+
+namespace {
+
+struct dice {
+    std::uint64_t state = 1;
+    std::uint64_t operator()(std::uint64_t n)  // splitmix64
+    {
+        state += 0x9E3779B97F4A7C15U;
+        std::uint64_t z = state;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return (z ^ (z >> 31U)) % n;
     }
-    CHECK(refusals <= 8);
-    CHECK(last < 20);
-    CHECK(c.budget() <= 700);
-    CHECK(c.budget() >= 680);
+};
+
+// A broker, the items that come, and what it tells.
+struct world {
+    std::uint64_t limit = 262'144;
+    std::uint64_t header = 60;
+    std::uint64_t differ = 0;  // how much headers differ
+    std::uint64_t smallest = 100;
+    std::uint64_t largest = 800;
+    double ratio = 1;
+    bool exact = false;
+    bool numbers = false;
+    bool items = false;
+    bool actual = false;
+};
+
+struct result {
+    int refused = 0;
+    int last_refused = -1;
+    double fill = 0;  // of accepted batches, on an average
+};
+
+class sends {
+public:
+    explicit sends(const calibration& c) : known(c) {}
+
+    // So many batches, one after the other, as a sender cuts them.
+    result run(const world& w, int batches)
+    {
+        result r;
+        int accepted = 0;
+        for (int n = 0; n != batches; ++n) {
+            batch_sizes b;
+            item_samples seen;
+            std::uint64_t actual = 0;
+            for (;;) {
+                if (body_ == 0) draw(w);
+                batch_sizes with = b;
+                ++with.items;
+                (w.exact ? with.exact : with.bodies) += w.exact ? whole_ : body_;
+                if (!w.exact) ++with.guessed;
+                if ((!known.fits(with) && b.items != 0) || b.items == 50'000) break;
+                b = with;
+                actual += whole_;
+                seen.add(body_, whole_);
+                body_ = 0;
+                if (!known.fits(with)) break;
+            }
+            const auto if_told = [](bool tells, std::uint64_t x) {
+                return tells ? std::optional(x) : std::nullopt;
+            };
+            if (actual > w.limit) {
+                ++r.refused;
+                r.last_refused = n;
+                known.refused(b, if_told(w.numbers, actual), if_told(w.numbers, w.limit),
+                              w.items ? seen : item_samples{});
+            } else {
+                ++accepted;
+                r.fill += static_cast<double>(actual) / static_cast<double>(w.limit);
+                known.accepted(b, if_told(w.actual, actual), true);
+            }
+            CHECK(std::isfinite(known.state().items.header));
+        }
+        if (accepted != 0) r.fill /= accepted;
+        return r;
+    }
+
+    calibration known;
+
+private:
+    void draw(const world& w)
+    {
+        body_ = w.smallest + roll_(w.largest - w.smallest + 1);
+        whole_ = static_cast<std::uint64_t>(static_cast<double>(body_) * w.ratio) + w.header;
+        if (w.differ != 0) whole_ += roll_(w.differ);
+    }
+
+    dice roll_;
+    std::uint64_t body_ = 0;
+    std::uint64_t whole_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after 40 batches")
+{
+    for (const std::uint64_t header : {60U, 300U, 0U, 1'000U}) {
+        CAPTURE(header);
+        sends s(calibration(limits{.bytes = 262'144}, 54));
+        const result first = s.run({.header = header}, 40);
+        CHECK(first.refused <= 10);
+        const result then = s.run({.header = header}, 25);
+        CHECK(then.fill > 0.97);
+        CHECK(s.run({.header = header}, 500).refused <= 12);
+    }
 }
 
-TEST_CASE("calibration: whatever is told, a budget and a prediction are there and nothing wraps")
+TEST_CASE("calibration: numbers or sizes of items are enough at once")
 {
-    const std::uint64_t some[] = {0,        1, 2, 63, 64, 65, 1'000, unlimited / 2, unlimited - 1,
-                                  unlimited};
+    for (const std::uint64_t header : {60U, 300U, 1'000U}) {
+        for (const bool items : {false, true}) {
+            CAPTURE(header);
+            CAPTURE(items);
+            const world w{.header = header, .numbers = !items, .items = items};
+            sends s(calibration(limits{.bytes = 262'144}, 54));
+            const result r = s.run(w, 450);
+            CHECK(r.refused == 1);
+            CHECK(r.last_refused < 10);
+            CHECK(r.fill > 0.98);
+        }
+    }
+}
+
+TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn what differs")
+{
+    sends s(calibration(limits{.bytes = 262'144}, 54));
+    world w{.header = 200, .actual = true};
+    s.run(w, 5);
+    CHECK(s.run(w, 50).fill > 0.98);
+    // Up and down: it is followed within 5 batches.
+    for (const std::uint64_t header : {60U, 600U, 20U}) {
+        CAPTURE(header);
+        w.header = header;
+        CHECK(s.run(w, 5).refused <= 3);
+        const result r = s.run(w, 50);
+        CHECK(r.fill > 0.97);
+        CHECK(r.refused <= 1);
+    }
+    // A drift of 5 % in 10 batches, both ways.
+    for (int i = 0; i != 200; ++i) {
+        i < 100 ? w.header += 3 : w.header -= 3;
+        const result r = s.run(w, 1);
+        if (i > 10 && r.refused == 0) CHECK(r.fill > 0.93);
+    }
+    // Headers that differ by 2,000: one in a hundred batches is refused, or fewer.
+    w.differ = 2'000;
+    s.run(w, 50);
+    const result r = s.run(w, 300);
+    CHECK(r.refused <= 6);
+    CHECK(r.fill > 0.87);
+    const double deviation = std::sqrt(s.known.state().items.noise);
+    CHECK(deviation > 300);  // 577 it is
+    CHECK(deviation < 1'200);
+}
+
+TEST_CASE("calibration: where nothing is documented, the limit is found within a 64th")
+{
+    for (const std::uint64_t limit : {1'000'000U, 262'144U, 30'000U}) {
+        CAPTURE(limit);
+        sends s{calibration()};
+        const world w{.limit = limit, .smallest = 1, .largest = 40, .exact = true};
+        const result first = s.run(w, 40);
+        CHECK(first.refused <= 16);
+        CHECK(s.known.budget() <= limit);
+        CHECK(s.known.budget() >= limit - limit / 40);
+        const auto known = s.known.state();
+        CHECK(known.accepted <= limit);
+        CHECK(known.refused > limit);
+        CHECK(known.refused - known.accepted <= known.refused / 64 + 1);
+        // From then on, one in 32, in 64, in 128 ... is lost on a probe.
+        CHECK(s.run(w, 1'000).refused <= 6);
+    }
+}
+
+TEST_CASE("calibration: a limit that was lowered and raised again is used again")
+{
+    const calibration start(limits{.bytes = 262'144}, 54);
+    SUBCASE("told: after 33 full batches")
+    {
+        sends s(start);
+        s.run({.limit = 65'536, .numbers = true}, 20);
+        CHECK(s.known.budget() == 65'536);
+        CHECK(s.run({.numbers = true}, 33).refused <= 1);
+        const result r = s.run({.numbers = true}, 50);
+        CHECK(r.fill > 0.97);
+        CHECK(r.refused <= 1);
+    }
+    SUBCASE("told, and raised to another than the documented one: the same")
+    {
+        sends s(start);
+        s.run({.limit = 65'536, .numbers = true}, 20);
+        s.run({.limit = 131'072, .numbers = true}, 34);
+        CHECK(s.known.budget() == 131'072);
+        CHECK(s.run({.limit = 131'072, .numbers = true}, 50).fill > 0.96);
+    }
+    SUBCASE("searched: after 40 full batches")
+    {
+        sends s{calibration(limits{.bytes = 262'144})};
+        s.run({.limit = 65'536, .exact = true}, 20);
+        CHECK(s.known.budget() <= 65'536);
+        CHECK(s.known.budget() > 62'000);
+        s.run({.exact = true}, 40);
+        CHECK(s.known.budget() > 255'000);
+        CHECK(s.run({.exact = true}, 50).fill > 0.97);
+    }
+    SUBCASE("searched, and nothing is documented: after 60 full batches, to half of what it is")
+    {
+        sends s{calibration()};
+        s.run({.limit = 65'536, .exact = true}, 40);
+        s.run({.exact = true}, 60);
+        CHECK(s.known.budget() > 131'072);
+    }
+    SUBCASE("mistaken for headers: after 300 full batches")
+    {
+        sends s(start);
+        s.run({.limit = 65'536}, 40);
+        CHECK(s.run({.limit = 65'536}, 20).fill > 0.8);
+        s.run({}, 300);
+        const result r = s.run({}, 100);
+        CHECK(r.fill > 0.95);
+        CHECK(r.refused <= 4);
+    }
+}
+
+TEST_CASE("calibration: headers that became small again are found out, whatever a broker tells")
+{
+    struct which {
+        std::string name;
+        world told;
+        int within;
+    };
+    for (const which& x : {which{"nothing", {}, 300}, which{"numbers", {.numbers = true}, 600},
+                           which{"items", {.items = true}, 600},
+                           which{"actual", {.numbers = true, .actual = true}, 10}}) {
+        for (const std::uint64_t before : {150U, 600U, 2'000U}) {
+            CAPTURE(x.name);
+            CAPTURE(before);
+            sends s(calibration(limits{.bytes = 262'144}, 54));
+            world w = x.told;
+            w.header = before;
+            s.run(w, 60);
+            w.header = 20;
+            s.run(w, x.within);
+            const result r = s.run(w, 100);
+            CHECK(r.fill > 0.93);
+            CHECK(r.refused <= 3);
+        }
+    }
+}
+
+TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found out, too")
+{
+    const auto recovers = [](const world& first, const world& then, int within) {
+        sends s(calibration(limits{.bytes = 262'144}, 54));
+        s.run(first, 100);
+        s.run(then, within);
+        const result r = s.run(then, 100);
+        CHECK(r.fill > 0.9);
+        CHECK(r.refused <= 6);
+    };
+    for (const bool items : {false, true}) {
+        CAPTURE(items);
+        const bool numbers = !items;
+        // Base64 of bodies that are all of one size looks like a header of a third of it.
+        recovers({.smallest = 30'000, .largest = 30'000, .ratio = 4.0 / 3, .numbers = numbers,
+                  .items = items},
+                 {.smallest = 300, .largest = 300, .ratio = 4.0 / 3, .numbers = numbers,
+                  .items = items}, 600);
+        // Two in a batch, with headers that differ, are on a line that means nothing.
+        recovers({.header = 100, .differ = 300, .smallest = 90'000, .largest = 140'000,
+                  .numbers = numbers, .items = items},
+                 {.header = 100, .differ = 300, .smallest = 100, .largest = 300,
+                  .numbers = numbers, .items = items}, 600);
+        recovers({.ratio = 4.0 / 3, .numbers = numbers, .items = items},
+                 {.numbers = numbers, .items = items}, 600);
+    }
+    recovers({.smallest = 30'000, .largest = 30'000, .ratio = 4.0 / 3},
+             {.smallest = 300, .largest = 300, .ratio = 4.0 / 3}, 300);
+    recovers({.ratio = 4.0 / 3}, {}, 300);
+}
+
+TEST_CASE("calibration: a guess above the limit itself does no lasting harm")
+{
+    for (const std::uint64_t guess : {200'000U, 1'000'000U}) {
+        CAPTURE(guess);
+        sends s(calibration(limits{.bytes = 262'144}, guess));
+        s.run({}, 300);
+        CHECK(s.run({}, 100).fill > 0.9);
+    }
+}
+
+TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
+{
+    const std::uint64_t some[] = {0,         1, 2, 63, 1'000, std::uint64_t{1} << 40U,
+                                  unlimited / 2, unlimited - 1, unlimited};
+    const auto sane = [](const calibration& c, std::uint64_t limit) {
+        const auto s = c.state();
+        const auto& i = s.items;
+        for (const double x : {i.ratio, i.header, i.ratio_variance, i.covariance,
+                               i.header_variance, i.noise, i.drift, i.error}) {
+            if (!std::isfinite(x)) return false;
+        }
+        return i.ratio_variance >= 0 && i.header_variance >= 0 && i.noise >= 0 &&
+               s.accepted < s.refused && (limit == 0 || c.budget() >= 1) && calibration(s) == c;
+    };
     for (const std::uint64_t limit : some) {
         for (const std::uint64_t first : some) {
             for (const std::uint64_t second : some) {
                 for (const std::uint64_t told : some) {
-                    calibration c(limits{.bytes = limit}, 7);
+                    calibration c(limits{.bytes = limit, .envelope = second}, told);
+                    bool good = sane(c, limit);
                     c.refused(of(first, 2), told, {});
-                    c.accepted(of(second, 3), told);
-                    c.refused(of(second, 3), {}, {});
-                    CHECK(c.budget() <= limit);
-                    c.refused(of(first, 2), first, told);
-                    c.accepted(of(first, 2), {});
-                    CHECK(c.predict(of(first, 2)) >= first);
+                    good = good && sane(c, limit);
+                    c.accepted(of(second, 3), told, true);
+                    good = good && sane(c, limit);
+                    c.refused({second, 3, first, told, 3}, {}, {});
+                    good = good && sane(c, limit);
+                    item_samples s;
+                    s.add(first, told);
+                    s.add(told, second);
+                    s.add(second, 1);
+                    c.refused(of(first, 3), {}, {}, s);
+                    good = good && sane(c, limit);
+                    c.accepted(of(first, 2), {}, true);
+                    good = good && sane(c, limit);
+                    c.refused(of(first, first), first, told);
+                    good = good && sane(c, c.limit());
+                    c.accepted(exactly(second, 9), {}, false);
+                    good = good && sane(c, c.limit());
+                    CHECK(good);
+                    (void)c.margin(of(first, second));
+                    (void)c.fits({first, second, told, first, 9});
                 }
             }
         }

@@ -95,7 +95,7 @@ static_assert(std::is_nothrow_move_constructible_v<sender>);
 
 TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
 {
-    sender s({.limit = {.bytes = 100, .items = 3, .envelope = 10}, .header = 2, .linger = 50ms});
+    sender s({.limit = {.bytes = 100, .items = 3, .envelope = 10}, .linger = 50ms});
     const auto closed = [&](steady_time now) {
         const auto a = s.next(now);
         REQUIRE(std::holds_alternative<act::send>(a));
@@ -105,15 +105,15 @@ TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
         settle_all(s);
         return result;
     };
-    for (int i = 0; i != 3; ++i) s.on(queued{20}, at(0));
+    for (int i = 0; i != 3; ++i) s.on(queued{22}, at(0));
     CHECK(closed(at(0)) == std::pair(closed_by::items, std::uint64_t{76}));
-    s.on(queued{60}, at(0));
+    s.on(queued{62}, at(0));
     CHECK(waiting(s) == at(50));
-    s.on(queued{60}, at(10));
+    s.on(queued{62}, at(10));
     CHECK(closed(at(10)) == std::pair(closed_by::bytes, std::uint64_t{72}));
     CHECK(waiting(s, at(10)) == at(60));  // the second has waited since it is at the head
     CHECK(closed(at(60)) == std::pair(closed_by::deadline, std::uint64_t{72}));
-    s.on(queued{60}, at(70));
+    s.on(queued{62}, at(70));
     s.on(flushed{}, at(70));
     CHECK(closed(at(70)) == std::pair(closed_by::end, std::uint64_t{72}));
     s.on(queued{1}, at(70));
@@ -169,13 +169,13 @@ TEST_CASE("sender: what no cut can save is too large at once, and says against w
     sender s = with({.bytes = 100, .single = 50, .envelope = 10}, {51, 50, unlimited, 0});
     CHECK(settle_all(s) ==
           std::vector<act::settle>{
-              {{0, 1}, item_outcome::too_large, fault_class::permanent, 51, 50},
-              {{2, 1}, item_outcome::too_large, fault_class::permanent, unlimited, 50}});
+              {{0, 1}, item_outcome::too_large, fault_class::permanent, 51, 50, 10},
+              {{2, 1}, item_outcome::too_large, fault_class::permanent, unlimited, 50, 10}});
     CHECK(sending(s) == numbers{1, 3});
     sender t = with({.bytes = 100, .envelope = 10}, {91, 90});
     CHECK(settle_all(t) ==
           std::vector<act::settle>{
-              {{0, 1}, item_outcome::too_large, fault_class::permanent, 101, 100}});
+              {{0, 1}, item_outcome::too_large, fault_class::permanent, 101, 100, 10}});
     CHECK(sending(t) == numbers{1});
     sender none = with({.bytes = 10, .envelope = 11}, {0, 0});
     CHECK(settle_all(none).size() == 2);
@@ -191,15 +191,15 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     CHECK(sending(s) == numbers{0, 1, 2});
     s.on(accepted{1}, at(0));
     CHECK(settle_all(s) == std::vector<act::settle>{{{0, 3}, item_outcome::accepted}});
-    CHECK(sending(s) == numbers{3, 4, 5});
+    CHECK(sending(s) == numbers{3, 4});  // of the sixth nobody has told a size
 
     sender t = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     const std::uint64_t sizes[] = {90, 5, 5, 60, 60};
     t.on(refused{0, {}, {}, sizes}, at(0));
-    CHECK(sending(t) == numbers{0});
+    CHECK(sending(t) == numbers{0, 1, 2});
     t.on(accepted{1}, at(0));
     settle_all(t);
-    CHECK(sending(t) == numbers{1, 2, 3});
+    CHECK(sending(t) == numbers{3});
 
     // No numbers at all: one less, then half, then half.
     sender u = with({.items = 8}, {0, 0, 0, 0, 0, 0, 0, 0});
@@ -210,7 +210,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     }
     CHECK(cuts == std::vector<std::size_t>{8, 7, 3, 1});
     CHECK(settle_all(u).size() == 1);
-    CHECK(sending(u) == numbers{1});
+    CHECK(sending(u).front() == 1);
 }
 
 TEST_CASE("sender: a partial failure sends what failed again, in its order, and nothing else")
@@ -269,13 +269,13 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
     s.on(flushed{}, at(0));
     std::uint64_t sends = 0;
     while (!sending(s).empty() && sends != 70'000) s.on(failed{.attempt = sends++}, at(0));
-    CHECK(sends == 65'535);  // tries are counted in 16 bits
+    CHECK(sends == 255);  // tries are counted in 8 bits
     CHECK(settle_all(s).size() == 1);
     sender u({.retry = {.most = ~std::uint32_t{0}, .immediate = ~std::uint32_t{0} - 1}});
     u.on(queued{1}, at(0));
     u.on(flushed{}, at(0));
     for (sends = 0; !sending(u).empty() && sends != 70'000; ++sends) u.on(unknown{0}, at(0));
-    CHECK(sends == 65'535);
+    CHECK(sends == 255);
     CHECK(settle_all(u) == std::vector<act::settle>{{{0, 1}, item_outcome::undecided}});
 }
 
@@ -570,8 +570,10 @@ TEST_CASE("sender: goes on with what an earlier one has learnt")
     s.on(refused{0, 150, 90}, at(0));
     sender next({.limit = {.bytes = 100}}, s.learnt());
     CHECK(next.learnt() == s.learnt());
+    CHECK(next.learnt().limit() == 90);
+    CHECK(next.learnt().header() == 10);
     for (int i = 0; i != 5; ++i) next.on(queued{20}, at(0));
-    CHECK(sending(next) == numbers{0, 1, 2});
+    CHECK(sending(next) == numbers{0, 1});  // that is 60 of 90: one sum does not tell how items vary
 }
 
 TEST_CASE("send_policy: what cannot work is named")

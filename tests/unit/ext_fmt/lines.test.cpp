@@ -78,7 +78,7 @@ TEST_CASE("text from outside cannot begin another line")
     CHECK(line(permanent("gr\xc3\xbc\xc3\x9f")) == "permanent: gr\xc3\xbc\xc3\x9f");
     CHECK(line(partition_key{"a\nb", "c", "d"}) == "a\\nb/c/d");
     CHECK(
-        line(item_report{{1, 1}, item_outcome::failed, fault_class::permanent, 0, 0, "no\nway"}) ==
+        line(item_report{{1, 1}, item_outcome::failed, fault_class::permanent, 0, 0, 0, "no\nway"}) ==
         "item 1: failed, permanent: no\\nway");
 }
 
@@ -113,11 +113,15 @@ TEST_CASE("what a sender says and has learnt")
     s.on(accepted{0, {}}, at_5s);
     CHECK(line(s.next(at_5s)) == "settle items 0 to 1: accepted");
     CHECK(line(s.learnt()) ==
-          "budget 100 bytes: limit 100 bytes, header 2 bytes, went through 74 bytes");
+          "budget 100 bytes: limit 100 bytes, header 2.0 bytes, went through 74 bytes");
     CHECK(
         line(calibration_state{
-            .limit = 50, .envelope = 1, .header = 1, .accepted = 20, .refused = 40}) ==
-        "limit 50 bytes, envelope 1 byte, header 1 byte, went through 20 bytes, refused 40 bytes");
+            .limit = 50,
+            .envelope = 1,
+            .items = {.ratio = 1.3333, .header = 1},
+            .accepted = 20,
+            .refused = 40}) ==
+        "limit 50 bytes, envelope 1 byte, header 1.0 bytes and 1.333 of a body, went through 20 bytes, refused 40 bytes");
 
     const run gaps[] = {{0, 2}, {5, 1}, {7, 3}};
     CHECK(line(runs(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
@@ -129,6 +133,8 @@ TEST_CASE("what a sender says and has learnt")
           "send attempt 7: items 0 to 1, 1 byte, closed by items");
     CHECK(line(act::settle{{4, 1}, item_outcome::too_large, fault_class::none, 120, 100}) ==
           "settle item 4: too_large, 120 bytes where the limit is 100");
+    CHECK(line(act::replace{4, 130, 100, 10}) ==
+          "replace item 4: 130 bytes where the limit is 100 bytes");
     CHECK(line(sender::action(act::wait{at_5s})) == "wait until steady 5s");
 }
 
@@ -206,7 +212,7 @@ TEST_CASE("policies")
     CHECK(line(backoff{}) == "pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(retry_policy{}) == "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(send_policy{.limit = {.items = 10}, .header = 54, .linger = 50ms}) ==
-          "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if unknown repeat; "
+          "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if too large report, if unknown repeat; "
           "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(batch_policy{}) ==
           "3 tries, then redeliver, with savepoints, reasons of at most 1024 bytes");

@@ -43,17 +43,38 @@ TEST_CASE("what is written is read back")
     comes_back(send_policy{});
     comes_back(send_policy{.limit = {.bytes = 1},
                            .header = 54,
+                           .exact_sizes = true,
                            .in_flight = 8,
+                           .ordered = true,
+                           .one_key = true,
+                           .on_too_large = when_too_large::replace,
                            .linger = 50ms,
                            .on_unknown = when_unknown::hand_back,
-                           .retry = {.most = 1, .pauses = {.factor = 1e300}}});
+                           .retry = {.most = 1, .pauses = {.factor = 1e300}},
+                           .budget = {.tokens = 3, .successes = 4}});
     comes_back(batch_policy{});
     comes_back(batch_policy{.tries = 1,
                             .on_exhausted = when_exhausted::dead_letter,
                             .savepoints = false,
                             .reason_bytes = 0});
     comes_back(calibration());
-    comes_back(calibration_state{1, 2, 3, 4, 5});
+    comes_back(calibration_state{.limit = 1,
+                                 .ceiling = 2,
+                                 .envelope = 3,
+                                 .items = {.ratio = 0.1,
+                                           .header = 1.0 / 3,
+                                           .ratio_variance = 4,
+                                           .covariance = -1e-300,
+                                           .header_variance = 9,
+                                           .noise = 1e30,
+                                           .drift = -7,
+                                           .error = 8,
+                                           .seen = 3},
+                                 .accepted = 4,
+                                 .refused = 5,
+                                 .row = 6,
+                                 .probe_after = 64,
+                                 .tells = broker_tells::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
     comes_back(dead_letter{});
     comes_back(dead_letter{{"a", "b", "c"},
@@ -69,13 +90,22 @@ TEST_CASE("what is written is read back")
 TEST_CASE("a calibration goes on where it stopped")
 {
     calibration learnt(limits{.bytes = 10'000, .envelope = 10}, 5);
-    learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300);
+    learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300, true);
     learnt.refused({.bodies = 9'000, .guessed = 10, .items = 10}, {}, {});
     const auto again = parse_json<calibration>(json(learnt).dump());
     REQUIRE(again.has_value());
     CHECK(*again == learnt);
     CHECK(again->budget() == learnt.budget());
     CHECK(learnt.budget() < 9'000);
+
+    // The first form knew of a header alone.
+    const auto old = parse_json<calibration>(R"({"version": 1, "limit": 1000, "envelope": 10,
+        "header": 54, "accepted": 700, "refused": 900})");
+    REQUIRE(old.has_value());
+    CHECK(old->limit() == 1'000);
+    CHECK(old->header() == 54);
+    CHECK(old->state().envelope == 10);
+    CHECK(old->budget() == 800);
 
     // What contradicts itself is not believed, whoever hands it in.
     CHECK(calibration(calibration_state{.limit = 100, .accepted = 9, .refused = 9}).budget() == 100);
@@ -95,8 +125,8 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         CAPTURE(round);
         calibration learnt(limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {
-            const batch_sizes b{some(), some(), some(), some()};
-            if (dice() % 2 == 0) learnt.accepted(b, perhaps());
+            const batch_sizes b{some(), some(), some(), some(), some()};
+            if (dice() % 2 == 0) learnt.accepted(b, perhaps(), dice() % 2 == 0);
             else learnt.refused(b, perhaps(), perhaps());
         }
         const std::string text = json(learnt).dump();
@@ -106,7 +136,19 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         REQUIRE(*again == learnt);
 
         // A state may be put together by hand: the same holds for what is left of it.
-        const calibration_state made{some(), some(), some(), some(), some()};
+        const double odd[] = {0, 1, -1, 1e-9, 1e19, -1e40, 1e300};
+        const auto number = [&] { return odd[dice() % std::size(odd)]; };
+        const calibration_state made{
+            .limit = some(),
+            .ceiling = some(),
+            .envelope = some(),
+            .items = {number(), number(), number(), number(), number(), number(), number(),
+                      number(), static_cast<std::uint32_t>(dice())},
+            .accepted = some(),
+            .refused = some(),
+            .row = static_cast<std::uint32_t>(dice()),
+            .probe_after = static_cast<std::uint32_t>(dice()),
+            .tells = broker_tells::refusals};
         const auto read = parse_json<calibration_state>(json(made).dump());
         REQUIRE(read.has_value());
         REQUIRE(*read == calibration(made).state());

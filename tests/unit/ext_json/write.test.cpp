@@ -36,7 +36,7 @@ TEST_CASE("reports")
     r.waiting = steady_time::at(5s);
     CHECK(json(r)["waiting_until_steady_ns"] == 5'000'000'000);
     CHECK(
-        written(item_report{{1, 1}, item_outcome::failed, fault_class::transient, 0, 0, "busy"}) ==
+        written(item_report{{1, 1}, item_outcome::failed, fault_class::transient, 0, 0, 0, "busy"}) ==
         R"({"count":1,"first":1,"how":"transient","outcome":"failed","text":"busy"})");
 
     CHECK(

@@ -72,6 +72,7 @@ TEST_CASE("README: the one loop drives the sender")
                 });
             },
             [&](act::settle x) { note(x); s.on(waybill::settled{x.items}, now()); },
+            [&](act::replace r) { s.on(waybill::kept{r.item}, now()); },   // or `replaced`, by a reference
             [&](act::wait w)   { sleep_until(w.until); },
             [&](act::idle)     {});
     //! [loop]

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// normal: the little of the normal distribution that a calibration needs, by plain arithmetic: the
+// same on every machine, also at compile time, and without <cmath>.
+
+#ifndef WAYBILL_BATCH_NORMAL_HPP
+#define WAYBILL_BATCH_NORMAL_HPP
+
+#include <bit>
+#include <cstdint>
+
+namespace waybill::inline v0_1 {
+
+namespace detail {
+
+/// The square root of x, by Newton's method from half of its exponent; 0 for what has none.
+[[nodiscard]] constexpr double root(double x) noexcept
+{
+    if (!(x > 1e-300) || !(x < 1e300)) return x < 1e300 ? 0 : x > 0 ? 1e150 : 0;
+    const auto half = (std::bit_cast<std::uint64_t>(x) >> 1) + (std::uint64_t{1023} << 51);
+    double r = std::bit_cast<double>(half);
+    for (int i = 0; i < 4; ++i) r = (r + x / r) / 2;
+    return r;
+}
+
+/// The natural logarithm of x in (0, 1], to three digits.
+[[nodiscard]] constexpr double log_of(double x) noexcept
+{
+    if (!(x > 1e-300)) return -690;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    double whole = static_cast<double>(bits >> 52) - 1023;
+    double part = std::bit_cast<double>((bits & ((std::uint64_t{1} << 52) - 1)) |
+                                        (std::uint64_t{1023} << 52));  // 1 to 2
+    if (part > 1.41421356) {
+        part /= 2;
+        whole += 1;
+    }
+    const double y = (part - 1) / (part + 1);
+    return whole * 0.69314718 + 2 * y * (1 + y * y / 3);
+}
+
+/// exp(-x) for x >= 0, to a few digits.
+[[nodiscard]] constexpr double decay(double x) noexcept
+{
+    double base = 1 + x / 1024;
+    for (int i = 0; i < 10; ++i) base *= base;
+    return 1 / base;
+}
+
+/// Density over upper tail of the standard normal distribution at x (Boyd 1959, within 1.2 %).
+[[nodiscard]] constexpr double hazard(double x) noexcept
+{
+    const double a = x < 0 ? -x : x;
+    const double above = (2.14159265 * a + root(a * a + 6.28318531)) / 3.14159265;
+    if (x >= 0) return above;
+    const double density = decay(a * a / 2) / 2.50662827;
+    return density / (1 - density / above);
+}
+
+/// How many standard deviations to stay below a limit, where one of them is `part` of the limit, so
+/// that most bytes go through a send: it costs that much to leave them out, and a send to be refused.
+/// Where the density of refusals is the part that is left out, neither more nor less is better.
+[[nodiscard]] constexpr double best_distance(double part) noexcept
+{
+    const double density = part * 2.50662827;
+    return density > 0 && density < 1 ? root(-2 * log_of(density)) : 0;
+}
+
+}  // namespace detail
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_NORMAL_HPP

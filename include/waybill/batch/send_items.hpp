@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// send_items: every item that is not over, in 16 bytes, by its number.
+//
+// Part of the sender. An item is held from when it is queued until it and all before it are over.
+
+#ifndef WAYBILL_BATCH_SEND_ITEMS_HPP
+#define WAYBILL_BATCH_SEND_ITEMS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/batch/settlements.hpp>
+
+namespace waybill::inline v0_1 {
+
+struct send_item {
+    enum class state : std::uint8_t {
+        waiting,    ///< To be sent.
+        outsized,   ///< Too large; the caller is asked for a smaller one in its place.
+        away,       ///< In a batch on its way, or to be repeated.
+        over,       ///< Accepted, or settled otherwise.
+        gone,       ///< Failed for good; `most` holds the fault class.
+        undecided,  ///< Failed for good this time, but may have arrived before.
+    };
+    enum class known : std::uint8_t {
+        body,   ///< `bytes` are its body's; the rest is estimated.
+        sum,    ///< The rest was told for several items together, and shared out.
+        exact,  ///< Nothing is to be added.
+    };
+
+    std::uint64_t bytes = 0;
+    std::uint32_t key = 0;           ///< Its slot, where keys count.
+    std::uint16_t most = any_number;  ///< Items that a batch may have which begins with this one.
+    std::uint8_t tries = 0;          ///< Failures; refusals and throttling are none.
+    state kind : 3 = state::waiting;
+    known size : 2 = known::body;
+    std::uint8_t replaced : 1 = 0;  ///< Once is enough.
+
+    static constexpr std::uint16_t any_number = 0xFFFF;
+
+    friend bool operator==(const send_item&, const send_item&) = default;
+};
+static_assert(sizeof(send_item) == 16, "an unsettled item takes 16 bytes");
+
+class send_items {
+public:
+    using state = send_item::state;
+
+    /// The number of the first item that is not over; `end()` where all are.
+    [[nodiscard]] std::uint64_t begin() const noexcept { return base_; }
+    /// The number that the next item gets.
+    [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (items_.size() - dead_); }
+    [[nodiscard]] send_item& operator[](std::uint64_t n) { return items_[dead_ + (n - base_)]; }
+
+    /// Adds one more like this, but for its bytes. Copied whole, as processors like it.
+    send_item& push(const send_item& like, std::uint64_t bytes)
+    {
+        items_.push_back(like);
+        items_.back().bytes = bytes;
+        return items_.back();
+    }
+
+    template <class F>
+    void for_each(const std::vector<run>& parts, F&& f)
+    {
+        for (const run& r : parts) {
+            for (std::uint64_t n = r.first; n != r.end(); ++n) f((*this)[n]);
+        }
+    }
+
+    /// All of these are in that state now.
+    void mark(const std::vector<run>& parts, state s)
+    {
+        for_each(parts, [s](send_item& i) { i.kind = s; });
+    }
+
+    /// All of these are over. Mostly they are the head of the list, and are forgotten at once.
+    void end(const std::vector<run>& parts)
+    {
+        if (parts.size() != 1 || parts.front().first != base_) return mark(parts, state::over);
+        dead_ += static_cast<std::size_t>(parts.front().count);
+        base_ += parts.front().count;
+    }
+
+    /// What the sizes of a batch, one by one, say of items whose overhead was a guess.
+    [[nodiscard]] item_samples samples(const std::vector<run>& parts,
+                                       std::span<const std::uint64_t> sizes)
+    {
+        item_samples seen;
+        if (sizes.empty()) return seen;
+        const std::uint64_t* whole = sizes.data();
+        for_each(parts, [&](const send_item& i) {
+            if (i.size == send_item::known::body) seen.add(i.bytes, *whole);
+            ++whole;
+        });
+        return seen;
+    }
+
+    /// A batch was too large. Its first item keeps how many a batch that begins with it may have:
+    /// fewer than these, so a batch that comes back is smaller whatever has been learnt. `sizes`
+    /// tells the items whole, one by one, or is empty; `actual` tells the batch.
+    void shrink(const std::vector<run>& parts, const batch_sizes& b, const calibration& known,
+                std::span<const std::uint64_t> sizes, std::optional<std::uint64_t> actual)
+    {
+        send_item& head = (*this)[parts.front().first];
+        std::uint64_t most = lesser(b.items - 1, send_item::any_number - 1U);
+        if (head.most != send_item::any_number) {
+            most = actual ? lesser(most, b.items - b.items / 8) : b.items / 2;
+        }
+        head.most = static_cast<std::uint16_t>(most);
+        if (sizes.empty() && !actual) return;
+        double share = 0;
+        if (sizes.empty() && b.guessed + b.told != 0) {
+            share = static_cast<double>(*actual) - static_cast<double>(known.predict(b));
+            share /= static_cast<double>(b.guessed + b.told);
+        }
+        const std::uint64_t* told = sizes.data();
+        for_each(parts, [&](send_item& i) {
+            if (!sizes.empty()) {
+                i.bytes = *told++;
+                i.size = send_item::known::exact;
+            } else if (i.size != send_item::known::exact) {
+                const double body = static_cast<double>(i.bytes);
+                const bool guessed = i.size == send_item::known::body;
+                const double whole = body + share + (guessed ? known.items().mean(body, 1) : 0);
+                if (!(whole < 1.8e19)) i.bytes = highest_size;
+                else i.bytes = whole > 0 ? static_cast<std::uint64_t>(whole) : 0;
+                i.size = send_item::known::sum;
+            }
+        });
+    }
+
+    /// Forgets what is over at the head; moves the rest down once half of the buffer is dead.
+    void trim()
+    {
+        while (dead_ != items_.size() && items_[dead_].kind == state::over) {
+            ++dead_;
+            ++base_;
+        }
+        if (dead_ == items_.size()) {
+            items_.clear();
+            dead_ = 0;
+        } else if (dead_ > items_.size() / 2) {
+            items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(dead_));
+            dead_ = 0;
+        }
+    }
+
+    /// What is over at the head is no part of the value.
+    friend bool operator==(const send_items& a, const send_items& b)
+    {
+        if (a.base_ != b.base_ || a.end() != b.end()) return false;
+        for (std::size_t i = a.dead_, j = b.dead_; i < a.items_.size(); ++i, ++j) {
+            if (!(a.items_[i] == b.items_[j])) return false;
+        }
+        return true;
+    }
+
+private:
+    std::vector<send_item> items_;  // number base_ is at items_[dead_]
+    std::size_t dead_ = 0;
+    std::uint64_t base_ = 0;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_SEND_ITEMS_HPP

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/overhead.hpp>
+
+namespace overhead_test {
+
+using waybill::item_samples;
+using waybill::overhead;
+using waybill::overhead_state;
+
+namespace {
+
+constexpr bool near(double a, double b, double within)
+{
+    return (a < b ? b - a : a - b) <= within;
+}
+
+template <class... Told>
+constexpr overhead taught(overhead o, const Told&... tell)
+{
+    (tell(o), ...);
+    return o;
+}
+
+// Items with bodies of 100, 110, 120 ... and what they have beyond them.
+template <class Beyond>
+constexpr item_samples samples(int n, Beyond beyond)
+{
+    item_samples s;
+    for (int i = 0; i != n; ++i) {
+        const auto body = static_cast<std::uint64_t>(100 + 10 * i);
+        s.add(body, static_cast<std::uint64_t>(static_cast<double>(body) + beyond(body, i)));
+    }
+    return s;
+}
+
+constexpr overhead sampled(const item_samples& s, overhead o = overhead(54))
+{
+    o.sampled(s);
+    return o;
+}
+
+struct dice {
+    std::uint64_t state;
+    std::uint64_t operator()(std::uint64_t n)  // splitmix64
+    {
+        state += 0x9E3779B97F4A7C15U;
+        std::uint64_t z = state;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return (z ^ (z >> 31U)) % n;
+    }
+};
+
+bool finite(const overhead_state& s)
+{
+    for (const double x : {s.ratio, s.header, s.ratio_variance, s.covariance, s.header_variance,
+                           s.noise, s.drift, s.error}) {
+        if (!std::isfinite(x)) return false;
+    }
+    return s.ratio_variance >= 0 && s.header_variance >= 0 && s.noise >= 0;
+}
+
+}  // namespace
+
+// The line: a factor on the bodies and an amount an item.
+static_assert(near(overhead(54).mean(1'000, 10), 540, 0));
+static_assert(near(overhead(overhead_state{.ratio = 1.25, .header = 4}).mean(1'000, 10), 290, 0));
+static_assert(near(overhead(overhead_state{.ratio = 0.5, .header = 4}).mean(1'000, 10), -460, 0));
+
+// Nothing guessed is believed until something speaks against it; a guess is in doubt from the start.
+static_assert(overhead().believed() && overhead(0.0).believed() && !overhead(54).believed());
+static_assert(!(overhead().variance(1'000, 10, 10, 1) > 0));
+static_assert(overhead(54).variance(1'000, 10, 0, 1) > 0);
+static_assert(taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 0); }).believed());
+static_assert(taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, false); }) ==
+              overhead());
+static_assert(!taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 1); }).believed());
+static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, true); }).believed());
+
+// A doubt about the mean can count less than once; what was told together varies an eighth as much.
+static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10, 0, 1));
+static_assert(near(overhead(overhead_state{.noise = 80}).variance(0, 0, 8, 1), 80, 1e-9));
+
+// One sum that is far off is adopted nearly whole, upwards and downwards.
+static_assert(near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0, 3'000); })
+                       .mean(3'000, 10), 3'000, 60));
+static_assert(near(taught(overhead(300), [](overhead& o) { o.observe(9'000, 100, 0, 2'000); })
+                       .mean(9'000, 100), 2'000, 200));
+
+// No items say nothing.
+static_assert(taught(overhead(54), [](overhead& o) {
+                  o.observe(0, 0, 5, 100);
+                  o.bounded(0, 0, 5, 100, true);
+                  o.bounded(0, 0, 5, 100, false);
+                  o.sampled({});
+              }) == overhead(54));
+
+// Sizes of items: an amount, a factor, both; whatever was guessed before.
+static_assert(near(sampled(samples(20, [](auto, int) { return 70.0; })).mean(5'000, 10), 700, 1e-6));
+static_assert(near(sampled(samples(20, [](auto b, int) { return static_cast<double>(b) / 2 + 30; }))
+                       .mean(10'000, 10), 5'300, 15));
+static_assert(near(sampled(samples(20, [](auto b, int) { return 60 - static_cast<double>(b) / 2; }))
+                       .state().ratio, 0.5, 0.01));
+
+// One that is far from 39 alike is left out of it, and so it is with noise.
+static_assert(near(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
+                       .mean(0, 10), 600, 1));
+static_assert(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
+                  .state().noise < 1);
+// A size that nobody knows is left out.
+static_assert([] {
+    item_samples s;
+    s.add(100, 160);
+    s.add(100, ~std::uint64_t{0});
+    s.add(~std::uint64_t{0}, 160);
+    return s.n;
+}() < 2);
+
+// Among three it is one of three.
+static_assert(sampled(samples(3, [](auto, int i) { return i == 1 ? 20'000.0 : 60.0; }))
+                  .mean(330, 3) > 19'000);
+
+// Two or three items are on a line of any slope, and it is not the line of the next: the factor
+// stays, in doubt. Told the sum of smaller ones, it follows; told but a yes, it does, too.
+constexpr item_samples a_pair = [] {
+    item_samples s;
+    s.add(120'000, 120'080);
+    s.add(140'000, 140'300);
+    return s;
+}();
+static_assert(near(sampled(a_pair).state().ratio, 1, 1e-9));
+static_assert(near(sampled(a_pair).mean(0, 10), 1'900, 1));
+static_assert(sampled(a_pair).state().ratio_variance > 0.01);
+static_assert(sampled(a_pair).variance(260'000, 2, 0, 1) < 50'000);   // of the same kind: known
+static_assert(sampled(a_pair).variance(2'000, 10, 0, 1) > 1e10);      // of another: anybody's guess
+
+// Nor do bodies of one size tell a factor from an amount.
+constexpr item_samples all_alike = [] {
+    item_samples s;
+    for (int i = 0; i != 50; ++i) s.add(30'000, 40'050);
+    return s;
+}();
+static_assert(near(sampled(all_alike).mean(180'000, 6), 60'300, 1));
+static_assert(sampled(all_alike).variance(180'000, 6, 0, 1) < 10);
+static_assert(sampled(all_alike).variance(6'000, 20, 0, 1) > 1e9);
+
+// A state is taken as it is, or not at all.
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr overhead_state sound{.ratio = 1.2, .header = 60, .ratio_variance = 0.01, .covariance = -1,
+                               .header_variance = 200, .noise = 9, .drift = -1, .error = 2, .seen = 3};
+static_assert(overhead(sound).state() == sound);
+static_assert(overhead(overhead_state{}) == overhead());
+
+constexpr overhead_state with(double overhead_state::*field, double value)
+{
+    overhead_state s = sound;
+    s.*field = value;
+    return s;
+}
+constexpr bool repaired(double overhead_state::*field, double value)
+{
+    const overhead_state s = with(field, value);
+    // A header that is a number is still a good guess.
+    return overhead(s) == overhead(s.header > 0 && s.header < 1e60 ? s.header : 0.0);
+}
+static_assert(repaired(&overhead_state::ratio, no_number));
+static_assert(repaired(&overhead_state::header, no_number));
+static_assert(repaired(&overhead_state::header, infinite));
+static_assert(repaired(&overhead_state::header, -infinite));
+static_assert(repaired(&overhead_state::ratio_variance, -1));
+static_assert(repaired(&overhead_state::ratio_variance, no_number));
+static_assert(repaired(&overhead_state::header_variance, -1e-9));
+static_assert(repaired(&overhead_state::noise, -1));
+static_assert(repaired(&overhead_state::noise, infinite));
+static_assert(repaired(&overhead_state::covariance, no_number));
+static_assert(repaired(&overhead_state::covariance, 2));  // more than both variances allow
+static_assert(repaired(&overhead_state::drift, no_number));
+static_assert(repaired(&overhead_state::error, infinite));
+static_assert(overhead(overhead_state{.seen = 4'000'000'000}).state().seen == 4);
+
+TEST_CASE("overhead: sums converge to factor and amount, and noise to its variance")
+{
+    overhead o(54);
+    dice roll{1};
+    for (int i = 0; i != 300; ++i) {
+        double bodies = 0;
+        double sum = 0;
+        const double items = static_cast<double>(100 + roll(400));
+        for (int n = 0; n < static_cast<int>(items); ++n) {
+            const double body = static_cast<double>(100 + roll(i % 2 == 0 ? 200 : 2'000));
+            bodies += body;
+            sum += body / 3 + 80 + static_cast<double>(roll(41)) - 20;  // variance 140
+        }
+        o.observe(bodies, items, 0, sum);
+    }
+    CHECK(std::abs(o.state().ratio - 4.0 / 3) < 0.005);
+    CHECK(std::abs(o.state().header - 80) < 3);
+    CHECK(o.state().noise > 60);
+    CHECK(o.state().noise < 1'000);
+}
+
+TEST_CASE("overhead: two kinds of items are a large noise, and it is learnt from sums")
+{
+    overhead o(60);
+    dice roll{2};
+    for (int i = 0; i != 200; ++i) {
+        double sum = 0;
+        for (int n = 0; n != 300; ++n) sum += roll(20) == 0 ? 3'000 : 60;
+        o.observe(300 * 200, 300, 0, sum);
+    }
+    const double deviation = std::sqrt(o.state().noise);
+    CHECK(std::abs(o.mean(60'000, 300) / 300 - 207) < 60);
+    CHECK(deviation > 400);  // 641 it is
+    CHECK(deviation < 1'000);
+}
+
+TEST_CASE("overhead: a drift is followed, a step is taken")
+{
+    overhead o(54);
+    double header = 54;
+    double worst = 0;
+    for (int i = 0; i != 400; ++i) {
+        header += 0.5;
+        o.observe(100'000, 400, 0, header * 400);
+        if (i > 20) worst = std::fmax(worst, std::abs(o.mean(100'000, 400) / 400 - header));
+    }
+    CHECK(worst < 2);
+    for (const double to : {600.0, 20.0, 250.0, 0.0}) {
+        for (int i = 0; i != 3; ++i) o.observe(100'000, 400, 0, to * 400);
+        CAPTURE(to);
+        CHECK(std::abs(o.mean(100'000, 400) / 400 - to) < 3);
+    }
+}
+
+TEST_CASE("overhead: a yes beyond all that was believed is a change, as a no is")
+{
+    // 300 bytes were told, and they are certain. Then a batch goes through that should be far over.
+    overhead o(54);
+    for (int i = 0; i != 50; ++i) o.observe(100'000, 400, 0, 120'000);
+    const double before = o.mean(100'000, 400);
+    overhead less = o;
+    less.bounded(100'000, 400, 0, 100'000, false);
+    CHECK(less.mean(100'000, 400) < 105'000);
+    overhead more = o;
+    more.bounded(100'000, 400, 0, 140'000, true);
+    CHECK(more.mean(100'000, 400) > 135'000);
+    // And what nobody doubts changes nothing.
+    o.bounded(100'000, 400, 0, 160'000, false);
+    CHECK(std::abs(o.mean(100'000, 400) - before) < 1e-9);
+}
+
+TEST_CASE("overhead: no number is so wild that what follows is none")
+{
+    const double wild[] = {0, 1, 1e3, 1e9, 1.8446744073709552e19, -1e3, -1.8446744073709552e19};
+    for (const double bodies : wild) {
+        for (const double items : wild) {
+            for (const double sum : wild) {
+                overhead o(54);
+                for (int i = 0; i != 3 && bodies >= 0; ++i) {
+                    o.observe(bodies, items, 0, sum);
+                    CHECK(finite(o.state()));
+                    o.bounded(bodies, items, 1e18, sum, i % 2 == 0);
+                    CHECK(finite(o.state()));
+                    o.observe(100, 2, 0, sum);
+                    o.bounded(1e19, 2, 0, -sum, true);
+                    CHECK(finite(o.state()));
+                    CHECK(overhead(o.state()) == o);
+                }
+                item_samples s;
+                s.add(static_cast<std::uint64_t>(bodies < 0 ? 0 : bodies / 2), 5);
+                s.add(7, static_cast<std::uint64_t>(sum < 0 ? 0 : sum / 2));
+                s.add(~std::uint64_t{1}, ~std::uint64_t{1});
+                o.sampled(s);
+                CHECK(finite(o.state()));
+                CHECK(overhead(o.state()) == o);
+            }
+        }
+    }
+    // Nor out of a state that is on the edge of what is taken.
+    overhead o(overhead_state{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
+    o.observe(1, 1, 0, -1e59);
+    o.bounded(1, 1, 0, 1e19, true);
+    o.bounded(1, 1, 0, 1e19, false);
+    CHECK(finite(o.state()));
+    overhead calm(overhead_state{.header = 50, .header_variance = 1e-300, .noise = 0});
+    for (const bool above : {false, true}) {
+        overhead c = calm;
+        c.bounded(1e18, 1, 0, above ? 1e19 : -1e19, above);
+        CHECK(finite(c.state()));
+    }
+}
+
+TEST_CASE("overhead: after a sum that cannot be, three that can are enough")
+{
+    for (const double sum : {-24'000.0, 0.0, 1e9, 1e15, 1.8e19}) {
+        CAPTURE(sum);
+        overhead o(54);
+        for (int i = 0; i != 30; ++i) o.observe(100'000, 400, 0, 24'000 + i % 7);
+        o.observe(100'000, 400, 0, sum);
+        for (int i = 0; i != 3; ++i) o.observe(100'000, 400, 0, 24'000);
+        CHECK(std::abs(o.mean(100'000, 400) - 24'000) < 500);
+    }
+}
+
+}  // namespace overhead_test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+
+namespace send_all_replace_test {
+
+using namespace waybill;
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+constexpr auto size = [](const std::string& s) { return s.size(); };
+
+send_policy policy(when_too_large how = when_too_large::replace)
+{
+    return {.limit = {.bytes = 12, .items = 3}, .on_too_large = how, .retry = {.most = 1}};
+}
+
+// A claim check: the item goes into the store, its ticket takes its place.
+struct store {
+    std::map<std::string, std::string> kept{};
+    std::size_t room = 100;
+    std::vector<act::replace> asked{};
+
+    fault operator()(std::string& item, const act::replace& r)
+    {
+        asked.push_back(r);
+        if (kept.size() == room) return {fault_class::transient, "the store is full"};
+        std::string ticket = "#" + std::to_string(kept.size());
+        kept.emplace(ticket, std::exchange(item, ticket));
+        return {};
+    }
+};
+
+struct broker {
+    std::vector<strings> heard{};
+
+    template <class Batch>
+    send_outcome operator()(const Batch& batch)
+    {
+        heard.emplace_back(batch.begin(), batch.end());
+        for (const std::string& s : heard.back()) {
+            if (s.find("refuse me") != std::string::npos) return refused{};
+        }
+        return accepted{};
+    }
+};
+
+const std::string large(40, 'L');
+
+}  // namespace
+
+TEST_CASE("send_all: what is too large goes to the store, its ticket goes under the same number")
+{
+    strings words{"a", large, "b", large + "!", "c"};
+    sender s(policy());
+    store kept;
+    broker b;
+    const send_report r = send_all(words, size, s, steady_time(), b, kept);
+    CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"#1", "c"}});
+    CHECK(words == strings{"a", "#0", "b", "#1", "c"});
+    CHECK(kept.kept["#1"] == large + "!");
+    CHECK(kept.asked == std::vector<act::replace>{{1, 40, 12, 0}, {3, 41, 12, 0}});
+    CHECK(r.outcomes == std::vector<item_report>{{{0, 5}, item_outcome::accepted}});
+    CHECK(r.accepted == 5);
+    CHECK(r.sends == 2);
+}
+
+TEST_CASE("send_all: numbers are those of the input, also of the second")
+{
+    sender s(policy());
+    store kept;
+    broker b;
+    strings first{"a", "b"}, second{"c", large};
+    CHECK(send_all(first, size, s, steady_time(), b, kept).accepted == 2);
+    CHECK(send_all(second, size, s, steady_time(), b, kept).accepted == 2);
+    CHECK(kept.asked == std::vector<act::replace>{{1, 40, 12, 0}});
+    CHECK(second.back() == "#0");
+}
+
+TEST_CASE("send_all: where the store fails the item is too large, with what the store said")
+{
+    strings words{large, large, "a"};
+    sender s(policy());
+    store kept{.room = 1};
+    broker b;
+    const send_report r = send_all(words, size, s, steady_time(), b, kept);
+    CHECK(b.heard == std::vector<strings>{{"#0", "a"}});
+    REQUIRE(r.outcomes.size() == 3);
+    CHECK(text(r.outcomes[0]) ==
+          "item 1: too_large, 40 bytes where the limit is 12: the store is full");
+    CHECK(r.outcomes[1].items == run{0, 1});
+    CHECK(words[1] == large);
+    CHECK(r.accepted == 2);
+    CHECK(r.not_accepted == 1);
+}
+
+TEST_CASE("send_all: a ticket that is too large is not replaced again")
+{
+    strings words{large};
+    sender s(policy());
+    broker b;
+    int asked = 0;
+    const send_report r =
+        send_all(words, size, s, steady_time(), b, [&](std::string& item, const act::replace&) {
+            ++asked;
+            item.resize(20);
+            return fault{};
+        });
+    CHECK(asked == 1);
+    CHECK(r.outcomes.front().outcome == item_outcome::too_large);
+    CHECK(r.outcomes.front().bytes == 20);
+    CHECK(r.outcomes.front().text.empty());
+}
+
+TEST_CASE("send_all: what the broker refuses alone is replaced, too")
+{
+    strings words{"a", "refuse me", "b"};
+    sender s(policy());
+    store kept;
+    broker b;
+    send_report r = send_all(words, size, s, steady_time(), b, kept);
+    CHECK(r.accepted == 3);
+    CHECK(words[1] == "#0");
+    CHECK(kept.kept["#0"] == "refuse me");
+}
+
+TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
+{
+    std::istringstream in("a " + large + " b " + large + " c");
+    using words = std::istream_iterator<std::string>;
+    outbox box{words(in), words()};
+    sender s(policy());
+    store kept{.room = 1};
+    broker b;
+    const send_report r = send_all(box, size, s, steady_time(), b, kept);
+    CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"c"}});
+    CHECK(r.accepted == 4);
+    CHECK(r.not_accepted == 1);
+    CHECK(box.size() == 0);
+}
+
+TEST_CASE("send_all: reports, or sends alone, without asking, where the policy says so")
+{
+    for (const when_too_large how : {when_too_large::report, when_too_large::send_alone}) {
+        const strings words{"a", large, "b"};
+        sender s(policy(how));
+        broker b;
+        int asked = 0;
+        const send_report r = send_all(words, size, s, steady_time(), b,
+                                       [&](const std::string&, const act::replace&) {
+                                           ++asked;
+                                           return fault{};
+                                       });
+        CHECK(asked == 0);
+        if (how == when_too_large::report) {
+            CHECK(b.heard == std::vector<strings>{{"a", "b"}});
+        } else {
+            CHECK(b.heard == std::vector<strings>{{"a"}, {large}, {"b"}});
+        }
+        CHECK(r.accepted == b.heard.size() + (how == when_too_large::report ? 1U : 0U));
+    }
+    // Without a function that replaces, everything stays as it is.
+    const strings words{"a", large};
+    sender s(policy());
+    broker b;
+    const send_report r = send_all(words, size, s, steady_time(), b);
+    CHECK(r.accepted == 1);
+    CHECK(r.outcomes.front().outcome == item_outcome::too_large);
+}
+
+TEST_CASE("send_all: an item that is too large is not told what another one failed of")
+{
+    const strings words{"a", large};
+    send_policy p = policy(when_too_large::report);
+    p.limit.items = 1;
+    sender s(p);
+    const send_report r = send_all(words, size, s, steady_time(), [](const auto&) -> send_outcome {
+        return failed{0, fault_class::permanent, "no such queue"};
+    });
+    REQUIRE(r.outcomes.size() == 2);
+    CHECK(text(r.outcomes[0]) == "item 0: failed, permanent: no such queue");
+    CHECK(text(r.outcomes[1]) == "item 1: too_large, 40 bytes where the limit is 12");
+}
+
+}  // namespace send_all_replace_test

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// Two drivers of a sender as a user would write them: one of coroutines, one of callbacks. Several
+// attempts are on their way at a time, and are answered in another order than they were sent in.
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/sender.hpp>
+#include <waybill/core/match.hpp>
+
+namespace send_drivers_test {
+
+using namespace waybill;
+
+namespace {
+
+struct message {
+    std::uint64_t id = 0;
+    std::uint64_t key = 0;
+    std::uint64_t bytes = 0;
+};
+
+// What runs later, by virtual time; what is due at the same time runs in order.
+struct event_loop {
+    steady_time now{};
+    std::multimap<steady_time, std::function<void()>> due{};
+
+    void at(steady_time t, std::function<void()> f) { due.emplace(t, std::move(f)); }
+    void run()
+    {
+        while (!due.empty()) {
+            const auto first = due.begin();
+            now = later(now, first->first);
+            const std::function<void()> f = std::move(first->second);
+            due.erase(first);
+            f();
+        }
+    }
+};
+
+using answer = std::variant<accepted, refused, partial, throttled, failed, unknown>;
+
+// It counts a header, is busy now and then, loses answers, takes some batches only to their middle,
+// and answers the faster the later it was asked. A batch that it has taken it takes once.
+struct broker {
+    event_loop& loop;
+    std::vector<std::uint64_t> order{};
+    std::set<std::uint64_t> taken{};
+    std::uint64_t requests = 0;
+    std::uint64_t on_their_way = 0;
+    std::uint64_t most_on_their_way = 0;
+    std::vector<entry_fault> faults{};
+
+    void send(std::uint64_t attempt, const std::vector<message>& batch, std::function<void(answer)> f)
+    {
+        ++on_their_way;
+        if (on_their_way > most_on_their_way) most_on_their_way = on_their_way;
+        const auto pause = static_cast<std::int64_t>(5 - requests % 5);
+        loop.at(loop.now + duration::seconds(pause), [this, attempt, batch, f = std::move(f)] {
+            --on_their_way;
+            f(look_at(attempt, batch));
+        });
+        ++requests;
+    }
+
+private:
+    answer look_at(std::uint64_t attempt, const std::vector<message>& batch)
+    {
+        std::uint64_t bytes = 0;
+        for (const message& m : batch) bytes += m.bytes + 7;
+        if (bytes > 100) return refused{.actual = bytes, .limit = 100};
+        const std::uint64_t mood = (attempt * 7 + requests) % 9;
+        if (mood == 1) return throttled{.retry_after = duration::seconds(3)};
+        if (mood == 2 && taken.count(attempt) == 0) return failed{};
+        std::size_t some = batch.size();
+        if (mood == 3 && taken.count(attempt) == 0) some /= 2;
+        if (taken.insert(attempt).second) {
+            for (std::size_t i = 0; i != some; ++i) order.push_back(batch[i].id);
+        }
+        if (mood == 4) return unknown{};
+        if (some == batch.size()) return accepted{};
+        faults.clear();
+        for (std::size_t i = some; i != batch.size(); ++i) faults.push_back({i});
+        return partial{.failed = faults};
+    }
+};
+
+void tell(sender& s, std::uint64_t attempt, answer a, steady_time now)
+{
+    std::visit(
+        [&](auto& x) {
+            x.attempt = attempt;
+            CHECK(s.on(x, now) == heard::taken);
+        },
+        a);
+}
+
+std::vector<message> batch_of(const act::send& a, const std::vector<message>& all)
+{
+    std::vector<message> batch;
+    for (const run& r : a.items) {
+        for (std::uint64_t n = r.first; n != r.end(); ++n) {
+            batch.push_back(all[n]);
+        }
+    }
+    return batch;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Coroutines: one that asks the sender, and one for each attempt.
+
+struct task {
+    struct promise_type {
+        task get_return_object() { return {}; }
+        std::suspend_never initial_suspend() { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() {}
+    };
+};
+
+// Something has happened: whoever awaits it goes on, later, from the event loop.
+struct news {
+    event_loop& loop;
+    std::coroutine_handle<> waiting{};
+
+    void tell()
+    {
+        if (waiting) loop.at(loop.now, [h = std::exchange(waiting, {})] { h.resume(); });
+    }
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> h) { waiting = h; }
+    void await_resume() {}
+};
+
+struct sent {
+    broker& to;
+    std::uint64_t attempt;
+    std::vector<message> batch;
+    answer got{};
+
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> h)
+    {
+        to.send(attempt, batch, [this, h](answer a) {
+            got = std::move(a);
+            h.resume();
+        });
+    }
+    answer await_resume() { return std::move(got); }
+};
+
+struct by_coroutines {
+    event_loop& loop;
+    broker& to;
+    sender s;
+    std::vector<message> all{};
+    std::vector<act::settle> notes{};
+    news something{loop};
+
+    task transmit(std::uint64_t attempt, std::vector<message> batch)
+    {
+        sent request{to, attempt, std::move(batch)};  // named, since g++ 12 would copy its bytes
+        answer a = co_await request;
+        tell(s, attempt, std::move(a), loop.now);
+        something.tell();
+    }
+
+    task drive()
+    {
+        while (!s.finished()) {
+            const bool again = match(
+                s.next(loop.now),
+                [&](const act::send& a) {
+                    const std::uint64_t attempt = a.attempt;
+                    std::vector<message> batch = batch_of(a, all);
+                    s.on(started{attempt}, loop.now);
+                    transmit(attempt, std::move(batch));
+                    return true;
+                },
+                [&](const act::settle& x) {
+                    notes.push_back(x);
+                    s.on(settled{notes.back().items}, loop.now);
+                    return true;
+                },
+                [&](const act::replace& r) {
+                    s.on(kept{r.item}, loop.now);
+                    return true;
+                },
+                [&](const act::wait& w) {
+                    loop.at(w.until, [this] { something.tell(); });
+                    return false;
+                },
+                [&](act::idle) { return false; });
+            if (!again) co_await something;
+        }
+    }
+};
+
+// ---------------------------------------------------------------------------------------------
+// Callbacks: whatever comes back calls pump().
+
+struct by_callbacks {
+    event_loop& loop;
+    broker& to;
+    sender s;
+    std::vector<message> all{};
+    std::vector<act::settle> notes{};
+
+    void drive()
+    {
+        bool more = true;
+        while (more) {
+            match(
+                s.next(loop.now),
+                [&](const act::send& a) {
+                    const std::uint64_t attempt = a.attempt;
+                    const std::vector<message> batch = batch_of(a, all);
+                    s.on(started{attempt}, loop.now);
+                    to.send(attempt, batch, [this, attempt](answer x) {
+                        tell(s, attempt, std::move(x), loop.now);
+                        drive();
+                    });
+                },
+                [&](const act::settle& x) {
+                    notes.push_back(x);
+                    s.on(settled{notes.back().items}, loop.now);
+                },
+                [&](const act::replace& r) { s.on(kept{r.item}, loop.now); },
+                [&](const act::wait& w) {
+                    loop.at(w.until, [this] { drive(); });
+                    more = false;
+                },
+                [&](act::idle) { more = false; });
+        }
+    }
+};
+
+template <class Driver>
+void all_arrive(bool ordered)
+{
+    event_loop loop;
+    broker b{loop};
+    Driver d{loop, b,
+             sender({.limit = {.bytes = 100, .items = 6},
+                     .in_flight = 2,
+                     .ordered = ordered,
+                     .retry = {.most = 50}})};
+    std::map<std::uint64_t, std::vector<std::uint64_t>> wanted;
+    for (std::uint64_t n = 0; n != 200; ++n) {
+        const message m{n, n * n % 7, 5 + n % 23};
+        d.all.push_back(m);
+        d.s.on(queued(m.bytes, m.key), loop.now);
+        wanted[m.key].push_back(n);
+    }
+    d.s.on(flushed{}, loop.now);
+    d.drive();
+    loop.run();
+
+    CHECK(d.s.finished());
+    CHECK(b.most_on_their_way == 2);
+    CHECK(b.order.size() == 200);
+    CHECK(std::set<std::uint64_t>(b.order.begin(), b.order.end()).size() == 200);
+    std::uint64_t noted = 0;
+    for (const act::settle& x : d.notes) {
+        CHECK(x.outcome == item_outcome::accepted);
+        noted += x.items.count;
+    }
+    CHECK(noted == 200);
+    std::map<std::uint64_t, std::vector<std::uint64_t>> came;
+    for (const std::uint64_t n : b.order) came[d.all[n].key].push_back(n);
+    CHECK((came == wanted) == ordered);
+}
+
+}  // namespace
+
+TEST_CASE("sender: driven by coroutines, each item arrives once, and in order where keys have one")
+{
+    all_arrive<by_coroutines>(true);
+    all_arrive<by_coroutines>(false);
+}
+
+TEST_CASE("sender: driven by callbacks, each item arrives once, and in order where keys have one")
+{
+    all_arrive<by_callbacks>(true);
+    all_arrive<by_callbacks>(false);
+}
+
+}  // namespace send_drivers_test

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_keys.hpp>
+#include <waybill/batch/sender.hpp>
+
+namespace send_keys_test {
+
+using namespace waybill;
+
+namespace {
+
+// What a key is, said simply.
+struct model {
+    struct state {
+        std::uint32_t items = 0;
+        std::uint64_t from = 0;
+        std::uint64_t below = 0;
+        bool stopped = false;
+    };
+    std::map<std::uint64_t, state> keys;
+};
+
+std::uint64_t next(std::uint64_t& seed)
+{
+    seed += 0x9E3779B97F4A7C15U;  // splitmix64
+    std::uint64_t z = seed;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31);
+}
+
+// Keys whose places in a table of 16 are nearly all the same, and the ones at the ends of the range.
+std::vector<std::uint64_t> crowd()
+{
+    std::vector<std::uint64_t> keys{0, ~std::uint64_t{0}, 1, std::uint64_t{1} << 63};
+    for (std::uint64_t k = 2; keys.size() != 24; ++k) {
+        std::uint64_t h = k * 0x9E37'79B9'7F4A'7C15U;
+        h ^= h >> 32;
+        if ((h & 15) >= 14) keys.push_back(k);  // the last places, so that rows of them wrap around
+    }
+    return keys;
+}
+
+}  // namespace
+
+TEST_CASE("send_keys: holds items behind the one that stopped it, until it is resumed")
+{
+    send_keys k;
+    const std::uint32_t s = k.enter(5);
+    CHECK(k.enter(5) == s);
+    CHECK(!k.resume(5, 9));
+    CHECK(!k[s].stopped());
+    k.stop(s, 3);
+    CHECK(k[s].stopped());
+    CHECK(!k[s].holds(2));
+    CHECK(!k[s].holds(3));
+    CHECK(k[s].holds(4));
+    k.stop(s, 6);  // it has stopped before that
+    CHECK(k[s].holds(4));
+    k.stop(s, 1);
+    CHECK(k[s].holds(2));
+    CHECK(!k.resume(6, 9));
+    CHECK(k.resume(5, 9));
+    CHECK(!k.resume(5, 9));
+    CHECK(k[s].holds(8));
+    CHECK(!k[s].holds(9));
+    k.stop(s, 9);
+    CHECK(!k[s].holds(9));
+    CHECK(k[s].holds(10));
+    k.leave(s);
+    k.leave(s);
+    CHECK(k.enter(5) == s);  // a key that has stopped is remembered
+    CHECK(k[s].stopped());
+    k.leave(s);
+    CHECK(k.resume(5, 9));
+    CHECK(k == send_keys());
+}
+
+TEST_CASE("send_keys: the same as a map, whatever comes and goes")
+{
+    for (std::uint64_t seed = 1; seed != 200; ++seed) {
+        std::uint64_t dice = seed;
+        send_keys k;
+        model m;
+        std::map<std::uint64_t, std::uint32_t> slots;
+        const std::vector<std::uint64_t> crowded = crowd();
+        const bool few = seed % 2 == 0;  // else up to a thousand
+        for (std::uint64_t step = 0; step != 2'000; ++step) {
+            const std::uint64_t key = few ? crowded[next(dice) % crowded.size()] : next(dice) % 1'000;
+            const bool there = m.keys.count(key) != 0;
+            model::state& x = m.keys[key];
+            switch (next(dice) % 8) {
+                case 0:
+                case 1:
+                case 2: {
+                    const std::uint32_t s = k.enter(key);
+                    if (there) CHECK(s == slots[key]);
+                    slots[key] = s;
+                    ++x.items;
+                    break;
+                }
+                case 3:
+                case 4:
+                case 5:
+                    if (x.items == 0) break;
+                    k.leave(slots[key]);
+                    --x.items;
+                    break;
+                case 6:
+                    if (x.items == 0) break;
+                    k.stop(slots[key], step);
+                    if (!x.stopped) x.from = step;
+                    x.stopped = true;
+                    x.below = ~std::uint64_t{0};
+                    break;
+                default:
+                    CHECK(k.resume(key, step) == x.stopped);
+                    if (x.stopped) x.below = step;
+                    x.stopped = false;
+                    break;
+            }
+            if (x.items == 0 && !x.stopped) m.keys.erase(key);
+            if (step % 64 != 0) continue;
+            send_keys again;  // the same keys, entered in another order into another table
+            for (auto i = m.keys.rbegin(); i != m.keys.rend(); ++i) {
+                const model::state& want = i->second;
+                const std::uint32_t s = again.enter(i->first);
+                for (std::uint32_t n = 1; n < want.items; ++n) (void)again.enter(i->first);
+                again[s].from = want.from;
+                again[s].below = want.below;
+                if (want.items == 0) again.leave(s);
+            }
+            for (const auto& [name, want] : m.keys) {
+                const send_keys::slot& is = k[slots[name]];
+                CHECK(is.key == name);
+                CHECK(is.items == want.items);
+                CHECK(is.stopped() == want.stopped);
+            }
+            CHECK(k == again);
+            CHECK(again == k);
+            (void)again.enter(5'000);
+            CHECK(!(k == again));
+        }
+    }
+}
+
+TEST_CASE("send_keys: a copy goes its own way")
+{
+    send_keys a;
+    const std::uint32_t s = a.enter(1);
+    send_keys b = a;
+    CHECK(a == b);
+    b.stop(s, 0);
+    CHECK(!(a == b));
+    a.stop(s, 0);
+    CHECK(a == b);
+    a[s].away = true;
+    CHECK(!(a == b));
+}
+
+TEST_CASE("sender: a million items of a million keys take a few steps each")
+{
+    // With a search that grew with the keys, or a scan that began anew for each item, this would not
+    // come to an end.
+    constexpr std::uint64_t items = 1'000'000;
+    sender s({.limit = {.items = 1'000}, .in_flight = 8, .ordered = true});
+    const steady_time now{};
+    for (std::uint64_t n = 0; n != items; ++n) s.on(queued(1U, n * 0x1'0000'0001U), now);
+    s.on(flushed{}, now);
+    std::vector<std::uint64_t> away;
+    std::uint64_t sends = 0;
+    while (!s.finished()) {
+        const auto a = s.next(now);
+        if (const auto* x = std::get_if<act::settle>(&a)) {
+            s.on(settled{run(x->items)}, now);
+        } else if (const auto* send = std::get_if<act::send>(&a)) {
+            away.push_back(send->attempt);
+            s.on(started{away.back()}, now);
+            ++sends;
+        } else {
+            REQUIRE(!away.empty());
+            s.on(accepted{away.back()}, now);  // out of order
+            away.pop_back();
+        }
+    }
+    CHECK(sends == items / 1'000);
+}
+
+}  // namespace send_keys_test
