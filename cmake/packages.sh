@@ -19,6 +19,8 @@ packages_probe()
         librange-v3-dev) echo "header range/v3/view.hpp" ;;
         doctest-dev) echo "header doctest/doctest.h" ;;
         librapidcheck-dev) echo "header rapidcheck.h" ;;
+        nats-server | beanstalkd) echo "program $1" ;;
+        libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
         *) echo "nothing" ;;
     esac

@@ -44,7 +44,12 @@ public:
     /// What a message takes of the limit.
     [[nodiscard]] static std::uint64_t size_of(const message& m) noexcept
     {
-        const std::uint64_t n = m.header.size() + m.body.size();
+        return size_of(m.header.size(), m.body.size());
+    }
+    [[nodiscard]] static constexpr std::uint64_t size_of(std::uint64_t header,
+                                                         std::uint64_t body) noexcept
+    {
+        const std::uint64_t n = header + body;
         return n + (n < 256 ? 5U : 8U);
     }
 

@@ -20,7 +20,7 @@
 #include "consumer.hpp"
 #include "event.hpp"
 #include "producer.hpp"
-#include <waybill/ext/ranges.hpp>
+#include <waybill/batch.hpp>
 
 namespace mailroom {
 
@@ -86,28 +86,27 @@ void run_job(const options& o, phases& at, const teller& tell)
         return enqueued - in.reached();
     };
 
-    // Lines can be read only once, so a batch owns its events. It is cut when the loop asks for it,
-    // by what the sender has learnt from the batches before.
-    auto batches = views::generate([&] { return file.next(); }) |
-                   views::take_while([](const std::optional<line>& l) { return l.has_value(); }) |
-                   views::filter([](const std::optional<line>& l) { return !l->blank(); }) |
-                   views::transform([](std::optional<line>&& l) { return parse(*std::move(l)); }) |
-                   views::cache1 |
-                   waybill::views::chunk_by([&] { return out.limits(); },
-                                            [&](const event& e) { return out.size(e); });
-
-    for (auto&& batch : batches) {
-        here.byte = batch.items.front().begin;
-        at.reach("read", here.byte);
-        tell("worked");
-        time = batch.items.back().time;
-        out.send(batch.items);
-        here = batch.items.back().next;
-        if (tell_where() >= high_water) {
+    // Lines can be read only once, so an outbox keeps those that are not in the queue yet.
+    auto events = views::generate([&] { return file.next(); }) |
+                  views::take_while([](const std::optional<line>& l) { return l.has_value(); }) |
+                  views::filter([](const std::optional<line>& l) { return !l->blank(); }) |
+                  views::transform([](std::optional<line>&& l) { return parse(*std::move(l)); }) |
+                  views::cache1;
+    waybill::outbox box(events);
+    out.send(
+        box,
+        [&](const event& first) {
+            here.byte = first.begin;
+            at.reach("read", here.byte);
+            tell("worked");
+        },
+        [&](const event& last) {
+            time = last.time;
+            here = last.next;
+            if (tell_where() < high_water) return;
             in.drain();
             tell_where();
-        }
-    }
+        });
     if (in.drain() != 0) {
         tell("worked");
         tell_where();

@@ -9,6 +9,7 @@
 #define WAYBILL_EXAMPLES_MAILROOM_PRODUCER_HPP
 
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "../engines/sqlite.hpp"
@@ -33,6 +34,18 @@ private:
     engines::statement set_;
 };
 
+/// What has been learnt about the queue, kept beside the bookmark: the next worker goes on with it.
+class learnt {
+public:
+    explicit learnt(engines::database& db);
+    [[nodiscard]] waybill::calibration load();
+    void store(const waybill::calibration& c);
+
+private:
+    engines::statement get_;
+    engines::statement set_;
+};
+
 class producer {
 public:
     producer(engines::database& db, engines::sqlite_queue& queue, phases& at, teller tell);
@@ -40,26 +53,41 @@ public:
     /// Where the input is to be read on.
     [[nodiscard]] place from() { return bookmark_.load(); }
 
-    /// What a batch may take, and what an event takes of it, by what is known at this moment.
-    [[nodiscard]] waybill::limits limits() const { return {.bytes = sender_.learnt().budget()}; }
-    [[nodiscard]] std::uint64_t size(const event& e) const
+    /// Puts all events of an outbox into the queue, each of them or a marker in its place. Before a
+    /// batch goes, `begin` hears of its first event, and when it is in the queue `done` of its last.
+    template <class Box, class Begin, class Done>
+    void send(Box& events, Begin&& begin, Done&& done)
     {
-        return e.body.size() + sender_.learnt().header();
+        check(waybill::send_all(
+            events, [](const event& e) { return e.body.size(); }, sender_, waybill::steady_time{},
+            [&](const auto& batch) {
+                begin(*batch.begin());
+                const event* last = nullptr;
+                messages_.clear();
+                for (const event& e : batch) {
+                    messages_.push_back(to_message(e));
+                    last = &e;
+                }
+                const waybill::send_outcome answer = enqueue(last->next);
+                if (std::holds_alternative<waybill::accepted>(answer)) done(*last);
+                return answer;
+            },
+            [this](event& e, const waybill::act::replace& r) {
+                put_marker(e, r.bytes);
+                return waybill::fault{};
+            }));
     }
 
-    /// Puts the events into the queue, each of them or a marker in its place.
-    void send(const std::vector<event>& batch);
-
 private:
-    template <class Batch>
-    waybill::send_outcome enqueue(const Batch& batch);
-    waybill::send_outcome try_enqueue(const place& next);
-    void put_marker(const event& e, std::uint64_t bytes);
+    waybill::send_outcome enqueue(const place& next);
+    void put_marker(event& e, std::uint64_t bytes);
+    static void check(const waybill::send_report& report);
 
     engines::sqlite_queue& queue_;
     phases& at_;
     teller tell_;
     bookmark bookmark_;
+    learnt learnt_;
     waybill::sender sender_;
     std::vector<engines::message> messages_;
 };

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// beanstalkd: batches as jobs of a tube, each of them one put of NDJSON lines.
+//
+// It speaks the text protocol over a plain socket, so there is nothing to install:
+//
+//     engines::beanstalkd tube("127.0.0.1", "11300", "mails");
+//     engines::manual m = tube.about();            // the server's own max-job-size
+//     waybill::send_outcome o = tube.send(lines);  // a span of string_views
+//
+// A job counts as its bytes, each line with its newline; the most is -z of the server (65,535
+// unless told otherwise). Jobs of one priority leave a tube in the order in which they came in.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP
+#define WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "socket.hpp"
+#include "verdict.hpp"
+#include <waybill/batch.hpp>
+
+namespace engines {
+
+/// All that a put can be answered with.
+inline constexpr std::array beanstalkd_answers{
+    answer{"INSERTED", verdict::accepted},
+    answer{"BURIED", verdict::accepted},  // it is stored, and waits for somebody to kick it
+    answer{"JOB_TOO_BIG", verdict::too_large},
+    answer{"DRAINING", verdict::throttled},
+    answer{"OUT_OF_MEMORY", verdict::throttled},
+    answer{"EXPECTED_CRLF", verdict::permanent},
+    answer{"BAD_FORMAT", verdict::permanent},
+    answer{"UNKNOWN_COMMAND", verdict::permanent},
+    answer{"INTERNAL_ERROR", verdict::unknown},
+    // No answer in time, or a connection that broke once the put was on its way: unknown.
+};
+
+class beanstalkd {
+public:
+    beanstalkd(std::string host, std::string port, std::string tube)
+        : host_(std::move(host)), port_(std::move(port)), tube_(std::move(tube))
+    {
+    }
+
+    /// Throws socket_error if nobody is there.
+    [[nodiscard]] manual about()
+    {
+        connect();
+        connection_->write("stats\r\n");
+        const std::string answered = connection_->line();
+        const auto size = number_behind(answered, "OK ");
+        if (!size) throw socket_error("stats: " + answered);
+        const std::string stats = connection_->bytes(*size + 2);
+        const auto most = number_behind(stats, "max-job-size: ");
+        return {{.bytes = most.value_or(waybill::unlimited)}, true};
+    }
+
+    /// What a body takes of the limit.
+    [[nodiscard]] static std::uint64_t size_of(std::uint64_t body) { return body + 1; }
+
+    [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
+                                              std::uint64_t = 0)
+    {
+        try {
+            connect();
+        } catch (const socket_error& e) {
+            said_ = e.what();
+            connection_.reset();
+            return not_connected(said_);
+        }
+        job_.clear();
+        for (const std::string_view b : bodies) job_.append(b) += '\n';
+        const std::uint64_t bytes = job_.size();
+        job_ += "\r\n";
+        try {
+            constexpr int seconds_to_run = 60;
+            connection_->write("put 0 0 " + std::to_string(seconds_to_run) + " " +
+                               std::to_string(bytes) + "\r\n");
+            connection_->write(job_);
+            said_ = connection_->line();
+        } catch (const socket_error& e) {
+            said_ = e.what();
+            connection_.reset();
+            return waybill::unknown{};
+        }
+        const std::string_view code = std::string_view(said_).substr(0, said_.find(' '));
+        const verdict v = verdict_on(beanstalkd_answers, code);
+        if (v == verdict::unknown) connection_.reset();
+        return outcome_of(v, said_, {.actual = bytes});
+    }
+
+    /// The last answer in the server's words, or why there was none.
+    [[nodiscard]] const std::string& said() const noexcept { return said_; }
+
+private:
+    void connect()
+    {
+        if (connection_) return;
+        connection_.emplace(host_, port_, std::chrono::seconds(10));
+        connection_->write("use " + tube_ + "\r\n");
+        const std::string answered = connection_->line();
+        if (answered != "USING " + tube_) throw socket_error("use " + tube_ + ": " + answered);
+    }
+
+    std::string host_;
+    std::string port_;
+    std::string tube_;
+    std::optional<socket> connection_{};
+    std::string job_{};
+    std::string said_{};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP

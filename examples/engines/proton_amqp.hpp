@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// proton_amqp: batches over one AMQP 1.0 link, in the format of Service Bus and Event Hubs.
+//
+// A batch is one transfer of message-format 0x80013700: a data section a message, and in it the
+// whole message as it would be encoded by itself. So all of it is taken or nothing, and it has one
+// outcome:
+//
+//     engines::proton_amqp queue({.host = "127.0.0.1", .port = "5672", .queue = "mails"});
+//     engines::manual m = queue.about();            // max-message-size, from the peer's attach
+//     waybill::send_outcome o = queue.send(lines);  // a span of string_views
+//
+// A peer that knows nothing of that format gets one message a line, with `plain`. It then answers
+// for each of them, and a batch may be taken in part.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP
+#define WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <proton/codec.h>
+#include <proton/message.h>
+
+#include "amqp_link.hpp"
+#include "socket.hpp"
+#include "verdict.hpp"
+#include <waybill/batch.hpp>
+
+namespace engines {
+
+/// The outcomes of a delivery, and the conditions with which one is rejected or a link, a session
+/// or a connection is closed.
+inline constexpr std::array amqp_answers{
+    answer{"accepted", verdict::accepted},
+    answer{"released", verdict::transient},
+    answer{"modified", verdict::transient},
+    answer{"amqp:link:message-size-exceeded", verdict::too_large},
+    answer{"amqp:resource-limit-exceeded", verdict::throttled},  // full, until somebody reads
+    answer{"com.microsoft:server-busy", verdict::throttled},
+    answer{"com.microsoft:argument-error", verdict::permanent},
+    answer{"com.microsoft:argument-out-of-range", verdict::permanent},
+    answer{"com.microsoft:out-of-order-sequence", verdict::permanent},
+    answer{"amqp:decode-error", verdict::permanent},
+    answer{"amqp:invalid-field", verdict::permanent},
+    answer{"amqp:precondition-failed", verdict::permanent},
+    answer{"com.microsoft:entity-disabled", verdict::stop},
+    answer{"com.microsoft:partition-not-owned", verdict::stop},
+    answer{"com.microsoft:producer-epoch-stolen", verdict::stop},
+    answer{"com.microsoft:publisher-revoked", verdict::stop},
+    answer{"amqp:not-found", verdict::stop},
+    answer{"amqp:not-allowed", verdict::stop},
+    answer{"amqp:not-implemented", verdict::stop},
+    answer{"amqp:unauthorized-access", verdict::stop},
+    answer{"amqp:link:redirect", verdict::stop},
+    answer{"amqp:link:stolen", verdict::stop},
+    answer{"amqp:link:detach-forced", verdict::unknown},  // these may come behind a transfer
+    answer{"amqp:connection:forced", verdict::unknown},   // that has been stored already
+    answer{"amqp:connection:framing-error", verdict::unknown},
+    answer{"amqp:illegal-state", verdict::unknown},
+    answer{"amqp:internal-error", verdict::unknown},
+    answer{"com.microsoft:operation-cancelled", verdict::unknown},
+    answer{"com.microsoft:timeout", verdict::unknown},
+    answer{"proton:io", verdict::unknown},
+    // No outcome in time, or a connection that broke once the transfer was on its way: unknown.
+};
+
+class proton_amqp {
+public:
+    enum class style { batched, plain };
+
+    explicit proton_amqp(amqp_address a, style s = style::batched)
+        : at_(std::move(a)), style_(s), message_(pn_message())
+    {
+    }
+
+    /// Throws socket_error if nobody is there, or there is no such queue.
+    [[nodiscard]] manual about()
+    {
+        connect();
+        const std::uint64_t most = link_->largest() == 0 ? waybill::unlimited : link_->largest();
+        if (style_ == style::plain) return {{.single = most}, true};
+        return {{.bytes = most}, true};
+    }
+
+    /// What a body takes of the limit: a message with an empty header and empty properties, which
+    /// is what Proton makes of it, and the data section that it is wrapped into.
+    [[nodiscard]] static std::uint64_t size_of(std::uint64_t body)
+    {
+        const auto section = [](std::uint64_t n) { return n + (n < 256 ? 5U : 8U); };
+        return section(8 + section(body));
+    }
+
+    [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
+                                             std::uint64_t = 0)
+    {
+        try {
+            connect();
+        } catch (const socket_error& e) {
+            const verdict v = verdict_on(amqp_answers, code_of(why_));
+            disconnect(e.what());
+            // Other than a no to us, it is a matter of time; nothing has been sent.
+            return v == verdict::stop ? outcome_of(v, said_) : not_connected(said_);
+        }
+        try {
+            return style_ == style::batched ? send_as_one(bodies) : send_each(bodies);
+        } catch (const socket_error& e) {
+            disconnect(e.what());
+            return waybill::unknown{};
+        }
+    }
+
+    /// The last answer in the peer's words, or why there was none.
+    [[nodiscard]] const std::string& said() const noexcept { return said_; }
+
+private:
+    struct no_message {
+        void operator()(pn_message_t* m) const { pn_message_free(m); }
+    };
+
+    waybill::send_outcome send_as_one(std::span<const std::string_view> bodies)
+    {
+        transfer_.clear();
+        for (const std::string_view b : bodies) put_section(encoded(b));
+        if (bodies.size() == 1) transfer_ = encoded(bodies.front());  // one is no batch
+        pn_delivery_t* const d = link_->put(
+            transfer_, bodies.size() == 1 ? amqp_link::format::message : amqp_link::format::batch);
+        said_ = link_->outcome_from(d);
+        pn_delivery_settle(d);
+        counted c{.actual = transfer_.size(), .limit = {}};
+        if (link_->largest() != 0) c.limit = link_->largest();
+        return outcome_of(verdict_on(amqp_answers, code_of(said_)), said_, c);
+    }
+
+    waybill::send_outcome send_each(std::span<const std::string_view> bodies)
+    {
+        std::vector<pn_delivery_t*> sent;
+        for (const std::string_view b : bodies) {
+            sent.push_back(link_->put(encoded(b), amqp_link::format::message));
+        }
+        faults_.clear();
+        bool missing = false;
+        std::string worst = "accepted";
+        for (std::size_t i = 0; i != sent.size(); ++i) {
+            said_ = link_->outcome_from(sent[i]);
+            const verdict v = verdict_on(amqp_answers, code_of(said_));
+            missing = missing || v == verdict::unknown || !link_->is_open();
+            if (v != verdict::accepted) {
+                faults_.push_back({i, fault_of(v)});
+                worst = said_;
+            }
+        }
+        said_ = worst;
+        for (pn_delivery_t* d : sent) pn_delivery_settle(d);
+        if (missing) return waybill::unknown{};
+        if (faults_.empty()) return waybill::accepted{};
+        return waybill::partial{.failed = faults_};
+    }
+
+    /// The body as a message by itself. Good until the next.
+    std::string_view encoded(std::string_view body)
+    {
+        pn_message_t* const m = message_.get();
+        pn_message_clear(m);
+        pn_message_set_inferred(m, true);
+        pn_data_put_binary(pn_message_body(m), pn_bytes(body.size(), body.data()));
+        if (scratch_.size() < body.size() + 64) scratch_.resize(body.size() + 64);
+        std::size_t n = scratch_.size();
+        if (pn_message_encode(m, scratch_.data(), &n) != 0) throw socket_error("cannot encode");
+        return {scratch_.data(), n};
+    }
+
+    void put_section(std::string_view m)
+    {
+        const bool small = m.size() < 256;
+        transfer_ += std::string_view("\0\x53\x75", 3);
+        transfer_ += small ? '\xA0' : '\xB0';
+        for (unsigned shift = small ? 8 : 32; shift != 0; shift -= 8) {
+            transfer_ += static_cast<char>(m.size() >> (shift - 8) & 0xFFU);
+        }
+        transfer_ += m;
+    }
+
+    void connect()
+    {
+        if (link_ && link_->is_open()) return;
+        link_.reset();
+        link_.emplace(at_, std::chrono::seconds(10), why_);
+    }
+
+    void disconnect(std::string why)
+    {
+        said_ = std::move(why);
+        link_.reset();
+    }
+
+    /// The name of a condition, without what else was said.
+    [[nodiscard]] static std::string_view code_of(std::string_view said)
+    {
+        return said.substr(0, said.find(": "));
+    }
+
+    amqp_address at_;
+    style style_;
+    std::unique_ptr<pn_message_t, no_message> message_;
+    std::string why_{};
+    std::optional<amqp_link> link_{};
+    std::string said_{};
+    std::string transfer_{};
+    std::string scratch_{};
+    std::vector<waybill::entry_fault> faults_{};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+#include "check.hpp"
+
+#include <functional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace send_batches {
+
+std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
+                     const waybill::limits& l)
+{
+    std::uint64_t batches = 0;
+    std::uint64_t items = 0;
+    std::uint64_t bytes = 0;
+    for (const trace& t : lines) {
+        const std::uint64_t size = to.size_of(t.size);
+        if (!waybill::fits_alone(l, size)) continue;
+        if (batches == 0 || items == l.items || bytes + size > l.bytes) {
+            ++batches;
+            items = 0;
+            bytes = l.envelope;
+        }
+        ++items;
+        bytes += size;
+    }
+    return batches;
+}
+
+void check_queue(const destination& to, const std::vector<trace>& lines, results& r)
+{
+    std::vector<bool> in(lines.size(), true);
+    for (const waybill::item_report& i : r.report.outcomes) {
+        const bool there = i.outcome == waybill::item_outcome::accepted;
+        for (std::uint64_t n = i.items.first; n != i.items.end(); ++n) in[n] = there;
+    }
+    std::uint64_t at = 0;
+    std::uint64_t found = 0;
+    std::uint64_t misplaced = 0;
+    to.read_back([&](std::string_view body) {
+        while (at != lines.size() && !in[at]) ++at;
+        ++found;
+        if (at == lines.size() || lines[at].sum != checksum(body)) ++misplaced;
+        if (at != lines.size()) ++at;
+    });
+    r.checked = true;
+    if (found != r.report.accepted) {
+        r.wrong.push_back(fmt::format("{} lines are in the queue instead of {}", found,
+                                      r.report.accepted));
+    }
+    if (misplaced != 0) {
+        r.wrong.push_back(fmt::format("{} lines are not in their place in the queue", misplaced));
+    }
+}
+
+void check_report(std::uint64_t lines, results& r)
+{
+    std::vector<bool> ended(lines, false);
+    for (const waybill::item_report& i : r.report.outcomes) {
+        for (std::uint64_t n = i.items.first; n != i.items.end(); ++n) {
+            if (n >= lines || ended[n]) {
+                r.wrong.push_back(fmt::format("line {} has ended twice", n + 1));
+                return;
+            }
+            ended[n] = true;
+        }
+    }
+    for (std::uint64_t n = 0; n != lines; ++n) {
+        if (ended[n] || (r.report.stopped && n >= r.report.taken)) continue;
+        r.wrong.push_back(fmt::format("line {} has come to no end", n + 1));
+        return;
+    }
+}
+
+}  // namespace send_batches

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+
+#include "destination.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../engines/beanstalkd.hpp"
+#include "../engines/nats.hpp"
+#include "../engines/sqlite_queue.hpp"
+#include "../engines/sqs.hpp"
+#ifdef WAYBILL_SEND_BATCHES_PROTON
+#include "../engines/proton_amqp.hpp"
+#endif
+
+namespace send_batches {
+
+namespace {
+
+/// scheme://host:port/name
+struct address {
+    std::string host{};
+    std::string port{};
+    std::string name{};
+};
+
+address address_in(std::string_view to, std::string_view after, std::string_view port,
+                   std::string_view form)
+{
+    const std::string_view rest = to.substr(after.size());
+    const std::size_t slash = rest.find('/');
+    const std::string_view at = rest.substr(0, slash);
+    const std::size_t colon = at.rfind(':');
+    const bool ported = colon != std::string_view::npos && at.find(']', colon) == at.npos;
+    address a{.host = std::string(ported ? at.substr(0, colon) : at),
+              .port = std::string(ported ? at.substr(colon + 1) : port),
+              .name = slash == rest.npos ? "" : std::string(rest.substr(slash + 1))};
+    if (a.host.starts_with('[')) a.host = a.host.substr(1, a.host.size() - 2);
+    if (a.host.empty() || a.port.empty() || a.name.empty() ||
+        a.name.find_first_of(" \r\n") != a.name.npos) {
+        throw complaint(fmt::format("--to {}: expected {}", to, form));
+    }
+    return a;
+}
+
+/// A folder that goes with its owner.
+class temporary {
+public:
+    temporary()
+    {
+        std::string form = std::filesystem::temp_directory_path().string() + "/send_batches.XXXXXX";
+        if (!mkdtemp(form.data())) throw complaint("no temporary folder can be made");
+        path_ = form;
+    }
+    temporary(const temporary&) = delete;
+    temporary& operator=(const temporary&) = delete;
+    ~temporary()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    [[nodiscard]] std::string file() const { return path_ + "/queue.sqlite"; }
+
+private:
+    std::string path_;
+};
+
+/// The queue of the mailroom, in a file. Its manual is silent on what it takes.
+destination into_sqlite(const std::string& file, std::uint64_t limit)
+{
+    static constexpr std::string_view header = "content-type: application/json";
+    struct kept {
+        std::unique_ptr<temporary> folder{};
+        engines::database db;
+        engines::sqlite_queue queue;
+        std::uint64_t before;
+        std::vector<engines::message> batch{};
+
+        kept(std::unique_ptr<temporary> t, const std::string& path, std::uint64_t most)
+            : folder(std::move(t)), db(path), queue(db, most), before(queue.last())
+        {
+        }
+    };
+    auto folder = file.empty() ? std::make_unique<temporary>() : nullptr;
+    const std::string path = folder ? folder->file() : file;
+    const auto k = std::make_shared<kept>(std::move(folder), path, limit);
+    destination d{.name = file.empty() ? "an SQLite queue" : "the SQLite queue " + file,
+                  .limit = {.bytes = limit, .envelope = engines::sqlite_queue::envelope}};
+    d.size_of = [](std::uint64_t body) {
+        return engines::sqlite_queue::size_of(header.size(), body);
+    };
+    d.send = [k](std::span<const std::string_view> bodies, std::uint64_t) {
+        k->batch.clear();
+        for (const auto b : bodies) k->batch.push_back({std::string(header), std::string(b)});
+        return k->queue.enqueue(k->batch, [] {});
+    };
+    d.said = [] { return std::string(); };
+    d.read_back = [k](const std::function<void(std::string_view)>& take) {
+        bool any = true;
+        for (std::uint64_t last = k->before; any;) {
+            any = false;
+            const auto note = [&](std::uint64_t n, std::string_view, std::string_view body) {
+                take(body);
+                last = n;
+                any = true;
+            };
+            k->queue.read(last, 1'000, note);
+        }
+    };
+    return d;
+}
+
+/// Any engine that says of itself what it takes.
+template <class Engine>
+destination into(std::string name, std::shared_ptr<Engine> e)
+{
+    destination d{.name = std::move(name), .told = e->about()};
+    d.limit = d.told.limit;
+    d.size_of = &Engine::size_of;
+    d.send = [e](std::span<const std::string_view> bodies, std::uint64_t attempt) {
+        return e->send(bodies, attempt);
+    };
+    d.said = [e] { return e->said(); };
+    return d;
+}
+
+using opener = destination (*)(const std::string& to, const address& a);
+
+/// One line a broker: how --to begins and goes on, its usual port, who speaks to it, and what is
+/// missing where nobody does.
+struct place {
+    std::string_view begins{};
+    std::string_view form{};
+    std::string_view port{};
+    opener open{};
+    std::string_view missing{};
+};
+
+template <class Engine>
+destination opened(const std::string& to, const address& a)
+{
+    return into(to, std::make_shared<Engine>(a.host, a.port, a.name));
+}
+
+destination opened_sqs(const std::string& to, const address& a)
+{
+    // Only the time tells this run from the one before.
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    return into(to, std::make_shared<engines::sqs>(a.host, a.port, a.name, std::to_string(now)));
+}
+
+#ifdef WAYBILL_SEND_BATCHES_PROTON
+template <engines::proton_amqp::style Style>
+destination opened_amqp(const std::string& to, const address& a)
+{
+    engines::amqp_address at{.host = a.host, .port = a.port, .queue = a.name};
+    if (const std::size_t user = a.host.rfind('@'); user != a.host.npos) {
+        const std::size_t colon = std::min(a.host.find(':'), user);
+        at.host = a.host.substr(user + 1);
+        at.user = a.host.substr(0, colon);
+        if (colon != user) at.password = a.host.substr(colon + 1, user - colon - 1);
+    }
+    // Whatever is shown, no password is.
+    const std::string_view scheme = std::string_view(to).substr(0, to.find("://"));
+    return into(fmt::format("{}://{}:{}/{}", scheme, at.host, at.port, a.name),
+                std::make_shared<engines::proton_amqp>(at, Style));
+}
+constexpr opener amqp = &opened_amqp<engines::proton_amqp::style::batched>;
+constexpr opener plain_amqp = &opened_amqp<engines::proton_amqp::style::plain>;
+#else
+constexpr opener amqp = nullptr;
+constexpr opener plain_amqp = nullptr;
+#endif
+constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
+
+constexpr std::array known{
+    place{"amqp://", "amqp://HOST:PORT/QUEUE", "5672", amqp, proton},
+    place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
+    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {}},
+    place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>,
+          {}},
+    place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs, {}},
+};
+
+constexpr std::string_view sqlite = "sqlite:";
+
+}  // namespace
+
+std::string places()
+{
+    std::string all = "sqlite:FILE";
+    for (const place& p : known) {
+        all += fmt::format("\n                     {}", p.form);
+        if (!p.open) all += fmt::format(" ({})", p.missing);
+    }
+    return all;
+}
+
+destination open_destination(const options& o)
+{
+    if (o.to.empty() || (o.to.starts_with(sqlite) && o.to != sqlite)) {
+        const std::string file = o.to.empty() ? "" : o.to.substr(sqlite.size());
+        return into_sqlite(file, o.limit.value_or(queue_limit));
+    }
+    for (const place& p : known) {
+        if (!o.to.starts_with(p.begins)) continue;
+        const address a = address_in(o.to, p.begins, p.port, p.form);
+        if (!p.open) throw complaint(fmt::format("--to {}: {}", o.to, p.missing));
+        try {
+            destination d = p.open(o.to, a);
+            if (o.limit) d.told.limit.bytes = *o.limit;
+            return d;
+        } catch (const engines::socket_error& e) {
+            throw complaint(fmt::format("--to {}: {}", o.to, e.what()));
+        }
+    }
+    throw complaint(fmt::format("--to {}: there is no such place. There are\n{:21}{}", o.to, "",
+                                places()));
+}
+
+}  // namespace send_batches

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// send_batches: any NDJSON file into any broker, in the fewest requests.
+//
+//     send_all -> what came of it   work.cpp         the one loop, whatever the broker is
+//     --to scheme://...             destination.cpp  which adapter in engines/ speaks to it
+//     codes -> outcomes             ../engines/*.hpp a table at the head of each
+//     bars, totals, JSON            report.cpp
+//
+// Without arguments: the recording of the mailroom into an SQLite queue whose limit and whose
+// headers nobody has told of. It guesses, is refused, learns, and reads the queue back at the end.
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "destination.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "work.hpp"
+
+namespace {
+
+using namespace send_batches;
+
+std::ifstream readable(const std::string& path)
+{
+    if (!std::filesystem::exists(path)) throw complaint("there is no file " + path);
+    if (std::filesystem::is_directory(path)) throw complaint(path + " is a folder");
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw complaint("cannot read " + path);
+    return in;
+}
+
+int run(const options& o)
+{
+    expect_report(o);
+    std::ifstream file;
+    if (o.input != "-") file = readable(o.input);
+    destination to = open_destination(o);
+    results r;
+    {
+        picture bars(o, to.limit.bytes);
+        r = send_lines(o, to, o.input == "-" ? std::cin : file,
+                       [&](const sent& s) { bars.show(s); });
+    }
+    print(o, to, r);
+    write_report(o, to, r);
+    for (const std::string& w : r.wrong) say(fmt::format("send_batches: {}\n", w));
+    return r.wrong.empty() && r.report.not_accepted == 0 && !r.report.stopped ? 0 : 1;
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* o = std::get_if<options>(&asked)) return run(*o);
+    const ending& end = std::get<ending>(asked);
+    if (end.code == 0) fmt::print("{}", end.text);
+    else say(end.text + "\n");
+    return end.code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    std::ios::sync_with_stdio(false);
+    try {
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        say("send_batches: what there is to say cannot be written to the standard output\n");
+    } catch (const std::exception& e) {
+        say(fmt::format("send_batches: {}\n", e.what()));
+    }
+    return 1;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+#include "work.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "check.hpp"
+
+#include <waybill/ext/fmt.hpp>
+#include <waybill/ext/json.hpp>
+
+namespace send_batches {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+waybill::send_policy policy_for(const options& o, const destination& to)
+{
+    waybill::send_policy p{.limit = to.told.limit};
+    if (o.blind) p.limit = {.items = to.told.limit.items};  // which no refusal would tell
+    else p.exact_sizes = to.told.sizes;
+    if (o.blind && o.limit && !to.read_back) p.limit.bytes = *o.limit;
+    if (p.limit.bytes == waybill::unlimited) p.limit.bytes = first_guess;
+    if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
+    if (const auto bad = waybill::check(p)) {
+        throw complaint(fmt::format("this cannot be sent by: {}", *bad));
+    }
+    return p;
+}
+
+/// What an earlier run has learnt, or nothing.
+waybill::calibration known_from(const std::string& file)
+{
+    if (file.empty() || !std::filesystem::exists(file)) return {};
+    std::ifstream in(file, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in) throw complaint(fmt::format("the calibration cannot be read from {}", file));
+    const auto known = waybill::parse_json<waybill::calibration>(text);
+    if (!known) throw complaint(fmt::format("{}: {}", file, waybill::text(known.error())));
+    return *known;
+}
+
+void keep(const std::string& file, const waybill::calibration& learnt)
+{
+    if (file.empty()) return;
+    // Beside it first: whoever is interrupted here still has what he had.
+    const std::string beside = file + ".new";
+    std::ofstream out(beside, std::ios::binary);
+    out << nlohmann::json(learnt).dump(2) << '\n' << std::flush;
+    std::error_code failed;
+    if (out) std::filesystem::rename(beside, file, failed);
+    if (out && !failed) return;
+    throw complaint(fmt::format("the calibration cannot be written to {}", file));
+}
+
+/// Sends one batch after the other and tells of each.
+class transmitter {
+public:
+    transmitter(destination& to, results& r, const std::function<void(const sent&)>& show)
+        : to_(to), r_(r), show_(show)
+    {
+    }
+
+    template <class Batch>
+    waybill::send_outcome operator()(const Batch& batch)
+    {
+        bodies_.clear();
+        std::uint64_t bytes = to_.limit.envelope;
+        for (const std::string& line : batch) {
+            bodies_.push_back(line);
+            bytes += to_.size_of(line.size());
+        }
+        const bool again = any_ && batch.attempt() == last_;
+        last_ = batch.attempt();
+        any_ = true;
+        waybill::send_outcome o = to_.send(bodies_, batch.attempt());
+        sent s{.number = ++number_, .items = batch.size(), .bytes = bytes, .again = again};
+        describe(s, o);
+        show_(s);
+        return o;
+    }
+
+private:
+    void describe(sent& s, const waybill::send_outcome& o)
+    {
+        const auto in_words = [&](std::string_view what) {
+            s.became = what;
+            s.note = to_.said();
+        };
+        waybill::match(
+            o,
+            [&](const waybill::accepted& a) {
+                s.became = "accepted";
+                s.bytes = a.actual.value_or(s.bytes);
+            },
+            [&](const waybill::refused& x) {
+                in_words("refused");
+                s.bytes = x.actual.value_or(s.bytes);
+                if (x.limit) {
+                    s.note += fmt::format("{}at most {}", s.note.empty() ? "" : ", ", *x.limit);
+                }
+            },
+            [&](const waybill::partial& p) {
+                in_words("partial");
+                ++r_.partial;
+                s.note = fmt::format("all but {}: {}", p.failed.size(), s.note);
+            },
+            [&](const waybill::throttled&) {
+                in_words("throttled");
+                ++r_.throttled;
+            },
+            [&](const waybill::failed& f) {
+                in_words("failed");
+                ++r_.failed;
+                s.note = f.text;
+            },
+            [&](const waybill::unknown&) {
+                in_words("unknown");
+                ++r_.unknown;
+            });
+    }
+
+    destination& to_;
+    results& r_;
+    const std::function<void(const sent&)>& show_;
+    std::vector<std::string_view> bodies_{};
+    std::uint64_t number_ = 0;
+    std::uint64_t last_ = 0;
+    bool any_ = false;
+};
+
+}  // namespace
+
+results send_lines(const options& o, destination& to, std::istream& in,
+                   const std::function<void(const sent&)>& show)
+{
+    const auto begun = clock::now();
+    results r;
+    const waybill::send_policy policy = policy_for(o, to);
+    waybill::sender sender(policy, known_from(o.calibration));
+    r.begun = sender.learnt();
+
+    lines input(in);
+    waybill::outbox box(input);
+    transmitter transmit(to, r, show);
+    const bool exact = to.told.sizes && !o.blind;
+    const auto size = [&](const std::string& line) -> std::uint64_t {
+        return exact ? to.size_of(line.size()) : line.size();
+    };
+    for (;;) {
+        r.report += waybill::send_all(box, size, sender, &clock::now, transmit);
+        if (!r.report.waiting) break;
+        std::this_thread::sleep_until(clock::time_point(*r.report.waiting));
+    }
+    if (input.broken()) r.wrong.emplace_back("the input cannot be read to its end");
+
+    r.learnt = sender.learnt();
+    keep(o.calibration, r.learnt);
+    r.lines = input.read().size();
+    r.input_bytes = input.bytes();
+    r.blank = input.blank();
+    waybill::limits real = to.limit;
+    real.items = policy.limit.items;
+    r.fewest = fewest(input.read(), to, real);
+    check_report(r.lines, r);
+    if (to.read_back) check_queue(to, input.read(), r);
+    r.seconds = std::chrono::duration<double>(clock::now() - begun).count();
+    return r;
+}
+
+}  // namespace send_batches

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# send_batches against every broker that is at hand: all lines get through exactly once and in order,
+# a batch of exactly the limit is taken and one byte more is refused. What is not installed is named
+# and skipped.
+set -euo pipefail
+export LC_ALL=C
+
+program=$WAYBILL_BIN/examples/send_batches
+recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
+here=$WAYBILL_SOURCE/tests/integration/send_batches
+work=$(mktemp -d)
+declare -A started=()
+finish()
+{
+    local pid
+    for pid in "${!started[@]}"; do kill "$pid" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+held=()
+skipped=()
+
+fail()
+{
+    echo "send_batches: $*" >&2
+    [ ! -e out ] || tail -n 50 out err >&2
+    exit 1
+}
+skip()
+{
+    echo "SKIP: $*"
+    skipped+=("$1")
+}
+if [ ! -x "$program" ]; then
+    skip "send_batches: it was not built, as its packages are missing"
+    exit 0
+fi
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    timeout 120 "$program" --report report.json "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+says() { cat out err | grep -qF -- "$1" || fail "it does not say: $1"; }
+number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
+is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
+above() { [ "$(number "$1")" -gt "$2" ] || fail "$1 is '$(number "$1")', which is not above $2"; }
+within() { [ "$(number sends)" -le $(($(number fewest) * $1 / $2 + $3)) ] || fail "$(number sends) sends, $(number fewest) would do"; }
+
+# background FILE PROGRAM ARGS...: starts it, with its output in FILE. Sets `pid`. Of a shell function it
+# would be the shell's.
+background()
+{
+    local file=$1
+    shift
+    : >"$file"
+    "$@" >"$file" 2>"$file.err" &
+    pid=$!
+    started[$pid]=1
+}
+# stopped PID
+stopped()
+{
+    kill "$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+    unset "started[$1]"
+}
+# first_line FILE: waits for it.
+first_line()
+{
+    local tries
+    for tries in $(seq 1000); do
+        [ ! -s "$1" ] || { head -n 1 "$1"; return 0; }
+        sleep 0.01
+    done
+    fail "nothing comes from $1: $(cat "$1.err")"
+}
+# listening PORT: waits until somebody is.
+listening()
+{
+    local tries
+    for tries in $(seq 1000); do
+        (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
+        sleep 0.01
+    done
+    fail "nobody listens on port $1"
+}
+# same FILE WHAT: it holds the lines of the recording, in order. A file that is still being written to
+# is given some time.
+same()
+{
+    local tries
+    for tries in $(seq 300); do
+        ! cmp -s "$1" "$recording" || return 0
+        sleep 0.01
+    done
+    fail "$2: the lines are not those of the recording: $(diff "$recording" "$1" | head -n 5 | cut -c 1-120)"
+}
+# two_lines A B: of so many bytes each.
+two_lines() { printf '{"a":"%0*d"}\n{"b":"%0*d"}\n' $(($1 - 8)) 1 $(($2 - 8)) 2; }
+
+# to_the_byte WHERE LIMIT HEADER: exactly the limit is taken at once; of one byte more, which the
+# sender is told to be within the limit, the broker refuses all, and takes the two lines one by one.
+to_the_byte()
+{
+    local first=1000 second=$(($2 - 1000 - 2 * $3))
+    two_lines $first $second >exact
+    answers 0 --to "$1" --input exact
+    is sends 1
+    is refusals 0
+    two_lines $first $((second + 1)) >over
+    answers 0 --to "$1" --input over --limit $(($2 + 1))
+    is sends 3
+    is refusals 1
+    is accepted 2
+}
+
+python=$(command -v python3 || true)
+read_by() { "$python" "$here/readers.py" "$@"; }
+
+for part in sqlite beanstalkd nats amqp sqs; do
+    # shellcheck source=/dev/null
+    source "$here/$part.sh"
+done
+echo "send_batches: ${held[*]}; skipped: ${skipped[*]:-none}"

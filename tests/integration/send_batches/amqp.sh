@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+#
+# A part of ../send_batches.sh. A peer of our own on Proton, once closing the link and once rejecting the message.
+
+if "$program" --help | grep -q 'amqp.*without'; then
+    skip "amqp: the program was built without Qpid Proton"
+elif ! "${CC:-cc}" -Wall -Wextra -O1 "$here/amqp_peer.c" -o amqp_peer -lqpid-proton 2>cc.err; then
+    skip "amqp: the peer cannot be built: $(head -n 1 cc.err)"
+else
+    for how in close reject; do
+        PN_TRACE_FRM=1 background peer ./amqp_peer got 65536 $how
+        server=$pid
+        port=$(first_line peer)
+        answers 0 --to "amqp://127.0.0.1:$port/all" --blind
+        above refusals 0
+        within 15 10 3
+        [ "$(grep -c 'refused: amqp:link:message-size-exceeded.*, at most 65536' out)" -eq "$(number refusals)" ] || fail 'the limit is not told'
+        same got "AMQP, $how"
+        grep -q 'message-format=0x80013700' peer.err || fail 'no batch had the format of batches'
+        stopped "$server"
+
+        background peer ./amqp_peer got 65536 $how
+        server=$pid
+        to_the_byte "amqp://127.0.0.1:$(first_line peer)/bytes" 65536 24
+        cat exact over | cmp -s - got || fail 'AMQP: what came out is not what went in'
+        stopped "$server"
+    done
+    background peer ./amqp_peer got 65536 reject 5
+    server=$pid
+    port=$(first_line peer)
+    answers 0 --to "amqp://127.0.0.1:$port/busy"
+    is refusals 0
+    above throttled 3
+    says 'com.microsoft:server-busy'
+    same got 'AMQP, busy'
+    answers 1 --to "amqp://127.0.0.1:$port/nowhere"
+    says 'amqp:not-found'
+    stopped "$server"
+    # What was taken without an answer comes once more, as it was.
+    background peer ./amqp_peer got 65536 reject 0 4
+    server=$pid
+    answers 0 --to "amqp://127.0.0.1:$(first_line peer)/lost"
+    is unknown 1
+    again=$(grep 'the same again' out | awk '{ gsub(",", "", $2); print $2 }')
+    [ "$(wc -l <got)" -eq $((lines + again)) ] || fail "AMQP: $(wc -l <got) lines, $again of $lines came twice"
+    awk '!seen[$0]++' got | cmp -s - "$recording" || fail 'AMQP: more than the one batch was repeated'
+    stopped "$server"
+    background peer ./amqp_peer got 65536 reject
+    server=$pid
+    answers 0 --to "amqp+plain://127.0.0.1:$(first_line peer)/all"
+    same got 'AMQP, a message a line'
+    stopped "$server"
+    held+=(amqp)
+fi

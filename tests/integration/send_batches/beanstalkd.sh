@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+#
+# A part of ../send_batches.sh. A real beanstalkd.
+
+if [ -z "$python" ]; then
+    skip "beanstalkd: no python3 to read what got there"
+elif ! command -v beanstalkd >/dev/null; then
+    skip "beanstalkd: it is not installed"
+else
+    port=$(read_by port)
+    background beanstalkd beanstalkd -l 127.0.0.1 -p "$port" -z 65535
+    server=$pid
+    listening "$port"
+    answers 0 --to "beanstalkd://127.0.0.1:$port/all"
+    is refusals 0
+    is sends "$(number fewest)"
+    read_by beanstalkd "$port" all got
+    same got beanstalkd
+    answers 0 --to "beanstalkd://127.0.0.1:$port/all" --blind
+    above refusals 2
+    within 17 10 3
+    says JOB_TOO_BIG
+    read_by beanstalkd "$port" all got
+    same got 'beanstalkd, blind'
+    to_the_byte "beanstalkd://127.0.0.1:$port/bytes" 65535 1
+    read_by beanstalkd "$port" bytes got
+    cat exact over | cmp -s - got || fail 'beanstalkd: what is in the tube is not what was sent'
+    answers 1 --to "beanstalkd://127.0.0.1:$port/-bad"
+    says BAD_FORMAT
+    kill -USR1 "$server" # it takes no more jobs from now on
+    timeout 2 "$program" --to "beanstalkd://127.0.0.1:$port/all" --input exact >out 2>err &&
+        fail 'a draining beanstalkd has taken something'
+    says 'throttled: DRAINING'
+    stopped "$server"
+    held+=(beanstalkd)
+fi

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What got through, read by somebody else than the one who sent it.
+
+    readers.py nats PORT SUBJECT OUT        prints "ready", and writes each payload to OUT until it ends
+    readers.py beanstalkd PORT TUBE OUT     takes all jobs of the tube, in order, and ends
+    readers.py port                         prints a port that is free at the moment
+"""
+import socket
+import sys
+
+
+def nats(port, subject, out):
+    s = socket.create_connection(("127.0.0.1", port))
+    f = s.makefile("rwb")
+    f.readline()  # INFO
+    f.write(b'CONNECT {"verbose":false}\r\nSUB %s 1\r\nPING\r\n' % subject.encode())
+    f.flush()
+    while line := f.readline():
+        if line.startswith(b"PONG"):
+            print("ready", flush=True)
+        elif line.startswith(b"PING"):
+            f.write(b"PONG\r\n")
+            f.flush()
+        elif line.startswith(b"MSG"):
+            out.write(f.read(int(line.split()[-1])))
+            out.flush()
+            f.readline()
+
+
+def beanstalkd(port, tube, out):
+    f = socket.create_connection(("127.0.0.1", port)).makefile("rwb")
+
+    def ask(command):
+        f.write(command.encode() + b"\r\n")
+        f.flush()
+        return f.readline().split()
+
+    ask(f"watch {tube}")
+    ask("ignore default")
+    while True:
+        answer = ask("reserve-with-timeout 0")
+        if answer[0] != b"RESERVED":
+            break
+        out.write(f.read(int(answer[2])))
+        f.readline()
+        ask(f"delete {answer[1].decode()}")
+
+
+if sys.argv[1] == "port":
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        print(free.getsockname()[1])
+else:
+    read = {"nats": nats, "beanstalkd": beanstalkd}[sys.argv[1]]
+    with open(sys.argv[4], "wb") as file:
+        read(int(sys.argv[2]), sys.argv[3], file)
