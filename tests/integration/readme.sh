@@ -23,7 +23,7 @@ flush_left()
 }
 
 # 1. Each C++ block is one of the marked parts.
-for source in examples/quickstart.cpp tests/unit/readme/snippets.test.cpp; do
+for source in examples/quickstart.cpp tests/unit/readme/*.test.cpp; do
     for mark in $(sed -n 's/^ *\/\/! \[\(.*\)\]$/\1/p' "$source" | sort -u); do
         awk -v mark="//! [$mark]" 'index($0, mark) { on = !on; next } on' "$source" | flush_left >"$work/mark.$mark"
     done

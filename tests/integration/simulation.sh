@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The simulation of learning senders meets its targets, loses and doubles nothing, and prints the
+# table that the README shows.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"${CXX:-c++}" -std=c++20 -O2 -I"$WAYBILL_SOURCE/include" "$WAYBILL_SOURCE/bench/simulation.cpp" -o "$work/simulation"
+"$work/simulation" --check >"$work/check" || { cat "$work/check" >&2; exit 1; }
+grep -q '^N+A .*refused.*pass' "$work/check" || { echo "no targets were held" >&2; exit 1; }
+"$work/simulation" --json "$work/table.json" >"$work/table"
+grep -q '"S12"' "$work/table.json"
+
+bad=0
+while IFS= read -r line; do
+    grep -qxF -- "$line" "$work/table" || { echo "README has, and the simulation has not: $line" >&2; bad=1; }
+done < <(grep -E '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/README.md")
+[ "$(grep -cE '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/README.md")" = 10 ] ||
+    { echo "README does not show all ten rows" >&2; bad=1; }
+exit $bad
