@@ -185,7 +185,8 @@ struct audit {
             return;
         }
         // A number that is left out was a batch that changed before it was sent: nobody may use it.
-        must(s.attempt - attempts.size() <= items.size() + 8, "attempt numbers ascend, few left out");
+        must(s.attempt - attempts.size() <= items.size() + 8,
+             "attempt numbers ascend, few left out");
         while (attempts.size() < s.attempt) attempts.push_back({.open = false});
         must(open < std::max(policy.in_flight, 1U), "no more attempts than the policy says");
         if (members.back() >= items.size()) {
@@ -219,7 +220,8 @@ struct audit {
         must(policy.on_too_large == waybill::when_too_large::replace, "it asks where it is to");
         if (r.item >= items.size()) return must(false, "it asks for what was queued");
         item& i = items[r.item];
-        must(waits(r.item) && !i.arrived && !stopped, "it asks for an item that is still to be sent");
+        must(waits(r.item) && !i.arrived && !stopped,
+             "it asks for an item that is still to be sent");
         must(!i.asked, "it asks for an item once");
         must(i.refused || told || large(i), "it asks for what is too large");
         i.asked = true;
@@ -371,7 +373,8 @@ private:
              "no batch has more items than the limit");
         must(s.closed != waybill::closed_by::items || count >= policy.limit.items,
              "closed by items has as many");
-        must(s.closed != waybill::closed_by::key || policy.one_key, "closed by key where they count");
+        must(s.closed != waybill::closed_by::key || policy.one_key,
+             "closed by key where they count");
         if (!told && (policy.exact_sizes || (policy.header == 0 && !doubted))) {
             must(s.bytes == bytes, "the bytes are exact");
             must(bytes <= policy.limit.bytes || count == 1,
@@ -441,11 +444,13 @@ private:
 
     static bool retriable(waybill::fault_class how)
     {
-        return how == waybill::fault_class::transient || how == waybill::fault_class::infrastructure;
+        return how == waybill::fault_class::transient ||
+               how == waybill::fault_class::infrastructure;
     }
     static bool stops(waybill::fault_class how)
     {
-        return how == waybill::fault_class::cancelled || how == waybill::fault_class::ownership_lost;
+        return how == waybill::fault_class::cancelled ||
+               how == waybill::fault_class::ownership_lost;
     }
 
     attempt* of(std::uint64_t number)
@@ -548,7 +553,9 @@ private:
     {
         attempt* a = of(e.attempt);
         if (!a) return;
-        for (std::size_t i = a->first; i != a->first + a->count; ++i) items[members[i]].maybe = true;
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+            items[members[i]].maybe = true;
+        }
         a->away = false;
         ++a->unknowns;
         const bool again = policy.on_unknown == waybill::when_unknown::repeat &&
@@ -577,8 +584,8 @@ private:
         quiet = waybill::later(quiet, due(now, tries, draw, hint));
     }
 
-    [[nodiscard]] waybill::steady_time due(waybill::steady_time now, std::uint32_t tries, double draw,
-                                           waybill::duration hint) const
+    [[nodiscard]] waybill::steady_time due(waybill::steady_time now, std::uint32_t tries,
+                                           double draw, waybill::duration hint) const
     {
         const auto a = waybill::decide(policy.retry, tries, waybill::fault_class::transient, draw,
                                        now, hint);

@@ -4,7 +4,7 @@
 //
 // The caller knows bodies; the broker counts headers, too, and its limit may not be the one that the
 // manual names. What the answers taught is a value apart from any run: copy it, keep it for the next
-// run, keep one for each destination.
+// run, keep one for each destination; `merged` makes one of what two workers have learnt.
 //
 //     waybill::sender next{policy, last.learnt()};       // goes on with what is known
 //
@@ -357,6 +357,35 @@ private:
     std::uint32_t probe_after_ = 32;
     broker_tells tells_ = broker_tells::nothing;
 };
+
+/// What two workers have learnt about one destination, made one: of the items what is less in doubt,
+/// of two limits the lower one, as the higher one is probed for. The same either way round, and
+/// nothing new where both know the same.
+[[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
+{
+    if (a == b) return a;
+    calibration_state x = a.state();
+    const calibration_state y = b.state();
+    const auto surer = [](const calibration_state& one, const calibration_state& other) {
+        if (one.tells != other.tells) return one.tells > other.tells;
+        const overhead_state& i = one.items;
+        const overhead_state& j = other.items;
+        if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
+            return i.header_variance < j.header_variance;
+        }
+        return i.header > j.header;
+    };
+    if (!surer(x, y)) x.items = y.items;
+    x.tells = x.tells > y.tells ? x.tells : y.tells;
+    x.limit = lesser(x.limit, y.limit);
+    x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;
+    x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
+    x.accepted = lesser(x.accepted, y.accepted);
+    x.refused = lesser(x.refused, y.refused);
+    x.row = 0;
+    x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
+    return calibration(x);
+}
 
 }  // namespace waybill::inline v0_1
 

@@ -52,7 +52,8 @@ TEST_CASE("sender: few answers, to the end")
     holds({.name = "three items to the end", .policy = policy_of(1), .sizes = {10, 10, 10},
            .narrow = 100},
           20'000);
-    plan p{.name = "four in twos", .policy = policy_of(1), .sizes = {10, 20, 10, 10}, .narrow = 100};
+    plan p{.name = "four in twos", .policy = policy_of(1), .sizes = {10, 20, 10, 10},
+           .narrow = 100};
     p.policy.limit.items = 2;
     holds(p, 20'000);
     p.name = "six in threes";
@@ -103,7 +104,8 @@ TEST_CASE("sender: limits that make no sense")
         p.policy.retry.most = 0;
         holds(p, 1);
     }
-    plan p{.name = "zero bytes", .policy = policy_of(1), .sizes = {0, 0, 0}, .wide = 2, .narrow = 1};
+    plan p{.name = "zero bytes", .policy = policy_of(1), .sizes = {0, 0, 0}, .wide = 2,
+           .narrow = 1};
     p.policy.limit = {.bytes = 0};
     holds(p, 100);
     p.name = "wild sizes";

@@ -43,12 +43,10 @@ TEST_CASE("sender: keys in order, any answers")
     holds({.name = "two keys, two in flight", .policy = in_order(2, 2), .sizes = {10, 10, 10, 10},
            .keys = {1, 1, 2, 1}, .wide = 2, .at_once = false},
           10'000);
-    holds({.name = "nothing is repeated", .policy = [] {
-               send_policy p = in_order(2, 2);
-               p.on_unknown = when_unknown::hand_back;
-               return p;
-           }(), .sizes = {10, 10, 10, 10}, .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 1, .at_once = false},
-          10'000);
+    plan p{.name = "nothing is repeated", .policy = in_order(2, 2), .sizes = {10, 10, 10, 10},
+           .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 1, .at_once = false};
+    p.policy.on_unknown = when_unknown::hand_back;
+    holds(p, 10'000);
 }
 
 TEST_CASE("sender: keys in order, few answers, to the end")

@@ -310,7 +310,7 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
     }));
 }
 
-TEST_CASE("sender: a header that is always the same costs few requests, if the broker tells numbers")
+TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
 {
     CHECK(rc::check("few requests", [](std::uint64_t seed) {
         dice roll(seed);
@@ -660,7 +660,8 @@ TEST_CASE("sender: once refusals end it is back to full batches")
                 if (spite) ++said_no;
                 capped.push_back(first);
                 refused r{send->attempt};
-                if (tells) r.actual = count * whole, r.limit = spite ? 400 + roll(*r.actual - 399) : 2'000;
+                if (tells) r.actual = count * whole;
+                if (tells) r.limit = spite ? 400 + roll(*r.actual - 399) : 2'000;
                 s.on(r, steady_time());
                 continue;
             }

@@ -529,4 +529,22 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
     }
 }
 
+TEST_CASE("calibration: what two workers have learnt is made one")
+{
+    using waybill::merged;
+    calibration told(waybill::limits{.bytes = 262'144}, 54);
+    calibration blind = told;
+    const waybill::batch_sizes b{.bodies = 200'000, .guessed = 1'000, .items = 1'000};
+    told.refused(b, 300'000, 250'000);
+    blind.refused(b, {}, {});
+    const calibration both = merged(told, blind);
+    CHECK(both == merged(blind, told));
+    CHECK(merged(both, both) == both);
+    CHECK(both.limit() == 250'000);
+    CHECK(both.state().ceiling == 262'144);
+    CHECK(both.header() == told.header());
+    CHECK(both.state().tells == waybill::broker_tells::refusals);
+    CHECK(merged(told, told) == told);
+}
+
 }  // namespace calibration_test

@@ -61,7 +61,8 @@ struct broker {
     std::uint64_t most_on_their_way = 0;
     std::vector<entry_fault> faults{};
 
-    void send(std::uint64_t attempt, const std::vector<message>& batch, std::function<void(answer)> f)
+    void send(std::uint64_t attempt, const std::vector<message>& batch,
+              std::function<void(answer)> f)
     {
         ++on_their_way;
         if (on_their_way > most_on_their_way) most_on_their_way = on_their_way;

@@ -93,7 +93,8 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
         const std::vector<std::uint64_t> crowded = crowd();
         const bool few = seed % 2 == 0;  // else up to a thousand
         for (std::uint64_t step = 0; step != 2'000; ++step) {
-            const std::uint64_t key = few ? crowded[next(dice) % crowded.size()] : next(dice) % 1'000;
+            const std::uint64_t drawn = next(dice);
+            const std::uint64_t key = few ? crowded[drawn % crowded.size()] : drawn % 1'000;
             const bool there = m.keys.count(key) != 0;
             model::state& x = m.keys[key];
             switch (next(dice) % 8) {

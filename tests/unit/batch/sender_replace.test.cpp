@@ -66,7 +66,8 @@ constexpr item_outcome too_large_ = item_outcome::too_large;
 
 }  // namespace
 
-static_assert(name(when_too_large::report) == "report" && name(when_too_large::replace) == "replace");
+static_assert(name(when_too_large::report) == "report");
+static_assert(name(when_too_large::replace) == "replace");
 static_assert(name(when_too_large::send_alone) == "send_alone");
 static_assert(name(static_cast<when_too_large>(9)) == "?");
 
