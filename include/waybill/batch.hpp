@@ -10,11 +10,13 @@
 
 #include <waybill/batch/block_sums.hpp>
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/flights.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/keyed_batches.hpp>
+#include <waybill/batch/merged.hpp>
 #include <waybill/batch/normal.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/outbox.hpp>

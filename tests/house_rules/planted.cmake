@@ -186,7 +186,7 @@ foreach(number RANGE 1 12)
     list(APPEND ideas waybill/batch/part${number}.hpp)
 endforeach()
 header(batch.hpp INCLUDES waybill/batch/limits.hpp ${ideas})
-planted("batch.hpp: 4659 lines of code, and 4500 are the most")
+planted("batch.hpp: 4659 lines of code, and 4600 are the most")
 file(WRITE "${tree}/batch/limits.hpp" "#ifndef WAYBILL_BATCH_LIMITS_HPP\n")
 planted("batch/limits.hpp: the first line has to name the license")
 

@@ -467,10 +467,14 @@ private:
         if (!a) return;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) arrives(members[i]);
         over(*a);
-        if (tokens < policy.budget.tokens && ++successes >= policy.budget.successes) {
-            successes = 0;
-            ++tokens;
-        }
+        succeeds();
+    }
+
+    void succeeds()
+    {
+        if (tokens >= policy.budget.tokens || ++successes < policy.budget.successes) return;
+        successes = 0;
+        ++tokens;
     }
 
     void answer(const waybill::refused& e, waybill::steady_time)
@@ -501,6 +505,7 @@ private:
         const bool maybe = items[members[a->first]].maybe;
         std::uint32_t tries = 0;
         bool stop_now = false;
+        if (e.failed.size() < a->count) succeeds();
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             const std::uint64_t n = members[i];
             waybill::fault_class how = waybill::fault_class::none;

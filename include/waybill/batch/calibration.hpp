@@ -4,7 +4,7 @@
 //
 // The caller knows bodies; the broker counts headers, too, and its limit may not be the one that the
 // manual names. What the answers taught is a value apart from any run: copy it, keep it for the next
-// run, keep one for each destination; `merged` makes one of what two workers have learnt.
+// run, keep one for each destination.
 //
 //     waybill::sender next{policy, last.learnt()};       // goes on with what is known
 //
@@ -35,8 +35,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/normal.hpp>
 #include <waybill/batch/overhead.hpp>
 #include <waybill/core/saturating.hpp>
@@ -44,56 +44,14 @@
 
 namespace waybill::inline v0_1 {
 
-/// What a batch is made of, as far as the sender knows.
-struct batch_sizes {
-    std::uint64_t bodies = 0;   ///< Bytes of items whose overhead is estimated.
-    std::uint64_t guessed = 0;  ///< How many those are.
-    std::uint64_t exact = 0;    ///< Bytes of items whose whole size is known.
-    std::uint64_t told = 0;     ///< How many of those are known by a sum over several.
-    std::uint64_t items = 0;    ///< All items.
-
-    friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
-};
-
-/// What a broker says of its own accord. Each level implies the one before.
-enum class broker_tells : std::uint8_t {
-    nothing,   ///< Yes and no.
-    refusals,  ///< Sizes in a refusal.
-    sizes,     ///< Sizes of accepted batches, too.
-};
-
-[[nodiscard]] constexpr std::string_view name(broker_tells t) noexcept
-{
-    switch (t) {
-        case broker_tells::nothing: return "nothing";
-        case broker_tells::refusals: return "refusals";
-        case broker_tells::sizes: return "sizes";
-    }
-    return "?";
-}
-
-/// What is known, to be stored. Sizes are those of whole batches.
-struct calibration_state {
-    std::uint64_t limit = unlimited;    ///< As documented, or as the broker reported it.
-    std::uint64_t ceiling = unlimited;  ///< The highest of these: what is probed for.
-    std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
-    overhead_state items{};             ///< What items have beyond their bodies.
-    std::uint64_t accepted = 0;         ///< The largest size that went through,
-    std::uint64_t refused = unlimited;  ///< and the smallest that did not, of those that count.
-    std::uint32_t row = 0;              ///< Full batches accepted since a probe was refused.
-    std::uint32_t probe_after = 32;     ///< How many it takes, or a 16th where sizes are told.
-    broker_tells tells = broker_tells::nothing;
-
-    friend bool operator==(const calibration_state&, const calibration_state&) = default;
-};
-
 class calibration {
 public:
     constexpr calibration() noexcept = default;
 
     /// Starts from the limits as documented and a guess of the bytes that an item has beyond its body.
     constexpr explicit calibration(const limits& l, std::uint64_t header = 0) noexcept
-        : limit_(l.bytes),
+        : documented_(l.bytes),
+          limit_(l.bytes),
           ceiling_(l.bytes),
           envelope_(l.envelope),
           items_(static_cast<double>(header))
@@ -102,7 +60,8 @@ public:
 
     /// Goes on with what was known. What contradicts itself is forgotten.
     constexpr explicit calibration(const calibration_state& s) noexcept
-        : limit_(s.limit),
+        : documented_(s.documented),
+          limit_(s.limit),
           ceiling_(s.ceiling < s.limit ? s.limit : s.ceiling),
           envelope_(s.envelope),
           items_(s.items),
@@ -119,8 +78,21 @@ public:
     /// All that is known, to be stored.
     [[nodiscard]] constexpr calibration_state state() const noexcept
     {
-        return {limit_,   ceiling_, envelope_,    items_.state(), accepted_,
-                refused_, row_,     probe_after_, tells_};
+        return {documented_, limit_,   ceiling_, envelope_,    items_.state(),
+                accepted_,   refused_, row_,     probe_after_, tells_};
+    }
+
+    /// The same under the limits as they are documented now. Where those have changed, what was learnt
+    /// about the limit is void, and what was learnt about items is not.
+    [[nodiscard]] constexpr calibration under(const limits& l) const noexcept
+    {
+        if (documented_ == l.bytes) return *this;
+        calibration c = *this;
+        c.documented_ = c.limit_ = c.ceiling_ = l.bytes;
+        c.row_ = 0;
+        c.probe_after_ = 32;
+        c.forget_bracket();
+        return c;
     }
 
     /// The limit as documented or as reported, whichever came last.
@@ -152,26 +124,30 @@ public:
     {
         if (!probing()) return believed_limit();
         if (limit_ < ceiling_) return ceiling_;
-        if (refused_ == unlimited) return saturating_add(limit_, limit_ / 16);
+        if (refused_ == unlimited) return saturating_add(limit_, reach(limit_ / 16));
         // Up to twice as much, and half of that the next time if it was refused.
         const std::uint64_t now = believed_limit();
         std::uint64_t more = lesser(limit_ - now, now);
         for (std::uint32_t n = probe_after_; n > 32; n /= 2) more /= 2;
-        return lesser(limit_, saturating_add(now, more > now / 32 ? more : now / 32 + 1));
+        return lesser(limit_, saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
     }
 
     /// The bytes to stay below the budget with such a batch, as its size is not certain.
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
         if (b.guessed == 0 && b.told == 0) return 0;
-        // The less a broker tells, the less a doubt is worth a margin: it is to be tried.
-        const double doubt = tells_ == broker_tells::sizes      ? 1
-                             : tells_ == broker_tells::refusals ? 0.5
-                                                                : 0.25;
-        const double spread = detail::root(variance(b, doubt));
-        // The formula counts bytes alone. A refusal is also a thing that people look at.
-        const double part = spread / static_cast<double>(budget());
-        return whole(1.25 * spread * detail::best_distance(part));
+        return margin_of(spread_of(b));
+    }
+
+    /// The most that the margin of such a batch can be, or of any smaller one.
+    [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& b) const noexcept
+    {
+        // The margin grows with the deviation up to 0.24 of the budget, and falls behind that.
+        const double most = 0.24 * static_cast<double>(budget());
+        const double spread = detail::root(items_.widest_variance(
+            static_cast<double>(b.bodies), static_cast<double>(b.guessed),
+            static_cast<double>(b.told), doubt_counts()));
+        return spread < most ? margin_of(spread) : highest_size;
     }
 
     /// Whether a batch of this should be sent as one.
@@ -188,6 +164,7 @@ public:
                             bool full) noexcept
     {
         const bool probe = full && probing();
+        const bool vain = probe && predict(b) <= believed_limit();
         const std::uint64_t counted = told(actual);
         if (counted != 0) {
             tells_ = broker_tells::sizes;
@@ -216,7 +193,9 @@ public:
         const bool doubted = limit_ < ceiling_ || refused_ != unlimited ||
                              (b.guessed != 0 && !items_.believed());
         if (!full || !doubted) return;
-        // After a probe that went through comes another one.
+        // After a probe that went through comes another one; a longer one, where none of its items
+        // made the batch any larger.
+        if (vain && row_ < patience() + 6) ++row_;
         if (probe || row_ >= patience()) return;
         // Where the size is in doubt all the same, what was told is worth no patience.
         const double far = static_cast<double>(limit_) / 16;
@@ -260,11 +239,19 @@ public:
                 lower(size);
             }
         } else if (most == 0 || predicted <= limit_) {
-            if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_tells::sizes) {
+            if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_tells::sizes ||
+                refused_ != unlimited) {
                 lower(predicted);
             } else if (!probe) {
                 items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                                static_cast<double>(b.told), beyond_bodies(b, limit_), true);
+                // Headers that are larger than what they head are none: it is the limit after all.
+                const double bodies = static_cast<double>(b.bodies);
+                const double items = static_cast<double>(b.guessed);
+                if (items_.mean(bodies, items) < bodies + 64 * items) return;
+                items_ = overhead();
+                accepted_ = 0;
+                lower(predict(b));
             }
         }
     }
@@ -294,6 +281,24 @@ private:
                                static_cast<double>(b.told), doubt);
     }
 
+    /// The standard deviation that counts. The less a broker tells, the less a doubt about the mean is
+    /// worth a margin: it is to be tried.
+    [[nodiscard]] constexpr double spread_of(const batch_sizes& b) const noexcept
+    {
+        return detail::root(variance(b, doubt_counts()));
+    }
+    [[nodiscard]] constexpr double doubt_counts() const noexcept
+    {
+        return tells_ == broker_tells::sizes ? 1 : tells_ == broker_tells::refusals ? 0.5 : 0.25;
+    }
+
+    // The formula counts bytes alone. A refusal is also a thing that people look at.
+    [[nodiscard]] constexpr std::uint64_t margin_of(double spread) const noexcept
+    {
+        const double part = spread / static_cast<double>(budget());
+        return whole(1.25 * spread * detail::best_distance(part));
+    }
+
     /// What is left of a size for the overhead of guessed items.
     [[nodiscard]] constexpr double beyond_bodies(const batch_sizes& b, std::uint64_t size) const
     {
@@ -305,6 +310,12 @@ private:
     {
         return row_ >= patience() && (limit_ < ceiling_ || refused_ != unlimited ||
                                       tells_ != broker_tells::sizes);
+    }
+
+    /// How far a probe goes: twice as far for each that was in vain.
+    [[nodiscard]] constexpr std::uint64_t reach(std::uint64_t step) const noexcept
+    {
+        return saturating_mul(step, std::uint64_t{1} << lesser(row_ - patience(), 6));
     }
 
     /// How many full batches it takes to the next probe. What was told is rarely wrong.
@@ -337,6 +348,7 @@ private:
     constexpr void lower(std::uint64_t size) noexcept
     {
         if (size < 2) return;
+        if (row_ > 32) row_ = 32;
         refused_ = lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = 0;  // the limit has been lowered
     }
@@ -347,6 +359,7 @@ private:
         refused_ = unlimited;
     }
 
+    std::uint64_t documented_ = unlimited;
     std::uint64_t limit_ = unlimited;
     std::uint64_t ceiling_ = unlimited;
     std::uint64_t envelope_ = 0;
@@ -357,35 +370,6 @@ private:
     std::uint32_t probe_after_ = 32;
     broker_tells tells_ = broker_tells::nothing;
 };
-
-/// What two workers have learnt about one destination, made one: of the items what is less in doubt,
-/// of two limits the lower one, as the higher one is probed for. The same either way round, and
-/// nothing new where both know the same.
-[[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
-{
-    if (a == b) return a;
-    calibration_state x = a.state();
-    const calibration_state y = b.state();
-    const auto surer = [](const calibration_state& one, const calibration_state& other) {
-        if (one.tells != other.tells) return one.tells > other.tells;
-        const overhead_state& i = one.items;
-        const overhead_state& j = other.items;
-        if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
-            return i.header_variance < j.header_variance;
-        }
-        return i.header > j.header;
-    };
-    if (!surer(x, y)) x.items = y.items;
-    x.tells = x.tells > y.tells ? x.tells : y.tells;
-    x.limit = lesser(x.limit, y.limit);
-    x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;
-    x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
-    x.accepted = lesser(x.accepted, y.accepted);
-    x.refused = lesser(x.refused, y.refused);
-    x.row = 0;
-    x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
-    return calibration(x);
-}
 
 }  // namespace waybill::inline v0_1
 

@@ -119,6 +119,15 @@ public:
         return doubt * doubt_of(bodies, items) + noise_of(items, told);
     }
 
+    /// No smaller than the variance of any smaller batch, either.
+    [[nodiscard]] constexpr double widest_variance(double bodies, double items, double told,
+                                                   double doubt) const noexcept
+    {
+        overhead wide = *this;
+        if (wide.known_.covariance < 0) wide.known_.covariance = 0;
+        return wide.variance(bodies, items, told, doubt);
+    }
+
     /// Whether nothing has spoken against it that sizes are whole.
     [[nodiscard]] constexpr bool believed() const noexcept
     {

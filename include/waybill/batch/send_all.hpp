@@ -63,13 +63,16 @@ public:
     /// How many items of those that the sender has taken are there.
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
-    [[nodiscard]] std::optional<queued> pull()
+    /// The next item, which is taken in a second step: a failure in between loses nothing.
+    [[nodiscard]] std::optional<queued> peek()
     {
         if (next_ == last_) return {};
-        queued q(detail::measured(size_, *next_));
+        return queued(detail::measured(size_, *next_));
+    }
+    void take()
+    {
         ++next_;
         ++taken_;
-        return q;
     }
 
     /// The item that was taken as number `n`, and what it measures now.
@@ -116,14 +119,13 @@ public:
     {
     }
 
-    [[nodiscard]] std::optional<queued> pull()
+    [[nodiscard]] std::optional<queued> peek()
     {
         const auto* item = box_.peek();
         if (!item) return {};
-        const queued q(detail::measured(size_, *item));
-        box_.take();
-        return q;
+        return queued(detail::measured(size_, *item));
     }
+    void take() noexcept { box_.take(); }
 
     [[nodiscard]] auto& item(std::uint64_t n) const { return *box_.at(base_ + n); }
     [[nodiscard]] queued measure(std::uint64_t n) const
@@ -283,8 +285,9 @@ private:
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;
-        if (const std::optional<queued> q = source_.pull()) {
+        if (const std::optional<queued> q = source_.peek()) {
             s_.on(*q, now);
+            source_.take();
         } else {
             flushed_ = true;
             s_.on(flushed{}, now);
@@ -318,6 +321,9 @@ private:
 /// and returns an empty fault, and the reference is measured and sent under the same number. With any
 /// other fault the item stays and ends as `too_large`, with the fault's text. That comes before items
 /// in front of it are sent, and once for each item.
+///
+/// Items have no keys here: with a policy that is `ordered`, the input stops at its first item that
+/// does not arrive.
 ///
 /// An exception of `send` passes through and takes the report of this call with it; the sender knows
 /// the attempt as one that may have arrived. ext/exceptions.hpp keeps both.

@@ -78,9 +78,9 @@ public:
             close(closed_by::bytes);
             return false;
         }
-        sizes = with;
         if (!parts.empty() && parts.back().end() == n) ++parts.back().count;
         else parts.push_back({n, 1});
+        sizes = with;
         if (!fits || with.items >= most) close(closed_by::bytes);
         if (fits && with.items >= l.items) close(closed_by::items);
         return true;
@@ -97,6 +97,8 @@ public:
         --sure_items_;
         sure_bytes_ -= bytes + each_;
     }
+
+    [[nodiscard]] bool looks_ahead() const noexcept { return looked_items_ != 0; }
 
     /// Brings the draft up to date; what fits for sure is to be worked out again.
     void catch_up() noexcept
@@ -160,7 +162,7 @@ private:
         const batch_sizes then{s.bodies + part(s.bodies), s.guessed + part(s.items), 0,
                                s.told + part(s.told), 0};
         const std::uint64_t bodies = exact_ ? highest_size : part(s.bodies);
-        return sure(known, l, lesser(more, items - s.items), bodies, known.margin(then));
+        return sure(known, l, lesser(more, items - s.items), bodies, known.widest_margin(then));
     }
 
     [[nodiscard]] bool sure(const calibration& known, const limits& l, std::uint64_t items,
@@ -183,7 +185,8 @@ private:
                 return false;
             }
         }
-        bytes = lesser(bytes, bodies);
+        // What is too large by itself is never sure.
+        bytes = lesser(lesser(bytes, bodies), saturating_sub(known.limit(), l.envelope));
         if (bytes <= each_ || l.single < bytes) return false;
         looked_bytes_ = sure_bytes_ = bytes;
         looked_items_ = sure_items_ = items;

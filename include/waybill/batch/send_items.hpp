@@ -121,6 +121,7 @@ public:
             share /= static_cast<double>(b.guessed + b.told);
         }
         const std::uint64_t* told = sizes.data();
+        double rest = 0;  // of a byte, so that all together have what was told
         for_each(parts, [&](send_item& i) {
             if (!sizes.empty()) {
                 i.bytes = *told++;
@@ -128,9 +129,10 @@ public:
             } else if (i.size != send_item::known::exact) {
                 const double body = static_cast<double>(i.bytes);
                 const bool guessed = i.size == send_item::known::body;
-                const double whole = body + share + (guessed ? known.items().mean(body, 1) : 0);
-                if (!(whole < 1.8e19)) i.bytes = highest_size;
-                else i.bytes = whole > 0 ? static_cast<std::uint64_t>(whole) : 0;
+                rest += body + share + (guessed ? known.items().mean(body, 1) : 0);
+                if (!(rest < 1.8e19)) i.bytes = highest_size;
+                else i.bytes = rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
+                rest -= static_cast<double>(i.bytes);
                 i.size = send_item::known::sum;
             }
         });

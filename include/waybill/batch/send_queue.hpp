@@ -44,6 +44,15 @@ public:
     [[nodiscard]] send_items& items() noexcept { return items_; }
     [[nodiscard]] const send_draft& head() const noexcept { return draft_; }
 
+    /// Whether all items are over.
+    [[nodiscard]] bool done() const noexcept { return begin() == end(); }
+
+    /// Whether an item that is queued now would be looked at for the next batch.
+    [[nodiscard]] bool wants_more() const noexcept
+    {
+        return !draft_.full && outsized_.empty() && (draft_.looks_ahead() || draft_.scan == end());
+    }
+
     /// The first item that the caller is to replace.
     [[nodiscard]] const act::replace* outsized() const noexcept
     {
@@ -97,6 +106,7 @@ public:
     void extend(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up();
+        std::uint32_t busy = 0;
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
             send_item& i = items_[draft_.scan];
             if (i.kind == state::outsized) break;
@@ -106,6 +116,9 @@ public:
                     end(draft_.scan, item_outcome::held_back, notes);
                     continue;
                 }
+                // No farther than this behind a key that is busy, or long queues would be walked
+                // for every batch.
+                if (keys_[i.key].away && ++busy > 4'096) break;
                 if (keys_[i.key].away) continue;
             }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);

@@ -55,11 +55,11 @@ public:
 
     explicit sender(const send_policy& p) : sender(p, calibration()) {}
 
-    /// Goes on with what an earlier run has learnt about the same destination; from the policy's own
-    /// limits where that is nothing yet.
+    /// Goes on with what an earlier run has learnt about the same destination; but with the policy's
+    /// own limits where they are not those that it was learnt under, or nothing was.
     sender(const send_policy& p, const calibration& known)
         : policy_(p),
-          learnt_(known == calibration() ? calibration(p.limit, p.header) : known),
+          learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
           queue_(p),
           pace_(p.retry, p.budget)
     {
@@ -184,6 +184,7 @@ public:
         flight* f = answered(p.attempt, now);
         if (!f) return heard::late;
         pace_.answered();
+        if (p.failed.size() < items) pace_.succeeded();
         // What was taken in part was not too large.
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_));
         queue_.items().mark(f->parts, send_item::state::over);
@@ -245,7 +246,6 @@ public:
         return heard::taken;
     }
 
-    /// What is known about the destination by now.
     [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
     /// The number that the next queued item gets.
@@ -258,11 +258,11 @@ public:
     /// Where the open input began, if one is open.
     [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
     /// Whether more items, queued now, would travel with the next batch.
-    [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && !queue_.head().full; }
+    [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && queue_.wants_more(); }
     /// Whether nothing more is to be sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
     /// Nothing waits, is on its way or is to be settled.
-    [[nodiscard]] bool finished() const noexcept { return first_open() == end(); }
+    [[nodiscard]] bool finished() const noexcept { return settlements_.empty() && queue_.done(); }
     /// How many attempts are on their way.
     [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
 
@@ -303,7 +303,7 @@ private:
             case cutting::again: queue_.recut(learnt_, now, settlements_); break;
         }
         const bool changed = how == cutting::again || queue_.head().sizes.items != items;
-        if (asked && changed) ++attempts_;
+        if (asked && (changed || !queue_.may_go())) ++attempts_;
     }
 
     heard replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)

@@ -94,6 +94,9 @@ inline void read_value(const json_place& at, retry_budget& into)
 {
     std::uint64_t tokens = into.tokens == retry_budget::uncounted ? unlimited : into.tokens;
     json_fields(at).may_size("tokens", tokens).may("successes", into.successes).done();
+    if (tokens != unlimited && tokens >= retry_budget::uncounted) {
+        at.fail("\"tokens\" of at most 32 bits, or \"unlimited\"");
+    }
     into.tokens = static_cast<std::uint32_t>(lesser(tokens, retry_budget::uncounted));
 }
 

@@ -71,6 +71,7 @@ inline void to_json(nlohmann::json& j, const send_report& r)
          {"resent_bytes", r.resent_bytes},
          {"stopped", r.stopped},
          {"outcomes", r.outcomes}};
+    if (r.other_input) j["other_input"] = true;
     if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
 }
 

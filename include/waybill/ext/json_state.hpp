@@ -74,6 +74,7 @@ inline void to_json(nlohmann::json& j, const calibration_state& known)
 {
     const calibration_state c = calibration(known).state();
     j = {{"version", calibration_version},
+         {"documented", detail::size_or_unlimited(c.documented)},
          {"limit", detail::size_or_unlimited(c.limit)},
          {"ceiling", detail::size_or_unlimited(c.ceiling)},
          {"envelope", detail::size_or_unlimited(c.envelope)},
@@ -98,13 +99,14 @@ inline void read_value(const json_place& at, calibration_state& into)
             .must_size("accepted", into.accepted)
             .must_size("refused", into.refused)
             .done();
-        into.ceiling = into.limit;
+        into.documented = into.ceiling = into.limit;
         into.items = overhead(static_cast<double>(header)).state();
         if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
         return;
     }
     json_fields(at)
         .version(calibration_version)
+        .must_size("documented", into.documented)
         .must_size("limit", into.limit)
         .must_size("ceiling", into.ceiling)
         .must_size("envelope", into.envelope)

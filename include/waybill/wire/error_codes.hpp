@@ -4,7 +4,8 @@
 //
 // Every client of every broker has the same switch somewhere, and it is wrong in the same places: a
 // timeout that is taken for a refusal, a queue that does not exist and parks ten thousand messages,
-// a duplicate that is sent a third time. Here the codes are tables, with the month and the page:
+// a duplicate that is sent a third time. Here the codes of failures are tables, with the month and
+// the page; that a request succeeded is not asked of them:
 //
 //     switch (waybill::wire::find(waybill::wire::kafka_errors, code).value_or(answer::unknown)) {
 //         case answer::too_large: s.on(refused{attempt}, now); break;

@@ -60,12 +60,15 @@ inline constexpr error_code kafka_codes[] = {
 inline constexpr error_code nats_codes[] = {
     {"Maximum Payload Violation", answer::too_large},  // and closes the connection
     {"Invalid Subject", answer::permanent},
+    {"Invalid Publish Subject", answer::permanent},
     {"Unknown Protocol Operation", answer::infrastructure},
     {"Attempted To Connect To Route Port", answer::infrastructure},
     {"Authorization Violation", answer::infrastructure},
     {"Authorization Timeout", answer::infrastructure},
+    {"Authentication Timeout", answer::infrastructure},
     {"Invalid Client Protocol", answer::infrastructure},
     {"Maximum Control Line Exceeded", answer::infrastructure},
+    {"maximum control line exceeded", answer::infrastructure},
     {"Parser Error", answer::infrastructure},
     {"Secure Connection - TLS Required", answer::infrastructure},
     {"Stale Connection", answer::infrastructure},

@@ -6,9 +6,9 @@
 // teaches what bisecting takes ten for. Most brokers do say it, but only in words:
 //
 //     using waybill::wire::dialect;
-//     if (auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description)) {
-//         s.on(refused{attempt, n->actual, n->limit}, now);
-//     }
+//     auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description);
+//     if (n && n->of == extent::request) s.on(refused{attempt, n->actual, n->limit}, now);
+//     else s.on(refused{attempt}, now);      // numbers of one item say nothing about the batch
 //
 // The texts are no contract, so nothing here is clever:
 //   1. A known phrase has to stand there whole, letter by letter, wherever in the text. Two numbers

@@ -174,7 +174,8 @@ TEST_CASE("whatever the values are, they come back")
     }));
     CHECK(rc::check([] {
         const calibration known(
-            calibration_state{.limit = any_size(),
+            calibration_state{.documented = any_size(),
+                              .limit = any_size(),
                               .ceiling = any_size(),
                               .envelope = any_size(),
                               .items = {.ratio = *rc::gen::arbitrary<double>(),

@@ -58,7 +58,8 @@ TEST_CASE("what is written is read back")
                             .savepoints = false,
                             .reason_bytes = 0});
     comes_back(calibration());
-    comes_back(calibration_state{.limit = 1,
+    comes_back(calibration_state{.documented = 9,
+                                 .limit = 1,
                                  .ceiling = 2,
                                  .envelope = 3,
                                  .items = {.ratio = 0.1,
@@ -139,6 +140,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         const double odd[] = {0, 1, -1, 1e-9, 1e19, -1e40, 1e300};
         const auto number = [&] { return odd[dice() % std::size(odd)]; };
         const calibration_state made{
+            .documented = some(),
             .limit = some(),
             .ceiling = some(),
             .envelope = some(),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// merged: what two workers have learnt about one destination, made one.
+//
+//     store(merged(load(), sender.learnt()));    // whoever else has stored something meanwhile
+
+#ifndef WAYBILL_BATCH_MERGED_HPP
+#define WAYBILL_BATCH_MERGED_HPP
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Of the items what is less in doubt, and of two limits the lower one, as the higher one is probed
+/// for. The same either way round, and nothing new where both know the same. O(1).
+[[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
+{
+    if (a == b) return a;
+    calibration_state x = a.state();
+    const calibration_state y = b.state();
+    const auto surer = [](const calibration_state& one, const calibration_state& other) {
+        const overhead_state& i = one.items;
+        const overhead_state& j = other.items;
+        if (overhead(i).believed() != overhead(j).believed()) return overhead(j).believed();
+        if (one.tells != other.tells) return one.tells > other.tells;
+        if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
+            return i.header_variance < j.header_variance;
+        }
+        if (i.header < j.header || j.header < i.header) return i.header > j.header;
+        return i.ratio > j.ratio;
+    };
+    if (!surer(x, y)) x.items = y.items;
+    x.tells = x.tells > y.tells ? x.tells : y.tells;
+    x.documented = lesser(x.documented, y.documented);
+    x.limit = lesser(x.limit, y.limit);
+    x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;
+    x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
+    x.accepted = lesser(x.accepted, y.accepted);
+    x.refused = lesser(x.refused, y.refused);
+    x.row = 0;
+    x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
+    return calibration(x);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_BATCH_MERGED_HPP
