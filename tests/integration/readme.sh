@@ -5,6 +5,7 @@
 # is the quickstart's output, its links lead somewhere, and its commands run as they are written.
 set -euo pipefail
 cd "$WAYBILL_SOURCE"
+command -v make >/dev/null || export CMAKE_GENERATOR=Ninja  # what is typed here works with either
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
