@@ -50,7 +50,7 @@ answers()
     timeout 120 "$program" --report report.json "$@" >out 2>err || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
-says() { cat out err | grep -qF -- "$1" || fail "it does not say: $1"; }
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
 number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
 is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
 above() { [ "$(number "$1")" -gt "$2" ] || fail "$1 is '$(number "$1")', which is not above $2"; }

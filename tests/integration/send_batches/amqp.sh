@@ -3,7 +3,7 @@
 #
 # A part of ../send_batches.sh. A peer of our own on Proton, once closing the link and once rejecting the message.
 
-if "$program" --help | grep -q 'amqp.*without'; then
+if grep -q 'amqp.*without' <<<"$("$program" --help)"; then
     skip "amqp: the program was built without Qpid Proton"
 elif ! "${CC:-cc}" -Wall -Wextra -O1 "$here/amqp_peer.c" -o amqp_peer -lqpid-proton 2>cc.err; then
     skip "amqp: the peer cannot be built: $(head -n 1 cc.err)"
