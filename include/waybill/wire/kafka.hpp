@@ -64,6 +64,9 @@ namespace detail {
 
 inline constexpr std::uint64_t highest_int32 = 0x7FFF'FFFFU;
 
+// Stands for fields that the format cannot say, and leaves room to add to it.
+inline constexpr std::uint64_t too_large = highest_int32 + 1;
+
 // Lengths are zigzag, too, although only -1 needs a sign.
 [[nodiscard]] constexpr std::uint64_t length_size(std::uint64_t n) noexcept
 {
@@ -76,23 +79,76 @@ inline constexpr std::uint64_t highest_int32 = 0x7FFF'FFFFU;
     return s ? s->size() : 0;
 }
 
-// The bytes of key, value and headers with their lengths; too large for the format reads as more
-// than a 32-bit length can say. Lengths below 2^31 leave room to add up without looking.
-[[nodiscard]] constexpr std::uint64_t fields(const record& r) noexcept
+// A record has six lengths and more, and to count the width of each takes several times as long as
+// to add them up. Nearly all are short, which is a byte, or two from 64 on. So all are taken for
+// short, at one comparison each, and one look at the bits of all tells whether they were. If not,
+// they are gone through again with care, apart, so that the short way is small enough to inline.
+inline constexpr std::uint64_t short_end = 8'192;
+
+[[nodiscard]] constexpr std::uint64_t second_byte(std::uint64_t n) noexcept
+{
+    return n > 63 ? 1U : 0U;
+}
+
+struct short_sum {
+    std::uint64_t bytes = 0;
+    std::uint64_t bits = 0;
+
+    // Whoever adds a length counts its first byte.
+    constexpr void add(std::uint64_t length) noexcept
+    {
+        bytes += length;
+        bytes += detail::second_byte(length);
+        bits |= length;
+    }
+
+    constexpr void add_headers(std::span<const header> all) noexcept
+    {
+        bits |= all.size();
+        if (bits >= short_end) return;
+        bytes += 2 * all.size() + detail::second_byte(all.size());
+        for (const header& h : all) {
+            add(h.key.size());
+            add(detail::length_of(h.value));
+        }
+    }
+};
+
+// Lengths below 2^31 leave room to add up without looking.
+[[nodiscard, gnu::noinline]] constexpr std::uint64_t long_fields(const record& r) noexcept
 {
     const std::uint64_t key = detail::length_of(r.key);
     const std::uint64_t value = detail::length_of(r.value);
     const std::uint64_t count = r.headers.size();
-    if ((key | value | count) > highest_int32) return highest_size;
+    if ((key | value | count) > highest_int32) return too_large;
     std::uint64_t sum = key + value;
     sum += detail::length_size(key) + detail::length_size(value) + detail::length_size(count);
     for (const header& h : r.headers) {
         const std::uint64_t name = h.key.size();
         const std::uint64_t text = detail::length_of(h.value);
-        if ((name | text) > highest_int32) return highest_size;
+        if ((name | text) > highest_int32) return too_large;
         sum += name + text + detail::length_size(name) + detail::length_size(text);
     }
     return sum;  // at most 2^31 headers of 2^32 bytes and some: far from 2^64
+}
+
+// The bytes of key, value and headers with their lengths.
+[[nodiscard]] constexpr std::uint64_t fields(const record& r) noexcept
+{
+    short_sum sum{.bytes = 3};  // the first bytes of two lengths and of the count
+    sum.add(detail::length_of(r.key));
+    sum.add(detail::length_of(r.value));
+    if (!r.headers.empty()) sum.add_headers(r.headers);
+    return sum.bits < short_end ? sum.bytes : detail::long_fields(r);
+}
+
+[[nodiscard, gnu::noinline]] constexpr std::uint64_t
+long_size(std::uint64_t fields, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
+{
+    if ((fields | offset_delta) > highest_int32) return highest_size;
+    const std::uint64_t body =
+        1 + zigzag_size(timestamp_delta) + detail::length_size(offset_delta) + fields;
+    return body > highest_int32 ? highest_size : detail::length_size(body) + body;
 }
 
 // The distance as a producer takes it: from one end of time to the other it wraps, and so does
@@ -112,10 +168,15 @@ inline constexpr std::uint64_t highest_int32 = 0x7FFF'FFFFU;
                                            std::int64_t timestamp_delta) noexcept
 {
     const std::uint64_t fields = detail::fields(r);
-    if ((fields | offset_delta) > detail::highest_int32) return highest_size;
+    // How far from 0, or from -1: a zigzag number without its lowest bit.
+    const auto away = static_cast<std::uint64_t>(timestamp_delta ^ (timestamp_delta >> 63));
+    // The attributes are a byte, and each distance has a first one.
     const std::uint64_t body =
-        1 + zigzag_size(timestamp_delta) + detail::length_size(offset_delta) + fields;
-    return body > detail::highest_int32 ? highest_size : detail::length_size(body) + body;
+        3 + fields + detail::second_byte(offset_delta) + detail::second_byte(away);
+    if ((body | offset_delta | away) >= detail::short_end) {
+        return detail::long_size(fields, offset_delta, timestamp_delta);
+    }
+    return 1 + body + detail::second_byte(body);
 }
 
 /// The most bytes the record takes in any place of any batch: its fields and 21. Java's producer

@@ -26,7 +26,7 @@ namespace waybill::inline v0_1::wire {
 {
     // The place of the highest bit, counted from 0; the lowest bit makes 0 as wide as 1. Nine times
     // the width over 64 is the width over seven, rounded up, for every width there is.
-    const auto top = static_cast<std::uint64_t>(std::countl_zero(n | 1U) ^ 63);
+    const auto top = static_cast<unsigned>(std::countl_zero(n | 1U) ^ 63);
     return (top * 9U + 73U) / 64U;
 }
 

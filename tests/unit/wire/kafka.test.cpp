@@ -85,6 +85,8 @@ static_assert(size({.headers = huge}, 0, 0) == highest_size);
 constexpr std::size_t most = ~std::size_t{0} / 2;
 constexpr header absurd[] = {{of(most), ""}, {of(most), ""}};
 static_assert(size({.headers = absurd}, 0, 0) == highest_size, "nothing wraps");
+static_assert(size({.key = of(most), .value = of(most)}, 0, 0) == highest_size);
+static_assert(size({.key = of(most), .value = of(most), .headers = absurd}, 0, 0) == highest_size);
 static_assert(bound({.headers = huge}) == highest_size);
 static_assert(bound({.key = of(2 * gib)}) == highest_size);
 
@@ -121,6 +123,69 @@ static_assert(batch({{.timestamp = now}, {.timestamp = 0}}) == 61 + 7 + 7 + 5);
 static_assert(batch({{.timestamp = std::numeric_limits<std::int64_t>::lowest()},
                      {.timestamp = std::numeric_limits<std::int64_t>::max()}}) == 61 + 7 + 7,
               "from one end of time to the other wraps, to one before the first");
+
+// A number as the format writes it, seven bits a byte.
+std::uint64_t written(std::int64_t n)
+{
+    std::uint64_t bytes = 1;
+    for (auto rest = waybill::wire::zigzag(n); rest > 127; rest >>= 7U) ++bytes;
+    return bytes;
+}
+
+std::uint64_t written_text(std::size_t n)
+{
+    return written(static_cast<std::int64_t>(n)) + n;
+}
+
+TEST_CASE("a record is as long as it is written where any of its lengths takes one byte more")
+{
+    constexpr std::size_t lengths[] = {0, 63, 64, 8'191, 8'192, 1'048'575, 1'048'576};
+    constexpr std::int64_t places[] = {0, 63, 64, 65, 8'191, 8'192, 8'193, 1'048'576, 0x7FFF'FFFF};
+    std::uint64_t wrong = 0;
+    const auto compare = [&](const record& r, std::uint64_t fields) {
+        for (const std::int64_t offset : places) {
+            for (const std::int64_t place : places) {
+                for (const std::int64_t time : {place, -place}) {
+                    const std::uint64_t body = 1 + written(time) + written(offset) + fields;
+                    const auto whole = written(static_cast<std::int64_t>(body)) + body;
+                    if (size(r, static_cast<std::uint64_t>(offset), time) != whole) ++wrong;
+                }
+            }
+        }
+        if (bound(r) != fields + 21) ++wrong;
+    };
+    for (const std::size_t key : lengths) {
+        for (const std::size_t value : lengths) {
+            const std::uint64_t pair = written_text(key) + written_text(value);
+            compare({.key = of(key), .value = of(value)}, pair + 1);
+            const header both[] = {{"id", {}}, {of(key), of(value)}};
+            compare({.headers = both}, 3 + 3 + 1 + pair);
+        }
+    }
+    const std::vector<header> all(8'193, {"k", "v"});
+    constexpr std::size_t counts[] = {1, 63, 64, 2'000, 2'100, 8'191, 8'192, 8'193};
+    for (const std::size_t count : counts) {
+        const std::uint64_t fields = 2 + written(static_cast<std::int64_t>(count)) + 4 * count;
+        compare({.headers = {all.data(), count}}, fields);
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a record's own length grows at its edges, wherever the bytes come from")
+{
+    std::uint64_t wrong = 0;
+    const header long_one[] = {{"name", of(4'000)}, {"name", of(4'000)}};
+    for (std::size_t n = 0; n != 9'000; ++n) {
+        const std::uint64_t plain = 1 + 1 + 1 + 1 + written_text(n) + 1;
+        const std::uint64_t headed = plain + 2 * (written_text(4) + written_text(4'000));
+        if (value_only(n) != written(static_cast<std::int64_t>(plain)) + plain) ++wrong;
+        if (size({.value = of(n), .headers = long_one}, 0, 0) !=
+            written(static_cast<std::int64_t>(headed)) + headed) {
+            ++wrong;
+        }
+    }
+    CHECK(wrong == 0);
+}
 
 TEST_CASE("more headers than can be counted are not looked at")
 {
