@@ -14,8 +14,10 @@
 #   3. Macros are guards and the version, nothing is configured by macros, and nothing can be broken
 #      by a min or max macro.
 #   4. All is in the inline namespace of this major and minor version.
-#   5. A file is one idea of at most 400 lines; a door costs at most 4,600 lines of our code, what is
+#   5. A file is one idea of at most 400 lines; a door costs at most 4,900 lines of our code, what is
 #      blank or a comment not counted: a reader is glad of it, and a compiler skips it.
+#   6. A test that a header names exists: tests/... where it says, *.test.cpp and *.prop.cpp
+#      anywhere in tests/, which stands beside include/.
 #
 # Everything that is wrong is named in one run.
 
@@ -52,7 +54,7 @@ set(foreign_fmt "fmt/")
 set(foreign_ranges "range/v3/")
 
 set(lines_of_a_file 400)
-set(lines_of_a_door 4600)
+set(lines_of_a_door 4900)
 
 set_property(GLOBAL PROPERTY broken 0)
 function(broken header what)
@@ -64,6 +66,9 @@ waybill_read_version("${INCLUDE}/version.hpp" version)
 string(REGEX REPLACE "^([0-9]+)[.]([0-9]+)[.].*" "v\\1_\\2" namespace "${version}")
 file(GLOB_RECURSE headers RELATIVE "${INCLUDE}" "${INCLUDE}/*.hpp")
 list(SORT headers)
+get_filename_component(tree "${INCLUDE}/../.." ABSOLUTE)
+file(GLOB_RECURSE tests "${tree}/tests/*.test.cpp" "${tree}/tests/*.prop.cpp")
+list(TRANSFORM tests REPLACE "^.*/" "")
 
 foreach(header IN LISTS headers)
     file(READ "${INCLUDE}/${header}" text)
@@ -78,6 +83,23 @@ foreach(header IN LISTS headers)
     if(NOT text MATCHES "^// SPDX-License-Identifier: MIT\n")
         broken("${header}" "the first line has to name the license")
     endif()
+
+    # 6. Tests that it names. What stands behind a slash belongs to another path or an address.
+    string(REGEX REPLACE "[][;\\]" " " spaced "${text}")
+    string(REGEX MATCHALL "[^a-zA-Z0-9_/.-]tests/[a-zA-Z0-9_/.-]*[a-zA-Z0-9_]" named "${spaced}")
+    foreach(path IN LISTS named)
+        string(SUBSTRING "${path}" 1 -1 path)
+        if(NOT EXISTS "${tree}/${path}")
+            broken("${header}" "names a test that does not exist: ${path}")
+        endif()
+    endforeach()
+    string(REGEX MATCHALL "[^a-zA-Z0-9_/.-][a-zA-Z0-9_.-]+[.](test|prop)[.]cpp" named "${spaced}")
+    foreach(name IN LISTS named)
+        string(SUBSTRING "${name}" 1 -1 name)
+        if(NOT name IN_LIST tests)
+            broken("${header}" "names a test that does not exist: ${name}")
+        endif()
+    endforeach()
 
     # Which room is this, and is it the room itself, its door or the roof?
     get_filename_component(room "${header}" DIRECTORY)

@@ -34,6 +34,11 @@ constexpr waybill::wire::refusal_numbers item(std::uint64_t actual, std::uint64_
 {
     return {actual, limit, extent::item};
 }
+// Where the service does not say how large the item was.
+constexpr waybill::wire::refusal_numbers item_over(std::uint64_t limit)
+{
+    return {std::nullopt, limit, extent::item};
+}
 
 }  // namespace refusals_detail
 
@@ -84,6 +89,27 @@ inline constexpr refusal refusals[] = {
      "SendMessageBatch operation: Batch requests cannot be longer than 1048576 bytes. You have "
      "sent 1200000 bytes.",
      refusals_detail::request(1'200'000, 1'048'576)},
+    // https://github.com/aws/aws-sdk-net/issues/4001
+    {refusals_detail::dialect::sqs,
+     "Amazon.SQS.AmazonSQSException: One or more parameters are invalid. Reason: Message must be "
+     "shorter than 262144 bytes. ---> Amazon.Runtime.Internal.HttpErrorResponseException: "
+     "Exception of type",
+     refusals_detail::item_over(262'144)},
+    // https://github.com/artilleryio/artillery/issues/3683
+    {refusals_detail::dialect::sqs,
+     "message: 'One or more parameters are invalid. Reason: Message must be shorter than 1048576 "
+     "bytes.'\nType: 'Sender',\nCode: 'InvalidParameterValue',",
+     refusals_detail::item_over(1'048'576)},
+    // https://github.com/getmoto/moto/issues/450
+    {refusals_detail::dialect::sqs,
+     "<Error><Type>Sender</Type><Code>InvalidParameterValue</Code><Message>One or more parameters "
+     "are invalid. Reason: Message must be shorter than 262144 bytes.</Message><Detail/></Error>",
+     refusals_detail::item_over(262'144)},
+    // https://github.com/inferablehq/inferable/issues/306
+    {refusals_detail::dialect::sqs,
+     "InvalidParameterValue: One or more parameters are invalid. Reason: Message must be shorter "
+     "than 262144 bytes. at throwDefaultError (/app/node_modules/@aws-sdk/client-sqs/",
+     refusals_detail::item_over(262'144)},
 
     // https://github.com/nhs-england-tools/terraform-aws-opennext/issues/27
     {refusals_detail::dialect::cloudwatch_logs,

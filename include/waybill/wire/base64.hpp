@@ -9,7 +9,8 @@
 //     waybill::wire::base64_unpadded_size(n)      // "AQ": as in base64url, mostly
 //
 // Neither has line breaks. Source: RFC 4648, sections 3.2, 4 and 5,
-// https://www.rfc-editor.org/rfc/rfc4648. Proved by an encoder in base64.prop.cpp.
+// https://www.rfc-editor.org/rfc/rfc4648. Proved by a writer of our own in
+// varint.prop.cpp.
 
 #ifndef WAYBILL_WIRE_BASE64_HPP
 #define WAYBILL_WIRE_BASE64_HPP

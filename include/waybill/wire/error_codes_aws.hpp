@@ -9,8 +9,29 @@
 //                                  waybill::wire::aws_common_errors, entry.error_code);
 //
 // InternalFailure of an entry is transient, since the entry is said not to have been added; of a
-// whole request it is unknown. CloudWatch's InvalidParameterException is in no table: it is what a
-// batch that is too large gets, and what a batch out of order gets; the text tells.
+// whole request it is unknown. InternalError of SQS and SNS is unknown of either: SQS was met to
+// say it of entries (https://github.com/aws/aws-sdk-java/issues/2562), and no page was found that
+// says such an entry was not added.
+//
+// SQS's errors have two names, a short one and one of its older protocol that many clients still
+// show (AWS.SimpleQueueService.*, KMS.*); the table has both, as has the awsQueryError of each
+// error in aws-sdk-js-v3's client-sqs.
+//
+// Some codes are in no table, since they are what something too large gets and much else besides;
+// the text tells, and some have numbers that read_refusal reads (refusal_text.hpp):
+//     CloudWatch   InvalidParameterException  too large, or out of order
+//     SQS          InvalidParameterValue      "Message must be shorter than", of one message; or an
+//                                             attribute that the queue has no use for
+//     SNS          InvalidParameter           "Message too long", of one message
+//     Kinesis      InvalidArgumentException   "Records size exceeds 5 MB limit", of the whole
+//                                             (https://github.com/snowplow/enrich/issues/685)
+//     Firehose     InvalidArgumentException   "Records size exceeds 4 MB limit", of the whole
+//                                             (https://github.com/osquery/osquery/issues/3568)
+//     both         ValidationException        one record too large; or anything else that is not
+//                                             as the service describes it
+//     EventBridge  ValidationException        all entries together over the limit, or too many; it
+//                                             was also met as a bare HTTP 413
+//                                             (https://github.com/boto/boto3/issues/3411)
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_AWS_HPP
 #define WAYBILL_WIRE_ERROR_CODES_AWS_HPP
@@ -46,14 +67,22 @@ inline constexpr error_code sqs_codes[] = {
     {"BatchRequestTooLong", answer::too_large},
     {"AWS.SimpleQueueService.BatchRequestTooLong", answer::too_large},
     {"TooManyEntriesInBatchRequest", answer::too_many},
+    {"AWS.SimpleQueueService.TooManyEntriesInBatchRequest", answer::too_many},
     {"RequestThrottled", answer::throttled},
     {"KmsThrottled", answer::throttled},
+    {"KMS.ThrottlingException", answer::throttled},
+    {"InternalError", answer::unknown},
     {"EmptyBatchRequest", answer::permanent},
     {"BatchEntryIdsNotDistinct", answer::permanent},
     {"InvalidBatchEntryId", answer::permanent},
     {"InvalidMessageContents", answer::permanent},
     {"UnsupportedOperation", answer::permanent},
+    {"AWS.SimpleQueueService.EmptyBatchRequest", answer::permanent},
+    {"AWS.SimpleQueueService.BatchEntryIdsNotDistinct", answer::permanent},
+    {"AWS.SimpleQueueService.InvalidBatchEntryId", answer::permanent},
+    {"AWS.SimpleQueueService.UnsupportedOperation", answer::permanent},
     {"QueueDoesNotExist", answer::infrastructure},
+    {"AWS.SimpleQueueService.NonExistentQueue", answer::infrastructure},
     {"InvalidAddress", answer::infrastructure},
     {"InvalidSecurity", answer::infrastructure},
     {"KmsAccessDenied", answer::infrastructure},
@@ -62,6 +91,12 @@ inline constexpr error_code sqs_codes[] = {
     {"KmsInvalidState", answer::infrastructure},
     {"KmsNotFound", answer::infrastructure},
     {"KmsOptInRequired", answer::infrastructure},
+    {"KMS.AccessDeniedException", answer::infrastructure},
+    {"KMS.DisabledException", answer::infrastructure},
+    {"KMS.InvalidKeyUsageException", answer::infrastructure},
+    {"KMS.InvalidStateException", answer::infrastructure},
+    {"KMS.NotFoundException", answer::infrastructure},
+    {"KMS.OptInRequired", answer::infrastructure},
 };
 
 inline constexpr error_code sns_codes[] = {
@@ -89,7 +124,6 @@ inline constexpr error_code kinesis_codes[] = {
     {"ProvisionedThroughputExceededException", answer::throttled},
     {"KMSThrottlingException", answer::throttled},
     {"InternalFailure", answer::transient},  // of an entry
-    {"InvalidArgumentException", answer::permanent},
     {"ResourceNotFoundException", answer::infrastructure},
     {"KMSAccessDeniedException", answer::infrastructure},
     {"KMSDisabledException", answer::infrastructure},
@@ -101,7 +135,6 @@ inline constexpr error_code kinesis_codes[] = {
 inline constexpr error_code firehose_codes[] = {
     {"ServiceUnavailableException", answer::throttled},  // also how it says: too fast
     {"InternalFailure", answer::transient},              // of an entry
-    {"InvalidArgumentException", answer::permanent},
     {"ResourceNotFoundException", answer::infrastructure},
     {"InvalidKMSResourceException", answer::infrastructure},
 };
@@ -109,6 +142,7 @@ inline constexpr error_code firehose_codes[] = {
 inline constexpr error_code eventbridge_codes[] = {
     {"ThrottlingException", answer::throttled},
     {"InternalFailure", answer::transient},  // of an entry
+    {"InternalException", answer::unknown},  // of the whole
     {"InvalidArgument", answer::permanent},
     {"InvalidAccountIdException", answer::permanent},
     {"MalformedDetail", answer::permanent},
@@ -154,7 +188,7 @@ inline constexpr error_table firehose_errors{
     "Amazon Data Firehose", detail::firehose_codes, "2026-11",
     "https://docs.aws.amazon.com/firehose/latest/APIReference/API_PutRecordBatch.html"};
 
-/// The entries of PutEvents.
+/// PutEvents and its entries.
 inline constexpr error_table eventbridge_errors{
     "Amazon EventBridge", detail::eventbridge_codes, "2026-11",
     "https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"};

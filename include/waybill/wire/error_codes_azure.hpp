@@ -44,6 +44,7 @@ inline constexpr error_code azure_amqp_codes[] = {
     {"com.microsoft:auth-failed", answer::infrastructure},
     {"com.microsoft:publisher-revoked", answer::infrastructure},
     {"com.microsoft:entity-disabled", answer::infrastructure},
+    {"com.microsoft:out-of-order-sequence", answer::infrastructure},
     {"amqp:connection:forced", answer::infrastructure},
     {"amqp:connection:framing-error", answer::infrastructure},
     {"amqp:connection:redirect", answer::infrastructure},
@@ -60,14 +61,15 @@ inline constexpr error_code azure_amqp_codes[] = {
     {"com.microsoft:session-cannot-be-locked", answer::ownership_lost},
     {"com.microsoft:store-lock-lost", answer::ownership_lost},
     {"com.microsoft:partition-not-owned", answer::ownership_lost},
+    {"com.microsoft:producer-epoch-stolen", answer::ownership_lost},
 };
 
 }  // namespace detail
 
 /// Service Bus and Event Hubs over AMQP.
 inline constexpr error_table azure_amqp_errors{
-    "Azure Service Bus and Event Hubs", detail::azure_amqp_codes, "2025-04",
-    "https://learn.microsoft.com/azure/service-bus-messaging/service-bus-messaging-exceptions"};
+    "Azure Service Bus and Event Hubs", detail::azure_amqp_codes, "2026-11",
+    "https://learn.microsoft.com/javascript/api/@azure/core-amqp/conditionerrornamemapper"};
 
 }  // namespace waybill::inline v0_1::wire
 

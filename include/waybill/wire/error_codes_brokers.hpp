@@ -6,9 +6,27 @@
 //     waybill::wire::find(waybill::wire::mqtt5_errors, 0x95);      // too_large
 //
 // They are the codes that a producer can meet. Left out, since they mean more than one thing:
-// Kafka's OUT_OF_ORDER_SEQUENCE_NUMBER and UNKNOWN_PRODUCER_ID (what came before may be lost),
-// RabbitMQ's 406 precondition-failed (too large, among others; the text tells), MQTT's 0x80 and
-// 0x83 (unspecified), and NATS errors that name a subject.
+// Kafka's OUT_OF_ORDER_SEQUENCE_NUMBER and UNKNOWN_PRODUCER_ID (what came before may be lost) and
+// TRANSACTION_ABORTABLE (the transaction has to be given up, not only the batch), RabbitMQ's 406
+// PRECONDITION_FAILED (too large, among others; the text tells, and refusal_text.hpp reads it),
+// MQTT's 0x80 and 0x83 (unspecified) and 0x91 (the packet identifier is taken: by an earlier
+// attempt with the same message, or because the server remembers another session than the client),
+// and NATS errors that name a subject.
+//
+// Whatever closes a channel or a connection says what was wrong with one publication, and mostly
+// not with which. The others that have no confirmation yet may have arrived: they are unknown.
+//   RabbitMQ  closes the channel for 311, 313, 403 to 406, and the whole connection for 320, 402
+//             and 501 to 541. 312 comes with the message that is handed back and closes nothing.
+//   MQTT 5    can say 0x10, 0x87, 0x90, 0x97, 0x99 of one publication (PUBACK, PUBREC). The rest,
+//             too large and too fast among it, comes in the DISCONNECT that ends the connection, or
+//             in the CONNACK that refuses the next one.
+//
+// MQTT's 0x97 is the quota of whatever the server has quotas for. Mosquitto says it for too many
+// publications under way (https://github.com/eclipse-mosquitto/mosquitto/issues/3611), which passes
+// by itself; a full store or a spent allowance may not pass before somebody cleans up or pays. It
+// is throttled here, as nothing was taken and slower does no harm; so give the waiting an end, or
+// put the meaning that your server has into your own list. 0x89 and 0x96 do pass. 0x93 says that
+// the sender broke the Receive Maximum which it was told: it has to keep fewer under way.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_BROKERS_HPP
 #define WAYBILL_WIRE_ERROR_CODES_BROKERS_HPP
@@ -45,22 +63,24 @@ inline constexpr error_code kafka_codes[] = {
     {"DUPLICATE_SEQUENCE_NUMBER", answer::accepted, 46},
     {"INVALID_PRODUCER_EPOCH", answer::ownership_lost, 47},
     {"INVALID_TXN_STATE", answer::permanent, 48},
+    {"INVALID_PRODUCER_ID_MAPPING", answer::ownership_lost, 49},  // or its id has expired
     {"CONCURRENT_TRANSACTIONS", answer::transient, 51},
     {"TRANSACTIONAL_ID_AUTHORIZATION_FAILED", answer::infrastructure, 53},
     {"OPERATION_NOT_ATTEMPTED", answer::transient, 55},
     {"KAFKA_STORAGE_ERROR", answer::unknown, 56},  // a disk failed, at whatever point
     {"SASL_AUTHENTICATION_FAILED", answer::infrastructure, 58},
+    {"UNSUPPORTED_COMPRESSION_TYPE", answer::permanent, 76},  // zstd, by a client before 2.1
     {"INVALID_RECORD", answer::permanent, 87},
     {"THROTTLING_QUOTA_EXCEEDED", answer::throttled, 89},
     {"PRODUCER_FENCED", answer::ownership_lost, 90},
     {"UNKNOWN_TOPIC_ID", answer::transient, 100},
 };
 
-// What stands between the quotes of -ERR '...'.
+// What stands between the quotes of -ERR '...'. Not "Invalid Publish Subject", which a pedantic server
+// says of a message that it then passes on.
 inline constexpr error_code nats_codes[] = {
     {"Maximum Payload Violation", answer::too_large},  // and closes the connection
     {"Invalid Subject", answer::permanent},
-    {"Invalid Publish Subject", answer::permanent},
     {"Unknown Protocol Operation", answer::infrastructure},
     {"Attempted To Connect To Route Port", answer::infrastructure},
     {"Authorization Violation", answer::infrastructure},
@@ -74,14 +94,18 @@ inline constexpr error_code nats_codes[] = {
     {"Stale Connection", answer::infrastructure},
     {"Maximum Connections Exceeded", answer::infrastructure},
     {"maximum connections exceeded", answer::infrastructure},
+    {"maximum account active connections exceeded", answer::infrastructure},
     {"Slow Consumer", answer::infrastructure},
     {"User Authentication Expired", answer::infrastructure},
+    {"User Authentication Revoked", answer::infrastructure},
+    {"Account Authentication Expired", answer::infrastructure},
 };
 
 // The err_code of a publish acknowledgement, not the code of three digits beside it.
 inline constexpr error_code jetstream_codes[] = {
     {"JSStreamMessageExceedsMaximumErr", answer::too_large, 10054},
     {"JSStreamHeaderExceedsMaximumErr", answer::too_large, 10097},
+    {"JSAtomicPublishTooLargeBatchErrF", answer::too_many, 10199},  // messages, not bytes
     {"JSStreamTooManyRequests", answer::throttled, 10167},
     {"JSAtomicPublishTooManyInflight", answer::throttled, 10210},
     {"JSBatchPublishTooManyInflight", answer::throttled, 10211},
@@ -104,6 +128,8 @@ inline constexpr error_code jetstream_codes[] = {
     {"JSStreamNotFoundErr", answer::infrastructure, 10059},
     {"JSNotEnabledErr", answer::infrastructure, 10076},
     {"JSStreamOfflineErr", answer::infrastructure, 10118},
+    {"JSAtomicPublishDisabledErr", answer::infrastructure, 10174},
+    {"JSBatchPublishDisabledErr", answer::infrastructure, 10205},
     {"JSStreamOfflineReasonErrF", answer::infrastructure, 10194},
     // Somebody wrote there first, be it an earlier attempt of the same sender.
     {"JSStreamWrongLastMsgIDErrF", answer::ownership_lost, 10070},
@@ -111,8 +137,9 @@ inline constexpr error_code jetstream_codes[] = {
     {"JSStreamWrongLastSequenceConstantErr", answer::ownership_lost, 10164},
 };
 
+// By the names of the specification, and as a reply text begins ("NOT_FOUND - no exchange ...").
 inline constexpr error_code rabbitmq_codes[] = {
-    {"content-too-large", answer::too_large, 311},
+    {"content-too-large", answer::too_large, 311},  // perhaps for the moment; smaller helps anyway
     {"no-route", answer::permanent, 312},  // of a message that was published as mandatory
     {"no-consumers", answer::transient, 313},
     {"connection-forced", answer::infrastructure, 320},
@@ -129,26 +156,47 @@ inline constexpr error_code rabbitmq_codes[] = {
     {"not-allowed", answer::infrastructure, 530},
     {"not-implemented", answer::permanent, 540},
     {"internal-error", answer::unknown, 541},
+    {"CONTENT_TOO_LARGE", answer::too_large},
+    {"NO_ROUTE", answer::permanent},
+    {"NO_CONSUMERS", answer::transient},
+    {"CONNECTION_FORCED", answer::infrastructure},
+    {"INVALID_PATH", answer::infrastructure},
+    {"ACCESS_REFUSED", answer::infrastructure},
+    {"NOT_FOUND", answer::infrastructure},
+    {"RESOURCE_LOCKED", answer::ownership_lost},
+    {"FRAME_ERROR", answer::infrastructure},
+    {"SYNTAX_ERROR", answer::infrastructure},
+    {"COMMAND_INVALID", answer::infrastructure},
+    {"CHANNEL_ERROR", answer::infrastructure},
+    {"UNEXPECTED_FRAME", answer::infrastructure},
+    {"RESOURCE_ERROR", answer::infrastructure},
+    {"NOT_ALLOWED", answer::infrastructure},
+    {"NOT_IMPLEMENTED", answer::permanent},
+    {"INTERNAL_ERROR", answer::unknown},
 };
 
-// Of PUBACK and PUBREC, and of the DISCONNECT that may come instead.
+// Of PUBACK and PUBREC, of the DISCONNECT that may come instead, and of the CONNACK after it.
 inline constexpr error_code mqtt5_codes[] = {
     {"No matching subscribers", answer::accepted, 0x10},
     {"Malformed Packet", answer::permanent, 0x81},
     {"Protocol Error", answer::infrastructure, 0x82},
+    {"Unsupported Protocol Version", answer::infrastructure, 0x84},
+    {"Client Identifier not valid", answer::infrastructure, 0x85},
+    {"Bad User Name or Password", answer::infrastructure, 0x86},
     {"Not authorized", answer::infrastructure, 0x87},
     {"Server unavailable", answer::infrastructure, 0x88},
     {"Server busy", answer::throttled, 0x89},
     {"Banned", answer::infrastructure, 0x8A},
     {"Server shutting down", answer::infrastructure, 0x8B},
+    {"Bad authentication method", answer::infrastructure, 0x8C},
     {"Keep Alive timeout", answer::infrastructure, 0x8D},
     {"Session taken over", answer::ownership_lost, 0x8E},
     {"Topic Name invalid", answer::permanent, 0x90},
-    {"Receive Maximum exceeded", answer::throttled, 0x93},
+    {"Receive Maximum exceeded", answer::throttled, 0x93},  // keep fewer under way
     {"Topic Alias invalid", answer::permanent, 0x94},
     {"Packet too large", answer::too_large, 0x95},
     {"Message rate too high", answer::throttled, 0x96},
-    {"Quota exceeded", answer::throttled, 0x97},
+    {"Quota exceeded", answer::throttled, 0x97},  // not always for a while only; see above
     {"Administrative action", answer::infrastructure, 0x98},
     {"Payload format invalid", answer::permanent, 0x99},
     {"Retain not supported", answer::permanent, 0x9A},
@@ -164,7 +212,7 @@ inline constexpr error_code mqtt5_codes[] = {
 /// Produce, by name and by number.
 inline constexpr error_table kafka_errors{
     "Apache Kafka", detail::kafka_codes, "2026-11",
-    "https://kafka.apache.org/39/generated/protocol_errors.html"};
+    "https://kafka.apache.org/44/generated/protocol_errors.html"};
 
 /// Core NATS.
 inline constexpr error_table nats_errors{
@@ -177,10 +225,11 @@ inline constexpr error_table jetstream_errors{
     "https://github.com/nats-io/nats-server/blob/"
     "00903595eaba7145d53828e1359d9f9f66bcef3b/server/errors.json"};
 
-/// AMQP 0-9-1, by name and by reply code.
+/// AMQP 0-9-1, by name and by reply code. All codes of RabbitMQ but 200 and 406.
 inline constexpr error_table rabbitmq_errors{
     "RabbitMQ", detail::rabbitmq_codes, "2026-11",
-    "https://ocaml.org/p/amqp-client-lwt/latest/doc/Amqp_client_lwt/Constants/index.html"};
+    "https://github.com/rabbitmq/rabbitmq-server/blob/"
+    "046ea717cab5f41569792020abf6d779ac627444/deps/rabbitmq_codegen/amqp-rabbitmq-0.9.1.json"};
 
 /// MQTT 5, by name and by reason code.
 inline constexpr error_table mqtt5_errors{

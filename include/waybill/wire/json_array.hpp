@@ -12,7 +12,8 @@
 //     json::lines bulk{[](const doc& d) { return json::bulk_size(d.action, d.source); }};
 //
 // Source: RFC 8259 for arrays without spaces, https://www.rfc-editor.org/rfc/rfc8259; for lines,
-// https://github.com/ndjson/ndjson-spec. Proved by writers in json_array.prop.cpp.
+// https://github.com/ndjson/ndjson-spec. Proved in json.prop.cpp: arrays by nlohmann-json's
+// dump(), lines by a writer of our own.
 
 #ifndef WAYBILL_WIRE_JSON_ARRAY_HPP
 #define WAYBILL_WIRE_JSON_ARRAY_HPP
@@ -106,7 +107,7 @@ template <class F>
 lines(F) -> lines<F>;
 
 /// An action and its document as two lines of an Elasticsearch or OpenSearch bulk request, without
-/// the second line's end, which `lines` adds. Constant time. Source: "Bulk API",
+/// the second line's end, which `lines` adds. Constant time. Documented; source: "Bulk API",
 /// https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html.
 [[nodiscard]] constexpr std::uint64_t bulk_size(std::string_view action,
                                                 std::string_view source) noexcept

@@ -21,7 +21,7 @@
 //
 // Sources: RFC 8259, section 7, https://www.rfc-editor.org/rfc/rfc8259; the Unicode Standard,
 // section 3.9, "Substitution of Maximal Subparts".
-// Proved by nlohmann-json's dump() on random text, well-formed and not, in json_text.prop.cpp.
+// Proved by nlohmann-json's dump() on random text, well-formed and not, in json.prop.cpp.
 
 #ifndef WAYBILL_WIRE_JSON_TEXT_HPP
 #define WAYBILL_WIRE_JSON_TEXT_HPP

@@ -15,7 +15,8 @@
 //
 // Source: PubsubMessage and PublishRequest in
 // https://github.com/googleapis/googleapis/blob/master/google/pubsub/v1/pubsub.proto; the encoding
-// as in protobuf.hpp. Proved by Google's Python encoder (tests/golden/pubsub) and pubsub.prop.cpp.
+// as in protobuf.hpp. Proved by Google's Python encoder (tests/golden/pubsub), and by
+// a writer of our own in protobuf.prop.cpp.
 
 #ifndef WAYBILL_WIRE_PUBSUB_HPP
 #define WAYBILL_WIRE_PUBSUB_HPP

@@ -69,6 +69,10 @@ inline constexpr phrase azure_amqp_phrases[] = {
 
 inline constexpr phrase sqs_phrases[] = {
     {"Batch requests cannot be longer than %l bytes. You have sent %a bytes"},
+    // Of one message, or of one entry of a batch. It says "shorter", but the limit of a queue is
+    // documented as the last size that is taken (MaximumMessageSize), so it is the limit here.
+    {"One or more parameters are invalid. Reason: Message must be shorter than %l bytes",
+     extent::item},
 };
 
 inline constexpr phrase cloudwatch_logs_phrases[] = {

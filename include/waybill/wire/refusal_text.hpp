@@ -15,12 +15,15 @@
 //      that happen to stand in a text say nothing.
 //   2. Numbers are plain decimals of at most 64 bits: no sign, no separators, no leading zero, no
 //      unit behind. The limit is not 0, and the actual size is above it; otherwise no answer.
+//      Where the number may have been cut, as the dots behind it say, there is none, either.
 //   3. A text that says it twice, as many do, has to say the same twice; otherwise no answer.
 //   4. Linear in the length of the text, nothing allocated, nothing read beyond the end.
 //
-// So a change of the words costs the numbers and nothing else. What cannot be seen: a text that was
-// cut in the middle of its last number, where that ends the phrase; give it the text before any log
-// shortens it. And whose refusal it is: gRPC says the same of a response that was too large.
+// So a change of the words costs the numbers and nothing else. What a client puts around them, as
+// "An error occurred (...) when calling ...: " or "(Service: Sqs, Status Code: 400, ...)", does not
+// matter. What cannot be seen: a text that was cut in the middle of its last number and does not
+// say so, where that ends the phrase; give it the text before any log shortens it. And whose
+// refusal it is: gRPC says the same of a response that was too large.
 
 #ifndef WAYBILL_WIRE_REFUSAL_TEXT_HPP
 #define WAYBILL_WIRE_REFUSAL_TEXT_HPP
@@ -82,17 +85,33 @@ public:
         return take_while(is_name);
     }
 
-    // Whether a phrase may end here: in no word, and after a number before no unit, no fraction and
-    // no further digits.
+    // Whether a phrase may end here: in no word, and after a number before no unit, no fraction, no
+    // further digits and no sign that the text was cut. A byte that is not ASCII may be part of one
+    // of these, as the space within a French number or the one character that is three dots.
     constexpr bool ends(bool after_number) const noexcept
     {
         if (rest_.empty()) return true;
         const char c = rest_.front();
         if (is_word(c)) return false;
         if (!after_number) return true;
+        if (static_cast<unsigned char>(c) >= 0x80 || cut()) return false;
         const bool joins = c == '.' || c == ',' || c == '\'' || c == '-' || c == ' ' || c == '\t';
         if (joins && rest_.size() > 1 && is_digit(rest_[1])) return false;
         return c != '%' && !((c == ' ' || c == '\t') && unit_follows());
+    }
+
+    // "...", "[...]", "(truncated", "<truncated" and their like, after a space or at once.
+    constexpr bool cut() const noexcept
+    {
+        std::size_t at = lower(0) == ' ' ? 1 : 0;
+        const char c = lower(at);
+        if (c == '(' || c == '[' || c == '<') ++at;
+        if (lower(at) == '.' && lower(at + 1) == '.') return true;
+        if (static_cast<unsigned char>(lower(at)) >= 0x80) return true;
+        for (const char letter : std::string_view("truncated")) {
+            if (lower(at++) != letter) return false;
+        }
+        return true;
     }
 
 private:
@@ -105,13 +124,15 @@ private:
         return taken;
     }
 
+    constexpr char lower(std::size_t i) const noexcept
+    {
+        const char c = i < rest_.size() ? rest_[i] : ' ';
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+
     // B, kB, MiB, K, bytes, kilobytes and their like, in any case; a few characters are looked at.
     constexpr bool unit_follows() const noexcept
     {
-        const auto lower = [&](std::size_t i) {
-            const char c = i < rest_.size() ? rest_[i] : ' ';
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        };
         std::size_t first = 0;
         while (first < 8 && (lower(first) == ' ' || lower(first) == '\t')) ++first;
         std::size_t last = first;
@@ -127,6 +148,15 @@ private:
 
     std::string_view rest_;
 };
+
+// Whether a phrase may begin there: at the start of a word, where an n, r or t that is part of an
+// escaped line break or tab ends one.
+constexpr bool begins_at(std::string_view text, std::size_t at) noexcept
+{
+    if (at == 0 || !is_word(text[at - 1])) return true;
+    const char c = text[at - 1];
+    return at > 1 && text[at - 2] == '\\' && (c == 'n' || c == 'r' || c == 't');
+}
 
 // The value of some digits, unless it is 0, has leading zeros or more than 64 bits.
 constexpr std::optional<std::uint64_t> size_of(std::string_view digits) noexcept
@@ -150,11 +180,13 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
     bool possible = true;
     bool number = false;
     for (std::size_t i = 0; i < p.words.size(); ++i) {
-        number = false;
         if (p.words[i] != '%') {
+            if (number && r.cut()) return reading::nothing;
+            number = false;
             if (!r.skip(p.words[i])) return reading::nothing;
             continue;
         }
+        number = false;
         const char kind = p.words[++i];
         if (kind == 'w') {
             if (r.partition().empty()) return reading::nothing;
@@ -187,7 +219,7 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
         const std::string_view head = p.words.substr(0, p.words.find('%'));
         for (std::size_t at = text.find(head); at != std::string_view::npos;
              at = text.find(head, at + 1)) {
-            if (at > 0 && detail::is_word(text[at - 1])) continue;
+            if (!detail::begins_at(text, at)) continue;
             refusal_numbers found{};
             const detail::reading how = detail::read_at(p, text.substr(at), found);
             if (how == detail::reading::nothing) continue;

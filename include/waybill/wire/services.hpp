@@ -66,19 +66,22 @@ struct service {
 /// Azure Service Bus, Basic and Standard: a message, or a batch of messages.
 [[nodiscard]] constexpr service service_bus_standard() noexcept
 {
-    return {"service_bus_standard", {262'144, 4'500, 262'144}, "2024-02", proof::reported,
-            "https://github.com/MicrosoftDocs/azure-docs/issues/120054",
-            "Whole AMQP message, properties counted. No page has the count; see "
-            "https://github.com/Azure/azure-service-bus/issues/397. 100 messages a transaction."};
+    return {"service_bus_standard", {262'144, 4'500, 262'144}, "2026-04", proof::reported,
+            "https://github.com/Azure/azure-sdk-for-net/pull/57941",
+            "Whole AMQP message, properties counted. More than 4,500 messages were refused in 2020 "
+            "(https://github.com/Azure/azure-service-bus/issues/397); since 2026-04 its makers say "
+            "that there is no limit of count, so this is the safe one. 100 a transaction."};
 }
 
 /// Azure Service Bus, Premium: a batch. One large message has a limit of its own, see below.
 [[nodiscard]] constexpr service service_bus_premium() noexcept
 {
-    return {"service_bus_premium", {1'048'576, 15'000, 1'048'576}, "2026-02", proof::documented,
-            "https://github.com/Azure/azure-sdk-for-net/issues/56301",
-            "Whole AMQP message. The count is no promise: about 15,885 and about 15,000 were seen, "
-            "https://github.com/Azure/azure-sdk-for-python/issues/14903."};
+    return {"service_bus_premium", {1'048'576, 15'000, 1'048'576}, "2026-04", proof::documented,
+            "https://github.com/Azure/azure-sdk-for-net/pull/57941",
+            "Whole AMQP message. Where large messages are allowed, max-message-size of the link is "
+            "theirs; the batch's is the link's property com.microsoft:max-message-batch-size. The "
+            "count is no promise: about 15,885 and about 15,000 were seen "
+            "(https://github.com/Azure/azure-sdk-for-python/issues/14903), see Standard."};
 }
 
 /// Azure Service Bus, Premium: one message that is sent alone and unwrapped.
@@ -129,13 +132,16 @@ struct service {
 /// Amazon SQS SendMessageBatch.
 [[nodiscard]] constexpr service sqs_send_message_batch() noexcept
 {
-    return {"sqs_send_message_batch", {1'048'576, 10, 1'048'576}, "2026-05", proof::reported,
-            "https://github.com/floci-io/floci/pull/907",
-            "Bodies and attributes: names, types, values. In truth the MaximumMessageSize of the "
-            "queue; until 2025-08 it was 262,144 at the most, see the next one."};
+    return {"sqs_send_message_batch", {1'048'576, 10, 1'048'576}, "2026-01", proof::reported,
+            "https://github.com/artilleryio/artillery/issues/3683",
+            "Bodies and attributes: names, types, values. The refusal is of one message; that the "
+            "whole batch has the same limit is documented. A smaller MaximumMessageSize of the "
+            "queue is the limit of a message; whether also of a batch is open: a batch of one byte "
+            "more was taken (test_sqs.py of https://github.com/localstack/localstack, recorded at "
+            "AWS). To stay below it is safe. Until 2025-08 all was 262,144, see the next one."};
 }
 
-/// Amazon SQS SendMessageBatch, to a queue whose MaximumMessageSize is still the old one.
+/// Amazon SQS SendMessageBatch as it was; safe for a queue whose MaximumMessageSize is that still.
 [[nodiscard]] constexpr service sqs_send_message_batch_256k() noexcept
 {
     return {"sqs_send_message_batch_256k", {262'144, 10, 262'144}, "2025-03", proof::reported,
@@ -184,7 +190,8 @@ struct service {
     return {"eventbridge_put_events", {262'143, 10, 262'143}, "2026-11", proof::documented,
             "https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/"
             "CalculatePutEventsEntrySize.html",
-            "The sum of the entries must be less than 256 KB. See the next one."};
+            "The sum of the entries must be less than 256 KB, each without the names and marks of "
+            "its JSON; some editions of the page count those, so leave room. See the next one."};
 }
 
 /// Amazon EventBridge PutEvents, since January of 2026.
@@ -193,7 +200,7 @@ struct service {
     return {"eventbridge_put_events_1mb", {999'999, 10, 999'999}, "2026-01", proof::documented,
             "https://aws.amazon.com/blogs/compute/"
             "more-room-to-build-serverless-services-now-support-payloads-up-to-1-mb",
-            "1 MB, read as less than 1,000 x 1,000."};
+            "1 MB, read as less than 1,000 x 1,000; pages of the API still say 256 KB."};
 }
 
 /// Amazon CloudWatch Logs PutLogEvents.
@@ -245,7 +252,8 @@ struct service {
 {
     return {"rabbitmq_4_default", {16'777'216, 1, 16'777'216}, "2025-07", proof::reported,
             "https://github.com/DDMAL/Rodan/issues/1319",
-            "The body alone; that properties are not counted is not verified."};
+            "The body alone: msg_size in rabbit_writer.erl adds up the payload's fragments, and a "
+            "server of 3.10.8 did so (see amqp091.hpp)."};
 }
 
 /// RabbitMQ 3.8 to 3.13 as it comes: one message.

@@ -63,6 +63,8 @@ TEST_CASE("fields of any number are as long as they are written")
         RC_ASSERT(protobuf::tag_size(number) == tag.out.size());
         RC_ASSERT(protobuf::bytes_field_size(number, content.size()) == bytes.out.size());
         RC_ASSERT(protobuf::varint_field_size(number, value) == integer.out.size());
+        RC_ASSERT(protobuf::fixed32_field_size(number) == (tag.out + "1234").size());
+        RC_ASSERT(protobuf::fixed64_field_size(number) == (tag.out + "12345678").size());
     }));
 }
 

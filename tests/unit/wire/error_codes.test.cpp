@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -97,6 +98,10 @@ static_assert(find(wire::sqs_errors, "AWS.SimpleQueueService.BatchRequestTooLong
 static_assert(find(wire::sqs_errors, "TooManyEntriesInBatchRequest") == answer::too_many);
 static_assert(find(wire::sqs_errors, "QueueDoesNotExist") == answer::infrastructure,
               "no message is to blame for a queue that is missing");
+static_assert(find(wire::sqs_errors, "InternalError") == answer::unknown);
+static_assert(find(wire::sns_errors, "InternalError") == answer::unknown);
+static_assert(find(wire::eventbridge_errors, "InternalException") == answer::unknown);
+static_assert(find(wire::eventbridge_errors, "InternalFailure") == answer::transient);
 static_assert(find(wire::kinesis_errors, "ProvisionedThroughputExceededException") ==
               answer::throttled);
 static_assert(find(wire::cloudwatch_logs_errors, "DataAlreadyAcceptedException") ==
@@ -113,6 +118,105 @@ static_assert(find(wire::http_errors, 413) == answer::too_large);
 static_assert(find(wire::http_errors, "429") == answer::throttled);
 static_assert(find(wire::http_errors, 504) == answer::unknown);
 
+// A status has two readings where a proxy can say it of a request that was carried out.
+static_assert(find(wire::http_errors, 500) == answer::unknown);
+static_assert(find(wire::http_errors, 502) == answer::unknown);
+static_assert(find(wire::http_errors, 503) == answer::unknown, "Envoy says it of a lost answer");
+static_assert(find(wire::http_errors, 408) == answer::transient, "it was not read to its end");
+static_assert(find(wire::pubsub_errors, "UNAVAILABLE") == find(wire::http_errors, 503));
+// What is the same for every message is no fault of one: none must be parked for it.
+static_assert(find(wire::http_errors, 405) == answer::infrastructure);
+static_assert(find(wire::http_errors, 411) == answer::infrastructure);
+static_assert(find(wire::http_errors, 501) == answer::infrastructure);
+static_assert(find(wire::http_errors, 505) == answer::infrastructure);
+static_assert(find(wire::http_errors, 415) == answer::permanent);
+
+// Both names of SQS's errors, as its own description of itself has them.
+struct name_pair {
+    std::string_view now{};
+    std::string_view before{};
+};
+constexpr name_pair sqs_names[] = {
+    {"BatchEntryIdsNotDistinct", "AWS.SimpleQueueService.BatchEntryIdsNotDistinct"},
+    {"BatchRequestTooLong", "AWS.SimpleQueueService.BatchRequestTooLong"},
+    {"EmptyBatchRequest", "AWS.SimpleQueueService.EmptyBatchRequest"},
+    {"InvalidBatchEntryId", "AWS.SimpleQueueService.InvalidBatchEntryId"},
+    {"QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"},
+    {"TooManyEntriesInBatchRequest", "AWS.SimpleQueueService.TooManyEntriesInBatchRequest"},
+    {"UnsupportedOperation", "AWS.SimpleQueueService.UnsupportedOperation"},
+    {"KmsAccessDenied", "KMS.AccessDeniedException"},
+    {"KmsDisabled", "KMS.DisabledException"},
+    {"KmsInvalidKeyUsage", "KMS.InvalidKeyUsageException"},
+    {"KmsInvalidState", "KMS.InvalidStateException"},
+    {"KmsNotFound", "KMS.NotFoundException"},
+    {"KmsOptInRequired", "KMS.OptInRequired"},
+    {"KmsThrottled", "KMS.ThrottlingException"},
+};
+static_assert([] {
+    for (const name_pair& each : sqs_names) {
+        const auto now = find(wire::sqs_errors, each.now);
+        if (!now || now != find(wire::sqs_errors, each.before)) return false;
+    }
+    return true;
+}());
+
+// RabbitMQ's own list of codes, of which 200 is no error and 406 has many meanings. The name that a
+// reply text begins with means what the number means.
+struct reply {
+    std::int64_t code{};
+    std::string_view constant{};
+    std::string_view text{};
+};
+constexpr reply replies[] = {
+    {311, "content-too-large", "CONTENT_TOO_LARGE"},
+    {312, "no-route", "NO_ROUTE"},
+    {313, "no-consumers", "NO_CONSUMERS"},
+    {320, "connection-forced", "CONNECTION_FORCED"},
+    {402, "invalid-path", "INVALID_PATH"},
+    {403, "access-refused", "ACCESS_REFUSED"},
+    {404, "not-found", "NOT_FOUND"},
+    {405, "resource-locked", "RESOURCE_LOCKED"},
+    {501, "frame-error", "FRAME_ERROR"},
+    {502, "syntax-error", "SYNTAX_ERROR"},
+    {503, "command-invalid", "COMMAND_INVALID"},
+    {504, "channel-error", "CHANNEL_ERROR"},
+    {505, "unexpected-frame", "UNEXPECTED_FRAME"},
+    {506, "resource-error", "RESOURCE_ERROR"},
+    {530, "not-allowed", "NOT_ALLOWED"},
+    {540, "not-implemented", "NOT_IMPLEMENTED"},
+    {541, "internal-error", "INTERNAL_ERROR"},
+};
+static_assert([] {
+    for (const reply& each : replies) {
+        const auto means = find(wire::rabbitmq_errors, each.code);
+        if (!means || means != find(wire::rabbitmq_errors, each.constant)) return false;
+        if (means != find(wire::rabbitmq_errors, each.text)) return false;
+    }
+    return wire::rabbitmq_errors.codes.size() == 2 * std::size(replies);
+}());
+static_assert(find(wire::rabbitmq_errors, "PRECONDITION_FAILED") == std::nullopt, "the text tells");
+static_assert(find(wire::rabbitmq_errors, 200) == std::nullopt);
+
+// Every reason that MQTT 5 has for a publication or for the end of the connection, but those that
+// say nothing (0x80, 0x83), the taken identifier (0x91), and those of who subscribes.
+static_assert([] {
+    for (int reason = 0x80; reason <= 0xA2; ++reason) {
+        const bool left_out = reason == 0x80 || reason == 0x83 || reason == 0x8F ||
+                              reason == 0x91 || reason == 0x92 || reason == 0x9E ||
+                              reason == 0xA1 || reason == 0xA2;
+        if (find(wire::mqtt5_errors, reason).has_value() == left_out) return false;
+    }
+    return true;
+}());
+static_assert(find(wire::mqtt5_errors, 0x97) == answer::throttled, "though it may not pass");
+static_assert(find(wire::mqtt5_errors, 0x8B) == answer::infrastructure);
+
+static_assert(find(wire::jetstream_errors, 10199) == answer::too_many, "messages, not bytes");
+static_assert(find(wire::jetstream_errors, 10174) == answer::infrastructure);
+static_assert(find(wire::kafka_errors, 76) == answer::permanent);
+static_assert(find(wire::kafka_errors, 49) == answer::ownership_lost);
+static_assert(find(wire::kafka_errors, "INVALID_PRODUCER_ID_MAPPING") == answer::ownership_lost);
+
 // What is in no table has no answer, however much it looks like one that is.
 static_assert(find(wire::kafka_errors, 0) == std::nullopt);
 static_assert(find(wire::kafka_errors, 45) == std::nullopt, "it has two meanings");
@@ -125,6 +229,24 @@ static_assert(find(wire::sqs_errors, 0) == std::nullopt, "codes without a number
 static_assert(find(wire::rabbitmq_errors, 406) == std::nullopt, "the text tells");
 static_assert(find(wire::pubsub_errors, "INVALID_ARGUMENT") == std::nullopt, "the text tells");
 static_assert(find(wire::cloudwatch_logs_errors, "InvalidParameterException") == std::nullopt);
+static_assert(find(wire::sqs_errors, "InvalidParameterValue") == std::nullopt, "the text tells");
+static_assert(find(wire::eventbridge_errors, "ValidationException") == std::nullopt);
+static_assert(find(wire::sns_errors, "InvalidParameter") == std::nullopt, "the text tells");
+static_assert(find(wire::kinesis_errors, "InvalidArgumentException") == std::nullopt,
+              "also: Records size exceeds 5 MB limit");
+static_assert(find(wire::firehose_errors, "InvalidArgumentException") == std::nullopt,
+              "also: Records size exceeds 4 MB limit");
+static_assert(find(wire::kinesis_errors, "ValidationException") == std::nullopt);
+static_assert(find(wire::firehose_errors, "ValidationException") == std::nullopt);
+// Nor has what all services share an answer for them, which is asked next.
+static_assert(find(wire::aws_common_errors, "InvalidArgumentException") == std::nullopt);
+static_assert(find(wire::aws_common_errors, "InvalidParameterException") == std::nullopt);
+static_assert(find(wire::aws_common_errors, "InvalidParameterValue") == std::nullopt);
+static_assert(find(wire::aws_common_errors, "InvalidParameter") == std::nullopt);
+static_assert(find(wire::aws_common_errors, "ValidationException") == std::nullopt);
+static_assert(find(wire::kafka_errors, 59) == std::nullopt, "what came before may be lost");
+static_assert(find(wire::mqtt5_errors, 0x91) == std::nullopt, "perhaps by an earlier attempt");
+static_assert(find(wire::kafka_errors, "TRANSACTION_ABORTABLE") == std::nullopt);
 static_assert(find(wire::http_errors, 200) == std::nullopt);
 static_assert(find(error_table{}, "x") == std::nullopt);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,17 +57,40 @@ constexpr std::optional<refusal_numbers> sqs(std::string_view text)
 {
     return read_refusal(dialect::sqs, text);
 }
-// What SQS says, with these two in the places of the numbers.
-constexpr std::optional<refusal_numbers> sqs(std::string_view limit, std::string_view actual)
+// What these make, one after the other.
+constexpr std::optional<refusal_numbers> sqs(std::initializer_list<std::string_view> parts)
 {
-    std::array<char, 200> text{};
+    std::array<char, 400> text{};
     std::size_t n = 0;
-    for (const std::string_view part :
-         {std::string_view("Batch requests cannot be longer than "), limit,
-          std::string_view(" bytes. You have sent "), actual, std::string_view(" bytes.")}) {
+    for (const std::string_view part : parts) {
         for (const char c : part) text.at(n++) = c;
     }
     return sqs(std::string_view(text.data(), n));
+}
+// What SQS says, with these two in the places of the numbers.
+constexpr std::optional<refusal_numbers> sqs(std::string_view limit, std::string_view actual)
+{
+    return sqs({"Batch requests cannot be longer than ", limit, " bytes. You have sent ", actual,
+                " bytes."});
+}
+// The same of 400,000 bytes, as a client hands it on.
+constexpr std::optional<refusal_numbers> sent = both(400'000, 262'144);
+constexpr std::optional<refusal_numbers> handed_on(std::string_view before, std::string_view behind)
+{
+    return sqs({before,
+                "Batch requests cannot be longer than 262144 bytes. You have sent 400000 bytes.",
+                behind});
+}
+// What it says of one message.
+constexpr std::optional<refusal_numbers> shorter_than(std::uint64_t limit)
+{
+    return refusal_numbers{std::nullopt, limit, extent::item};
+}
+constexpr std::optional<refusal_numbers> too_long(std::string_view before, std::string_view limit,
+                                                  std::string_view behind)
+{
+    return sqs({before, "One or more parameters are invalid. Reason: Message must be shorter than ",
+                limit, behind});
 }
 constexpr std::optional<refusal_numbers> rabbitmq(std::string_view text)
 {
@@ -123,6 +147,62 @@ static_assert(!sqs("Batch requests cannot be longer than 1 bytes. You have sent 
 static_assert(sqs("{\"message\":\"Batch requests cannot be longer than 1 bytes. You have sent 2 "
                   "bytes\"}") == both(2, 1));
 
+// A line break or a tab that was escaped on the way is an end of a word, and not a letter of it.
+static_assert(handed_on("{\"text\":\"failed:\\n", "\\n\"}") == sent);
+static_assert(handed_on("failed:\\t", "") == sent);
+static_assert(handed_on("failed:\\r", "") == sent);
+static_assert(!handed_on("failed:\\x", ""));
+static_assert(!handed_on("n", ""));
+
+// Clients put their own words before a refusal and behind it.
+// https://github.com/awslabs/amazon-sqs-python-extended-client-lib/issues/25
+static_assert(handed_on("BatchRequestTooLong('An error occurred (AWS.SimpleQueueService."
+                        "BatchRequestTooLong) when calling the SendMessageBatch operation: ",
+                        "')") == sent);
+static_assert(handed_on("An error occurred (BatchRequestTooLong) when calling the "
+                        "SendMessageBatch operation: ", "") == sent);
+// https://github.com/aws/aws-sdk-java-v2/issues/5888
+static_assert(handed_on("software.amazon.awssdk.services.sqs.model.BatchRequestTooLongException:",
+                        " (Service: Sqs, Status Code: 400, Request ID: 0-1)") == sent);
+static_assert(handed_on("", " (Service: AmazonSQS; Status Code: 400; Error Code: "
+                            "AWS.SimpleQueueService.BatchRequestTooLong; Request ID: 7)") == sent);
+// The SDKs for Go and for Rust.
+static_assert(handed_on("AWS.SimpleQueueService.BatchRequestTooLong: ",
+                        "\n\tstatus code: 400, request id: 7") == sent);
+static_assert(handed_on("Error { message: Some(\"", "\"), code: Some(\"x\") }") == sent);
+// https://github.com/aws/aws-sdk-cpp/issues/646 has the words that come before an unknown error.
+static_assert(handed_on("Unable to parse ExceptionName: AWS.SimpleQueueService.BatchRequestTooLong "
+                        "Message: ", "") == sent);
+static_assert(handed_on("HTTP response code: 400\nException name: BatchRequestTooLong\nError "
+                        "message: ", "\n5 response headers:\n") == sent);
+// The one for PHP: the beginning of the answer, cut, and then what it means.
+static_assert(handed_on("400 Bad Request` response: <Message>Batch requests cannot be longer than "
+                        "262144 bytes. You have sent 40 (truncated...)\n BatchRequestTooLong "
+                        "(client): ", " - <Message>x</Message>") == sent);
+
+// What SQS says of one message, whatever the limit of the queue, and in a batch of the entry.
+static_assert(too_long("Amazon.SQS.AmazonSQSException: ", "262144",
+                       " bytes. ---> Amazon.Runtime.Internal") == shorter_than(262'144),
+              "https://github.com/aws/aws-sdk-net/issues/4001");
+static_assert(too_long("message: '", "1048576", " bytes.'\nType: 'Sender',") ==
+                  shorter_than(1'048'576),
+              "https://github.com/artilleryio/artillery/issues/3683");
+static_assert(too_long("<Code>InvalidParameterValue</Code><Message>", "65536",
+                       " bytes.</Message><Detail/>") == shorter_than(65'536),
+              "https://github.com/getmoto/moto/issues/450, of another queue");
+static_assert(too_long("An error occurred (InvalidParameterValue) when calling the SendMessage "
+                       "operation: ", "1024", " bytes.") == shorter_than(1'024));
+static_assert(!sqs("Reason: Message must be shorter than 1024 bytes."), "it is not whole");
+static_assert(!too_long("", "0", " bytes."));
+static_assert(!too_long("", "1", " KB."));
+static_assert(!too_long("", "10", "..."));
+static_assert(!too_long("", "4", " bytes. One or more parameters are invalid. Reason: Message must "
+                                 "be shorter than 5 bytes."),
+              "of two queues");
+static_assert(!too_long("Batch requests cannot be longer than 4 bytes. You have sent 9 bytes. ",
+                        "4", " bytes."),
+              "of the batch, or of a message in it");
+
 // Where a number ends the phrase, what follows it must not belong to it.
 constexpr std::optional<refusal_numbers> sized = both(65'537, 65'536, extent::item);
 static_assert(rabbitmq("message size 65537 is larger than configured max size 65536") == sized);
@@ -144,6 +224,31 @@ static_assert(!rabbitmq("message size 65537 is larger than configured max size 6
 static_assert(!rabbitmq("message size 65537 is larger than configured max size 65'536"));
 static_assert(!rabbitmq("message size 65537 is larger than configured max size 50%"));
 static_assert(!rabbitmq("message size 65537 is larger than configured max size -65536"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 65\xC2\xA0"
+                        "536"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 65\xE2\x80\xAF"
+                        "536"));
+
+// Nor may it have been cut.
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655..."));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655 ..."));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655[...]"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655\xE2\x80\xA6"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655 \xE2\x80\xA6"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655 (truncated)"));
+static_assert(!rabbitmq("message size 65537 is larger than configured max size 655<Truncated>"));
+static_assert(rabbitmq("message size 65537 is larger than configured max size 65536 (true)") ==
+              sized);
+static_assert(rabbitmq("message size 65537 is larger than configured max size 65536 [x]") == sized);
+static_assert(!read_refusal(dialect::pubsub,
+                            "The value for request_size is too large. You passed 10000558 in the "
+                            "request, but the maximum value is 1000..."));
+static_assert(!read_refusal(dialect::kafka,
+                            "The record batch size in the append to orders-0 is 1048677 bytes "
+                            "which exceeds the maximum configured value of 10485..."));
+static_assert(!read_refusal(dialect::kafka,
+                            "Message size is 1000013 bytes which exceeds the maximum configured "
+                            "message size of 1000.."));
 
 // Saying it twice is common and has to agree.
 static_assert(grpc("Received message larger than max (9 vs. 4) ... grpc_message:\"Received message "
@@ -215,6 +320,21 @@ TEST_CASE("a text that is cut off gives what it gives whole, or nothing, unless 
             CHECK(n > 0);
             CHECK((each.text[n - 1] >= '0' && each.text[n - 1] <= '9'));
             CHECK((each.text[n] >= '0' && each.text[n] <= '9'));
+        }
+    }
+}
+
+TEST_CASE("a text that is cut off and says so gives what it gives whole, or nothing")
+{
+    for (const refusal& each : refusals) {
+        CAPTURE(each.text);
+        for (const std::string_view mark :
+             {"...", " ...", "[...]", " (truncated...)", "<truncated>", "\xE2\x80\xA6"}) {
+            for (std::size_t n = 0; n < each.text.size(); ++n) {
+                const auto got = read_refusal(
+                    each.from, std::string(each.text.substr(0, n)) + std::string(mark));
+                if (got) CHECK(got == each.numbers);
+            }
         }
     }
 }

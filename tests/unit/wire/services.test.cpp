@@ -149,6 +149,15 @@ static_assert(wire::service_bus_premium().most.bytes <
 static_assert(wire::nats_default().how == proof::measured);
 static_assert(wire::nats_default() != wire::kafka_default());
 
+// An emulator is no witness of the service that it imitates.
+static_assert(wire::sqs_send_message_batch().source.find("/floci") ==
+              std::string_view::npos);
+static_assert(wire::sqs_send_message_batch().as_of == "2026-01");
+// Microsoft withdrew the count in this month; the row has the one that is safe in either reading.
+static_assert(wire::service_bus_standard().as_of == "2026-04" &&
+              wire::service_bus_standard().most.items == 4'500);
+static_assert(wire::service_bus_premium().as_of == "2026-04");
+
 static_assert(name(proof::measured) == "measured");
 static_assert(name(proof::reported) == "reported");
 static_assert(name(proof::documented) == "documented");
