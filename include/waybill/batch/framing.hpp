@@ -72,6 +72,10 @@ struct plain_framing {
     {
     }
 
+    friend bool operator==(const plain_framing&, const plain_framing&)
+        requires std::equality_comparable<F>
+    = default;
+
     F size;
 };
 

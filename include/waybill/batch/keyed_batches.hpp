@@ -5,8 +5,8 @@
 // Messages of different sessions or partition keys must not share a batch, and they come mixed. One
 // open batch would close at every change of key; here each key has its own, within bounds:
 //
-//     waybill::keyed_batches<std::string, order> open{
-//         limits, wire_size, {.open = 16, .linger = 50ms, .items = 100}};
+//     auto open = waybill::keyed_batches_of<std::string, order>(
+//         limits, wire_size, {.open = 16, .linger = 50ms, .items = 100});
 //     switch (open.try_add(o.session, o, now)) {                   // three answers, not two
 //         case added:     break;
 //         case full:      flush(open.take(now)); open.try_add(o.session, o, now); break;
@@ -28,7 +28,8 @@
 // Where all that is open goes into one transaction, `items` is how many that may have: then take
 // until nothing is left.
 //
-// A key is looked for among the open ones, one after the other: fine for some 64 of them.
+// keyed_batches_of takes the size functions and framings that open_batch_of does. A key is looked
+// for among the open ones, one after the other: fine for some 64 of them.
 
 #ifndef WAYBILL_BATCH_KEYED_BATCHES_HPP
 #define WAYBILL_BATCH_KEYED_BATCHES_HPP
@@ -36,9 +37,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/side_by_side.hpp>
 
@@ -56,27 +60,32 @@ struct keyed_batch {
     friend bool operator==(const keyed_batch&, const keyed_batch&) = default;
 };
 
-/// `Size` as in open_batch. A key is any value that can be compared.
+/// `Size` as in open_batch; keyed_batches_of finds it out. A key is any value that can be compared.
 template <std::regular Key, class Item,
           size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
-    : public side_by_side<keyed_batch<Key, Item>, framing_for<Item, Size>, false> {
-    using base = side_by_side<keyed_batch<Key, Item>, framing_for<Item, Size>, false>;
+    : public side_by_side<keyed_batch<Key, Item>, kept_framing<Item, Size>, false> {
+    using base = side_by_side<keyed_batch<Key, Item>, kept_framing<Item, Size>, false>;
+    struct use_keyed_batches_of;  // what a compiler says of another size
 
 public:
     keyed_batches(const limits& l, Size weigh, const open_limits& o = {})
         : base(l, framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
+    /// Any other size function or framing is part of another type: see keyed_batches_of.
+    template <class F, class = use_keyed_batches_of>
+        requires(!std::convertible_to<F, Size>)
+    keyed_batches(const limits&, F, const open_limits& = {}) = delete;
 
     /// Adds a copy of `item`, or the item itself where it may be moved; only if it is `added`.
     /// Allocates where a batch is opened or its buffer has to grow.
     template <class T>
-        requires std::constructible_from<Item, T>
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     adding try_add(const Key& key, T&& item, steady_time now)
     {
         std::size_t at = find(key);
-        tally<framing_for<Item, Size>> with;
+        tally<kept_framing<Item, Size>> with;
         if (at != this->open()) with = this->all_[at].sum;
         const adding what = with.add(this->limits_, this->framing_, std::as_const(item));
         if (what == adding::added) {
@@ -87,6 +96,13 @@ public:
             for (; at != 0; --at) std::swap(this->all_[at], this->all_[at - 1]);
         }
         return what;
+    }
+    /// The same for what an item can be made of: the bytes are those of the item.
+    template <class T>
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    adding try_add(const Key& key, const T& item, steady_time now)
+    {
+        return try_add(key, Item(item), now);
     }
 
     using base::take;
@@ -106,6 +122,13 @@ private:
         return at;
     }
 };
+
+/// Keyed batches of `Item` by any size function or framing.
+template <class Key, class Item, size_model<const Item&> F = std::identity>
+[[nodiscard]] auto keyed_batches_of(const limits& l, F size = {}, const open_limits& o = {})
+{
+    return keyed_batches<Key, Item, F>{l, std::move(size), o};
+}
 
 }  // namespace waybill::inline v0_1
 

@@ -2,7 +2,7 @@
 //
 // open_batch: one batch that fills while messages come, and closes in time.
 //
-//     waybill::open_batch<order> open{limits, wire_size, 50ms};
+//     auto open = waybill::open_batch_of<order>(limits, wire_size, 50ms);
 //     switch (open.try_add(o, now)) {                              // three answers, not two
 //         case added:     break;
 //         case full:      flush(open.take(now)); open.try_add(o, now); break;
@@ -16,6 +16,12 @@
 //      that what came later does not overtake it;
 //   2. after `full` and take(), the same message is `added`;
 //   3. the bytes are exact: envelope + sum of sizes, never over the limit.
+//
+// open_batch_of takes what chunk_by takes: any size function, a lambda with captures and a pointer
+// to a member among them, or a framing; and nothing where the items are the sizes. With a plain
+// function `open_batch<order>` is the whole name of the type:
+//
+//     waybill::open_batch<order> open{limits, wire_size, 50ms};
 
 #ifndef WAYBILL_BATCH_OPEN_BATCH_HPP
 #define WAYBILL_BATCH_OPEN_BATCH_HPP
@@ -23,10 +29,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/assignable.hpp>
 #include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/tally.hpp>
@@ -46,11 +54,12 @@ struct closed_batch {
     friend bool operator==(const closed_batch&, const closed_batch&) = default;
 };
 
-/// `Size` is a plain function by default, which a lambda without captures turns into; name the type
-/// of a framing, or of a size function that carries state.
+/// `Size` is a plain function by default, which a lambda without captures turns into; open_batch_of
+/// finds out the type of a framing, or of a size function that carries state.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class open_batch {
-    using framing_type = framing_for<Item, Size>;
+    using framing_type = kept_framing<Item, Size>;
+    struct use_open_batch_of;  // what a compiler says of another size
 
 public:
     /// Stays open for `linger` after its first item at most.
@@ -58,10 +67,14 @@ public:
         : limits_(l), framing_(framing_of<Item, Size>(std::move(weigh))), linger_(linger)
     {
     }
+    /// Any other size function or framing is part of another type: see open_batch_of.
+    template <class F, class = use_open_batch_of>
+        requires(!std::convertible_to<F, Size>)
+    open_batch(const limits&, F, duration = {}) = delete;
 
     /// Adds a copy of `item`, or the item itself where it may be moved; only if it is `added`.
     template <class T>
-        requires std::constructible_from<Item, T>
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     adding try_add(T&& item, steady_time now)
     {
         tally<framing_type> with = tally_;
@@ -73,8 +86,15 @@ public:
         tally_ = std::move(with);
         return what;
     }
+    /// The same for what an item can be made of: the bytes are those of the item.
+    template <class T>
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    adding try_add(const T& item, steady_time now)
+    {
+        return try_add(Item(item), now);
+    }
 
-    /// There is something to send and no reason to wait: it is full, or it has been open long enough.
+    /// There is something to send and no reason to wait: it is full, or has been open long enough.
     [[nodiscard]] bool due(steady_time now) const
     {
         const auto by = deadline();
@@ -107,6 +127,9 @@ public:
     /// Of what is in it, with the envelope; 0 while it is empty.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return tally_.bytes; }
 
+    /// Where items, and the size function or framing, can be compared.
+    friend bool operator==(const open_batch&, const open_batch&) = default;
+
 private:
     limits limits_;
     framing_type framing_;
@@ -115,6 +138,14 @@ private:
     tally<framing_type> tally_;
     steady_time opened_;
 };
+
+/// An open batch of `Item` by any size function or framing.
+template <class Item, size_model<const Item&> F = std::identity>
+[[nodiscard]] auto open_batch_of(const limits& l, F size = {},
+                                 duration linger = duration::highest())
+{
+    return open_batch<Item, F>{l, std::move(size), linger};
+}
 
 }  // namespace waybill::inline v0_1
 

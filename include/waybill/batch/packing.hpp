@@ -5,7 +5,7 @@
 // A batch that is cut in order is closed by the first item that does not fit, and a smaller one
 // that comes later cannot fill the rest. Here a few stay open, and an item goes where it fits:
 //
-//     waybill::open_bins<entry> bins{limits, wire_size, {.open = 8, .linger = 50ms}};
+//     auto bins = waybill::open_bins_of<entry>(limits, wire_size, {.open = 8, .linger = 50ms});
 //     switch (bins.try_add(e, now)) {                              // three answers, not two
 //         case added:     break;
 //         case full:      flush(bins.take(now)); bins.try_add(e, now); break;
@@ -44,39 +44,47 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/side_by_side.hpp>
 
 namespace waybill::inline v0_1 {
 
-/// `Size` as in open_batch. It is asked up to three times for every bin that an item is tried in.
+/// `Size` as in open_batch; open_bins_of finds it out. It is asked up to three times for every bin
+/// that an item is tried in.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
-class open_bins : public side_by_side<closed_batch<Item>, framing_for<Item, Size>, true> {
-    using base = side_by_side<closed_batch<Item>, framing_for<Item, Size>, true>;
+class open_bins : public side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true> {
+    using base = side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true>;
+    struct use_open_bins_of;  // what a compiler says of another size
 
 public:
     open_bins(const limits& l, Size weigh, const open_limits& o = {.open = 8})
         : base(l, framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
+    /// Any other size function or framing is part of another type: see open_bins_of.
+    template <class F, class = use_open_bins_of>
+        requires(!std::convertible_to<F, Size>)
+    open_bins(const limits&, F, const open_limits& = {}) = delete;
 
     /// Adds a copy of `item`, or the item itself where it may be moved; only if it is `added`.
     /// Allocates where a bin is opened or its buffer has to grow.
     template <class T>
-        requires std::constructible_from<Item, T>
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     adding try_add(T&& item, steady_time now)
     {
         const std::size_t end = this->open();
         std::size_t best = end;
-        tally<framing_for<Item, Size>> counted;  // with it, in the best place so far
+        tally<kept_framing<Item, Size>> counted;  // with it, in the best place so far
         for (std::size_t at = 0; at <= end; ++at) {
             if (at == end && best != end) break;
-            tally<framing_for<Item, Size>> with;
+            tally<kept_framing<Item, Size>> with;
             if (at != end) with = this->all_[at].sum;
             if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
             const adding what = with.add(this->limits_, this->framing_, std::as_const(item));
@@ -87,7 +95,21 @@ public:
         }
         return this->put(best, {}, std::move(counted), std::forward<T>(item), now);
     }
+    /// The same for what an item can be made of: the bytes are those of the item.
+    template <class T>
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    adding try_add(const T& item, steady_time now)
+    {
+        return try_add(Item(item), now);
+    }
 };
+
+/// Bins of `Item` by any size function or framing.
+template <class Item, size_model<const Item&> F = std::identity>
+[[nodiscard]] auto open_bins_of(const limits& l, F size = {}, const open_limits& o = {.open = 8})
+{
+    return open_bins<Item, F>{l, std::move(size), o};
+}
 
 /// Who travels with whom, by places in what was packed. Each is in one batch or too large for any.
 /// Batches stand in the order in which they were closed.
@@ -100,8 +122,8 @@ struct packed {
 
 /// Packs what has places: a vector, a span, an array, a deque. `unlimited` bins waste least, in
 /// time that grows with items times batches.
-template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F>
-[[nodiscard]] packed pack(const Items& items, const limits& l, F size, std::uint64_t bins = 8)
+template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F = std::identity>
+[[nodiscard]] packed pack(const Items& items, const limits& l, F size = {}, std::uint64_t bins = 8)
 {
     using item = std::remove_cvref_t<decltype(items[0])>;
     auto at = [&items](const std::size_t& i) -> decltype(auto) { return items[i]; };

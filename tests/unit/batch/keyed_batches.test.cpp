@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/batch/framing.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 
 namespace keyed_batches_test {
@@ -20,6 +21,7 @@ using waybill::closed_by;
 using waybill::duration;
 using waybill::keyed_batch;
 using waybill::keyed_batches;
+using waybill::keyed_batches_of;
 using waybill::limits;
 using waybill::open_limits;
 using waybill::steady_time;
@@ -265,6 +267,56 @@ TEST_CASE("keyed_batches: sizes may depend on places; a copy is a snapshot")
           keyed_batch<std::string, std::string>{
               "k", {"abc", "defg"}, 10, closed_by::end, at(0)});
     CHECK(copy.take("k", at(0)).bytes == 5);
+}
+
+namespace {
+
+struct order {
+    std::string body;
+    std::uint32_t bytes = 0;
+
+    friend bool operator==(const order&, const order&) = default;
+};
+
+template <class Open>
+void takes_one_of_8_and_2_bytes(Open open)
+{
+    const order o{"abc", 8};
+    CHECK(open.try_add('a', o, at(0)) == adding::added);
+    CHECK(open.try_add('b', o, at(0)) == adding::added);
+    const auto before = open;
+    CHECK(open.try_add('a', o, at(0)) == adding::full);
+    open = before;
+    CHECK(!open.due(at(0)));
+    CHECK(open.try_add('a', order{"", 9}, at(0)) == adding::too_large);
+    CHECK(open.take('a', at(0)) == keyed_batch<char, order>{'a', {o}, 10, closed_by::end, at(0)});
+    open = before;
+    CHECK(open.items() == 2);
+}
+
+}  // namespace
+
+TEST_CASE("keyed_batches_of: whatever chunk_by takes")
+{
+    const limits l{.bytes = 10, .envelope = 2};
+    const auto capturing = [h = std::uint64_t{2}](const order& o) { return h + o.bytes; };
+    using plain = keyed_batches<char, order>;
+    static_assert(!std::constructible_from<plain, limits, decltype(capturing)>);
+    takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>(l, &order::bytes));
+    takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>({.bytes = 10}, capturing));
+    takes_one_of_8_and_2_bytes(
+        keyed_batches_of<char, order>({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+
+    auto itself = keyed_batches_of<char, std::uint64_t>({.bytes = 10});
+    CHECK(itself.try_add('a', 10U, at(0)) == adding::added);
+    auto sizes = keyed_batches_of<char, std::string>({}, &std::string::size, {.open = 1});
+    CHECK(sizes.try_add('a', "abc", at(0)) == adding::added);
+    CHECK(sizes.try_add('b', "abc", at(0)) == adding::full);
+    CHECK(sizes.take(at(0)).bytes == 3);
+    auto array = keyed_batches_of<std::string, std::string>({.bytes = 10}, json_array{});
+    static_assert(std::same_as<decltype(array), texts>);
+    CHECK(array.try_add("k", "12345678", at(0)) == adding::added);
+    CHECK(array.take(at(0)).bytes == 10);
 }
 
 }  // namespace keyed_batches_test

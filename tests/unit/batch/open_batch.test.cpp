@@ -4,13 +4,17 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <waybill/batch/assignable.hpp>
+#include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 
 namespace open_batch_test {
@@ -21,6 +25,7 @@ using waybill::duration;
 using waybill::highest_size;
 using waybill::limits;
 using waybill::open_batch;
+using waybill::open_batch_of;
 using waybill::steady_time;
 using waybill::unlimited;
 using namespace std::chrono_literals;
@@ -219,6 +224,146 @@ TEST_CASE("open_batch: a copy is a snapshot; a size function may carry state")
     CHECK(b.size() == 1);
     CHECK(copy.size() == 2);
     CHECK(b.take(at(0)) == waybill::closed_batch<std::string>{{"abc"}, 5, closed_by::end, at(0)});
+}
+
+namespace {
+
+struct order {
+    std::string body;
+    std::uint32_t bytes = 0;
+
+    [[nodiscard]] std::uint32_t wire_size() const { return bytes; }
+    friend bool operator==(const order&, const order&) = default;
+};
+
+// Elements of a JSON array: two brackets, and a comma before each but the first.
+struct json_array {
+    struct state {
+        bool any = false;
+        friend bool operator==(const state&, const state&) = default;
+    };
+    constexpr std::uint64_t envelope(const std::string&) const { return 2; }
+    constexpr std::uint64_t delta(const state& s, const std::string& t) const
+    {
+        return t.size() + (s.any ? 1 : 0);
+    }
+    constexpr void push(state& s, const std::string&) const { s.any = true; }
+    friend bool operator==(const json_array&, const json_array&) = default;
+};
+
+// A lambda with captures is no plain function, and the type that takes one says so.
+constexpr auto capturing = [](int header) {
+    return [header](const order& o) { return header + static_cast<int>(o.bytes); };
+};
+using captures = decltype(capturing(0));
+static_assert(!std::constructible_from<open_batch<order>, limits, captures>);
+static_assert(!std::constructible_from<open_batch<order>, limits, json_array, duration>);
+static_assert(!std::constructible_from<open_batch<order>, limits>);
+static_assert(std::constructible_from<open_batch<order>, limits, std::uint64_t (*)(const order&)>);
+static_assert(!std::is_copy_assignable_v<captures>);
+static_assert(std::copyable<open_batch<order, captures>>);
+static_assert(std::copyable<open_batch<order>>);
+static_assert(std::copyable<open_batch<std::string, json_array>>);
+static_assert(std::equality_comparable<open_batch<std::string, json_array>>);
+static_assert(!std::equality_comparable<open_batch<order, captures>>);
+// Nothing is paid for it.
+static_assert(sizeof(waybill::assignable<waybill::plain_framing<captures>>) == sizeof(captures));
+static_assert(std::same_as<waybill::kept_framing<std::string, json_array>, json_array>);
+
+// What cannot be moved without a risk cannot be made anew, and stays without assignment.
+struct throws_on_move {
+    throws_on_move() = default;
+    throws_on_move(const throws_on_move&) noexcept(false) {}
+    throws_on_move& operator=(const throws_on_move&) = delete;
+    std::uint64_t operator()(const order& o) const { return o.bytes; }
+};
+static_assert(std::copy_constructible<open_batch<order, throws_on_move>>);
+static_assert(!std::is_copy_assignable_v<open_batch<order, throws_on_move>>);
+
+template <class Open>
+void takes_one_of_8_and_2_bytes(Open open)
+{
+    order o{"abc", 8};
+    CHECK(open.try_add(o, at(0)) == adding::added);
+    CHECK(open.bytes() == 10);
+    CHECK(open.try_add(o, at(0)) == adding::full);
+    o.bytes = 9;
+    CHECK(open.try_add(o, at(0)) == adding::too_large);
+    CHECK(open.take(at(0)) ==
+          waybill::closed_batch<order>{{{"abc", 8}}, 10, closed_by::bytes, at(0)});
+}
+
+}  // namespace
+
+TEST_CASE("open_batch_of: whatever chunk_by takes")
+{
+    const limits l{.bytes = 10, .envelope = 2};
+    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::bytes));
+    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::wire_size, 5s));
+    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, [](const auto& o) { return o.bytes; }));
+    takes_one_of_8_and_2_bytes(open_batch_of<order>({.bytes = 10}, capturing(2)));
+    takes_one_of_8_and_2_bytes(
+        open_batch_of<order>({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+    takes_one_of_8_and_2_bytes(
+        open_batch_of<order>({.bytes = 10}, waybill::with_reserve(&order::bytes, {.batch = 2})));
+
+    auto sizes = open_batch_of<std::uint64_t>({.bytes = 10});  // the items are the sizes
+    CHECK(sizes.try_add(11U, at(0)) == adding::too_large);
+    CHECK(sizes.try_add(10U, at(0)) == adding::added);
+    auto texts = open_batch_of<std::string>({.bytes = 10}, &std::string::size);
+    CHECK(texts.try_add("abc", at(0)) == adding::added);  // of what an item can be made of
+    CHECK(texts.bytes() == 3);
+    auto any = open_batch_of<std::string>({}, [](const auto& t) { return std::size(t); });
+    CHECK(any.try_add("abc", at(0)) == adding::added);
+    CHECK(any.bytes() == 3);  // and not the four of the array
+    auto negative = open_batch_of<order>({}, capturing(-9));
+    CHECK(negative.try_add(order{"", 8}, at(0)) == adding::too_large);
+
+    auto array = open_batch_of<std::string>({.bytes = 10}, json_array{}, 5s);
+    CHECK(array.try_add("abc", at(1)) == adding::added);
+    const auto before = array;
+    CHECK(array == before);
+    CHECK(array.try_add("defg", at(1)) == adding::added);
+    CHECK(array != before);
+    CHECK(array.deadline() == at(6));
+    CHECK(array.take(at(1)).bytes == 10);
+}
+
+TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size function keeps")
+{
+    std::string header(30, 'h');  // on the heap
+    std::uint64_t asked = 0;
+    const auto size = [header, &asked](const std::string& s) {
+        ++asked;
+        return header.size() + s.size();
+    };
+    auto open = open_batch_of<std::string>({.bytes = 100}, size);
+    CHECK(open.try_add("abc", at(0)) == adding::added);
+    const auto before = open;
+    CHECK(open.try_add("de", at(0)) == adding::added);
+    CHECK(open.bytes() == 65);
+    open = before;
+    CHECK(open.size() == 1);
+    CHECK(open.bytes() == 33);
+    auto& same = open;
+    open = same;
+    CHECK(open.try_add("def", at(0)) == adding::added);
+    CHECK(open.bytes() == 66);
+    auto moved = std::move(open);
+    open = std::move(moved);
+    CHECK(open.try_add("ghi", at(0)) == adding::added);
+    CHECK(open.take(at(0)).items == std::vector<std::string>{"abc", "def", "ghi"});
+    CHECK(asked == 4);
+
+    // What can only be moved is moved.
+    auto rate = [r = std::make_unique<std::uint64_t>(5)](const order&) { return *r; };
+    auto only = open_batch_of<order>({.bytes = 10}, std::move(rate));
+    static_assert(std::movable<decltype(only)> && !std::copy_constructible<decltype(only)>);
+    static_assert(!std::is_copy_assignable_v<decltype(only)>);
+    auto other = std::move(only);
+    only = std::move(other);
+    CHECK(only.try_add(order{"", 1}, at(0)) == adding::added);
+    CHECK(only.bytes() == 5);
 }
 
 }  // namespace open_batch_test

@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/packing.hpp>
 
@@ -24,6 +25,7 @@ using waybill::closed_by;
 using waybill::duration;
 using waybill::limits;
 using waybill::open_bins;
+using waybill::open_bins_of;
 using waybill::pack;
 using waybill::steady_time;
 using waybill::unlimited;
@@ -193,6 +195,37 @@ TEST_CASE("open_bins: takes an item only if it keeps it; a copy is a snapshot")
     CHECK(copy != c);
     CHECK(copy.take(at(0)) == taken{{3, 4}, 10, closed_by::end, at(0)});
     CHECK(c.take(at(0)).bytes == 5);
+}
+
+TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
+{
+    const auto capturing = [h = std::uint64_t{2}](const std::string& s) { return h + s.size(); };
+    static_assert(!std::constructible_from<open_bins<std::string>, limits, decltype(capturing)>);
+    auto bins = open_bins_of<std::string>({.bytes = 10}, capturing, {.open = 2});
+    CHECK(bins.try_add("123456", at(0)) == adding::added);
+    const auto before = bins;
+    CHECK(bins.try_add("1234567", at(0)) == adding::added);
+    CHECK(bins.open() == 2);
+    bins = before;
+    CHECK(bins.open() == 1);
+    CHECK(bins.take(at(0)) == closed_batch<std::string>{{"123456"}, 8, closed_by::end, at(0)});
+
+    auto sizes = open_bins_of<std::string>({}, &std::string::size);
+    CHECK(sizes.try_add("abc", at(0)) == adding::added);
+    CHECK(sizes.take(at(0)).bytes == 3);
+    auto itself = open_bins_of<std::uint64_t>({.bytes = 10});
+    CHECK(itself.try_add(10U, at(0)) == adding::added);
+    auto list = open_bins_of<std::uint64_t>({.bytes = 10}, list_of_numbers{});
+    static_assert(std::same_as<decltype(list), open_bins<std::uint64_t, list_of_numbers>>);
+    CHECK(list.try_add(8U, at(0)) == adding::added);
+
+    const std::vector<std::string> texts{"123456", "1234567", "12"};
+    const std::vector<std::uint64_t> bytes{8, 9, 4};
+    const auto p = pack(texts, {.bytes = 12}, capturing);
+    CHECK(p == pack(bytes, {.bytes = 12}));
+    CHECK(p == pack(texts, {.bytes = 12}, waybill::fixed_header(2, &std::string::size)));
+    REQUIRE(p.batches.size() == 2);
+    CHECK(p.batches[0].items == places{0, 2});
 }
 
 TEST_CASE("pack: by places, with what fits nowhere apart")

@@ -1,0 +1,15 @@
+// expect: size_model<
+// SPDX-License-Identifier: MIT
+//
+// Whether an item is large is not how large it is.
+
+#include <cstdint>
+#include <string>
+
+#include <waybill/batch/open_batch.hpp>
+
+void open(std::uint64_t most)
+{
+    const auto is_large = [most](const std::string& s) { return s.size() > most; };
+    auto all = waybill::open_batch_of<std::string>({.bytes = 1'000}, is_large);
+}

@@ -1,0 +1,15 @@
+// expect: use_open_bins_of
+// SPDX-License-Identifier: MIT
+//
+// A size function with state is part of the type, which open_bins_of finds out.
+
+#include <cstdint>
+#include <string>
+
+#include <waybill/batch/packing.hpp>
+
+void open(std::uint64_t header)
+{
+    const auto size = [header](const std::string& s) { return header + s.size(); };
+    waybill::open_bins<std::string> all{{.bytes = 1'000}, size};
+}
