@@ -8,6 +8,7 @@
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP
 
+#include <waybill/batch/assignable.hpp>
 #include <waybill/batch/block_sums.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/calibration_state.hpp>
@@ -31,6 +32,7 @@
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_queue.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/batch/send_trials.hpp>
 #include <waybill/batch/sender.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/sent_batch.hpp>

@@ -98,6 +98,9 @@ public:
     /// The limit as documented or as reported, whichever came last.
     [[nodiscard]] constexpr std::uint64_t limit() const noexcept { return limit_; }
 
+    /// The highest limit that is known; higher than `limit()` where the broker told a lower one.
+    [[nodiscard]] constexpr std::uint64_t ceiling() const noexcept { return ceiling_; }
+
     /// The estimated bytes of an item beyond its body, rounded up, where bodies are as large on the
     /// wire as they are.
     [[nodiscard]] constexpr std::uint64_t header() const noexcept
@@ -115,8 +118,9 @@ public:
         if (b.guessed == 0) return known;
         const double beyond = items_.mean(static_cast<double>(b.bodies),
                                           static_cast<double>(b.guessed));
-        if (beyond < 0) return saturating_sub(known, whole(-beyond));
-        return saturating_add(known, whole(beyond));
+        if (beyond >= 0) return saturating_add(known, whole(beyond));
+        // Less than a 64th of a body is taken for a limit that is higher, not for an encoder.
+        return saturating_sub(known, lesser(whole(-beyond), b.bodies - b.bodies / 64));
     }
 
     /// The bytes that the next batch may be expected to have, and its margin.
@@ -139,14 +143,16 @@ public:
         return margin_of(spread_of(b));
     }
 
-    /// The most that the margin of such a batch can be, or of any smaller one.
-    [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& b) const noexcept
+    /// The most that the margin can be of any batch that has `from` in it and is in `to`.
+    [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
+                                                        const batch_sizes& to) const noexcept
     {
         // The margin grows with the deviation up to 0.24 of the budget, and falls behind that.
         const double most = 0.24 * static_cast<double>(budget());
         const double spread = detail::root(items_.widest_variance(
-            static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-            static_cast<double>(b.told), doubt_counts()));
+            static_cast<double>(from.bodies), static_cast<double>(to.bodies),
+            static_cast<double>(from.guessed), static_cast<double>(to.guessed),
+            static_cast<double>(to.told), doubt_counts()));
         return spread < most ? margin_of(spread) : highest_size;
     }
 
@@ -174,7 +180,7 @@ public:
             if (b.guessed != 0 && off > counted / 16) refused_ = unlimited;
             items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                            static_cast<double>(b.told), beyond_bodies(b, counted));
-        } else if (full && limit_ != unlimited) {
+        } else if ((full || unlikely(b)) && limit_ != unlimited) {
             items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                            static_cast<double>(b.told),
                            beyond_bodies(b, probe ? ceiling_ : limit_), false);
@@ -297,6 +303,14 @@ private:
     {
         const double part = spread / static_cast<double>(budget());
         return whole(1.25 * spread * detail::best_distance(part));
+    }
+
+    /// A single item that would fit by its body, but for what it is said to have beyond that; unless
+    /// it may have been the limit that was raised.
+    [[nodiscard]] constexpr bool unlikely(const batch_sizes& b) const noexcept
+    {
+        return b.guessed == 1 && b.items == 1 && limit_ == ceiling_ && predict(b) > limit_ &&
+               saturating_add(envelope_, b.bodies) <= limit_;
     }
 
     /// What is left of a size for the overhead of guessed items.

@@ -14,14 +14,16 @@
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/send_items.hpp>
 #include <waybill/batch/sending.hpp>
+#include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_1 {
 
 struct flight {
     std::uint64_t attempt = 0;
-    std::vector<run> parts;
-    batch_sizes sizes;
+    std::vector<run> parts{};
+    batch_sizes sizes{};
     closed_by closed = closed_by::end;
     bool on_its_way = true;   ///< Or to be repeated at not_before.
     std::uint32_t tries = 0;  ///< Answers that left open whether it arrived.
@@ -80,6 +82,13 @@ public:
         return nullptr;
     }
 
+    /// So that the next `add`, and `drop` of that, do not fail.
+    void make_room()
+    {
+        detail::make_room(list_);
+        detail::make_room(spare_, list_.size() + 1);
+    }
+
     flight& add(flight f)
     {
         list_.push_back(std::move(f));
@@ -94,12 +103,22 @@ public:
         list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 
-    /// An empty list of runs, with the buffer of a flight that has landed if there is one.
+    /// Marks what is on its way, for who walks over all items.
+    void mark_away(send_items& items) const
+    {
+        for (const flight& f : list_) items.mark(f.parts, send_item::state::away);
+    }
+
+    /// An empty list of runs with room for one, and the buffer of a flight that has landed if there
+    /// is one.
     [[nodiscard]] std::vector<run> buffer()
     {
-        if (spare_.empty()) return {};
-        std::vector<run> b = std::move(spare_.back());
-        spare_.pop_back();
+        std::vector<run> b;
+        if (!spare_.empty()) {
+            b.swap(spare_.back());
+            spare_.pop_back();
+        }
+        detail::make_room(b);
         return b;
     }
 

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
 // normal: the little of the normal distribution that a calibration needs, by plain arithmetic: the
-// same on every machine, also at compile time, and without <cmath>.
+// same on every machine, and at compile time, too.
 
 #ifndef WAYBILL_BATCH_NORMAL_HPP
 #define WAYBILL_BATCH_NORMAL_HPP
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace waybill::inline v0_1 {
 
 namespace detail {
 
-/// The square root of x, by Newton's method from half of its exponent; 0 for what has none.
+/// The square root of x; 0 for what has none. A compiler finds it by Newton's method from half of its
+/// exponent, a processor knows it.
 [[nodiscard]] constexpr double root(double x) noexcept
 {
     if (!(x > 1e-300) || !(x < 1e300)) return x < 1e300 ? 0 : x > 0 ? 1e150 : 0;
+    if (!std::is_constant_evaluated()) return std::sqrt(x);
     const auto half = (std::bit_cast<std::uint64_t>(x) >> 1) + (std::uint64_t{1023} << 51);
     double r = std::bit_cast<double>(half);
     for (int i = 0; i < 4; ++i) r = (r + x / r) / 2;

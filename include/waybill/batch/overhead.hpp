@@ -119,13 +119,17 @@ public:
         return doubt * doubt_of(bodies, items) + noise_of(items, told);
     }
 
-    /// No smaller than the variance of any smaller batch, either.
-    [[nodiscard]] constexpr double widest_variance(double bodies, double items, double told,
+    /// The most that this is for any batch with bodies and items between these. The doubt about a
+    /// mean is convex in both, so it is largest at a corner.
+    [[nodiscard]] constexpr double widest_variance(double fewest_bodies, double most_bodies,
+                                                   double fewest, double most, double told,
                                                    double doubt) const noexcept
     {
-        overhead wide = *this;
-        if (wide.known_.covariance < 0) wide.known_.covariance = 0;
-        return wide.variance(bodies, items, told, doubt);
+        const double corners[] = {doubt_of(fewest_bodies, fewest), doubt_of(fewest_bodies, most),
+                                  doubt_of(most_bodies, fewest), doubt_of(most_bodies, most)};
+        double widest = 0;
+        for (const double corner : corners) widest = corner > widest ? corner : widest;
+        return doubt * widest + noise_of(most, told);
     }
 
     /// Whether nothing has spoken against it that sizes are whole.

@@ -45,6 +45,12 @@ namespace waybill::inline v0_1 {
 /// points at must live until the function is called again.
 using send_outcome = std::variant<accepted, refused, partial, throttled, failed, unknown>;
 
+/// Tells how many bytes an item takes, or that and its key: `queued{bytes, key}`.
+template <class F, class Item>
+concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
+    { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<queued>;
+};
+
 namespace detail {
 
 /// Items that stay where they are; found again by walking from the first unsettled one.
@@ -147,7 +153,7 @@ private:
     std::uint64_t base_;  // items of the box that were settled before this input was opened
 };
 
-/// An attempt whose function left by an exception may have arrived.
+/// An attempt may have arrived whose function left by an exception, or whose answer could not be taken.
 class unanswered {
 public:
     unanswered(sender& s, std::uint64_t attempt, steady_time now)
@@ -219,6 +225,11 @@ public:
                 },
                 [&](act::idle) {
                     if (feed(now)) return;
+                    // What an allocation that failed has left undone is done by flushing.
+                    if (!s_.finished() && !std::exchange(flushed_twice_, true)) {
+                        s_.on(flushed{}, now);
+                        return;
+                    }
                     if (s_.finished()) s_.on(closed{}, now);
                     going_ = false;
                 });
@@ -237,7 +248,6 @@ private:
         unanswered guard(s_, attempt, now);
         // `started` has moved the runs; what the batch looks at stays where it was.
         send_outcome o = send_(batch);
-        guard.over();
         ++report_.sends;
         if (std::holds_alternative<refused>(o)) ++report_.refusals;
         if (!std::holds_alternative<accepted>(o) && !std::holds_alternative<partial>(o)) {
@@ -253,6 +263,7 @@ private:
             o);
         // An answer that contradicts itself leaves open what arrived.
         if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
+        guard.over();
     }
 
     /// What replaces an item may send, store and throw; the item is asked for again then.
@@ -306,6 +317,7 @@ private:
     std::string why_;   // an item was not replaced
     bool going_ = true;
     bool flushed_ = false;
+    bool flushed_twice_ = false;
 };
 
 }  // namespace detail
@@ -322,12 +334,13 @@ private:
 /// other fault the item stays and ends as `too_large`, with the fault's text. That comes before items
 /// in front of it are sent, and once for each item.
 ///
-/// Items have no keys here: with a policy that is `ordered`, the input stops at its first item that
-/// does not arrive.
+/// With a policy that goes by keys, `size` answers `queued{bytes, key}`; a mere number has the key 0,
+/// so that an `ordered` input stops at its first item that does not arrive. An item that is replaced
+/// keeps its key.
 ///
 /// An exception of `send` passes through and takes the report of this call with it; the sender knows
 /// the attempt as one that may have arrived. ext/exceptions.hpp keeps both.
-template <std::forward_iterator I, std::sentinel_for<I> S, sizer<std::iter_reference_t<I>> F,
+template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_reference_t<I>> F,
           time_source Clock, class Send, class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
@@ -351,7 +364,7 @@ template <class Items, class F, time_source Clock, class Send,
 }
 
 /// The same for an input that can be read only once.
-template <class I, class S, sizer<const std::iter_value_t<I>&> F, time_source Clock, class Send,
+template <class I, class S, queueing<const std::iter_value_t<I>&> F, time_source Clock, class Send,
           class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})

@@ -3,8 +3,9 @@
 // send_draft: the batch that would go next, while it grows.
 //
 // Part of the sender. Whether an item still fits takes an estimate and a margin, and a margin takes
-// roots. That is too much for each of a million items, so the draft works out beforehand how many
-// bytes and items go in for sure, and counts those down. Near its end it looks closely.
+// roots. That is too much for each of a million items, so the draft works out one margin that serves
+// all the way to a full batch, and counts down the bytes and items that go in for sure. Near its end
+// it looks closely.
 
 #ifndef WAYBILL_BATCH_SEND_DRAFT_HPP
 #define WAYBILL_BATCH_SEND_DRAFT_HPP
@@ -29,6 +30,7 @@ public:
     std::uint64_t scan = 0;                      ///< The next number to look at.
     std::uint64_t most = unlimited;              ///< Items that it may have.
     std::uint32_t key = 0;                       ///< Of its first item, where keys count.
+    std::uint32_t busy = 0;                      ///< Items that it passed as their key was busy.
     steady_time since;                           ///< When it got its first item.
     closed_by closed = closed_by::end;
     bool full = false;
@@ -51,9 +53,11 @@ public:
         closed = why;
     }
 
-    /// Lets more in again if it was full for its bytes alone.
+    /// Lets more in again if it was full for its bytes alone; something has been learnt.
     void reopen(const limits& l) noexcept
     {
+        as_far_as_ = {};
+        margin_ = highest_size;
         const bool more = sizes.items < most && sizes.items < l.items;
         if (closed == closed_by::bytes && more) full = false;
     }
@@ -73,7 +77,11 @@ public:
             close(closed_by::key);
             return false;
         }
-        const bool fits = !alone && known.fits(with);
+        bool fits = !alone && fits_for_sure(with, known);
+        if (!fits && !alone) {
+            look(with, known);
+            fits = known.fits(with);
+        }
         if (!fits && !empty()) {
             close(closed_by::bytes);
             return false;
@@ -86,8 +94,8 @@ public:
         return true;
     }
 
-    /// Whether the next item of so many bytes fits for sure, and counting it in if it does. It shows
-    /// in the draft once that is brought up to date.
+    /// Whether the next item of so many bytes fits for sure, and counting it in if it does. That does
+    /// not show in the draft as yet.
     [[nodiscard]] bool can_take(std::uint64_t bytes) const noexcept
     {
         return sure_items_ != 0 && bytes < sure_bytes_ && sure_bytes_ - bytes >= each_;
@@ -100,13 +108,13 @@ public:
 
     [[nodiscard]] bool looks_ahead() const noexcept { return looked_items_ != 0; }
 
-    /// Brings the draft up to date; what fits for sure is to be worked out again.
-    void catch_up() noexcept
+    /// Shows in the draft what has been taken.
+    void show() noexcept
     {
         const std::uint64_t items = looked_items_ - sure_items_;
         const std::uint64_t bytes = looked_bytes_ - sure_bytes_ - items * each_;
-        looked_items_ = sure_items_ = 0;
-        looked_bytes_ = sure_bytes_ = 0;
+        looked_items_ = sure_items_;
+        looked_bytes_ = sure_bytes_;
         if (items == 0) return;
         (exact_ ? sizes.exact : sizes.bodies) += bytes;
         if (!exact_) sizes.guessed += items;
@@ -115,18 +123,28 @@ public:
         scan += items;
     }
 
+    /// The same; what fits for sure is to be worked out again.
+    void catch_up() noexcept
+    {
+        show();
+        looked_items_ = sure_items_ = 0;
+        looked_bytes_ = sure_bytes_ = 0;
+    }
+
     /// Works out how much fits for sure behind the last item. All of them are to be `exact`, or none.
     void look_ahead(const calibration& known, const limits& l, bool exact)
     {
-        if (full || empty() || parts.back().end() != scan) return;
+        if (full || empty() || parts.back().end() != scan || !serves(sizes)) return;
         exact_ = exact;
         const std::uint64_t items = lesser(lesser(l.items, most) - 1, highest_size / 4);
         if (sizes.items >= items) return;
-        if (exact && sizes.told == 0 && sizes.guessed == 0) {
-            (void)sure(known, l, items - sizes.items, highest_size, 0);
-        } else if (!look_as_far_as(1, items, known, l)) {
-            (void)look_as_far_as(8, items, known, l);
+        std::uint64_t more = items - sizes.items;
+        std::uint64_t bodies = highest_size;
+        if (!exact) {
+            more = lesser(more, as_far_as_.guessed - sizes.guessed);
+            bodies = as_far_as_.bodies - sizes.bodies;
         }
+        sure(known, l, more, bodies);
     }
 
     /// What was worked out beforehand is no part of the value.
@@ -151,51 +169,71 @@ private:
         }
     }
 
-    // The margin of a batch that is larger by one part in `parts_of_it` serves all on the way there.
-    [[nodiscard]] bool look_as_far_as(std::uint64_t parts_of_it, std::uint64_t items,
-                                      const calibration& known, const limits& l)
+    /// Whether the margin that was worked out is one for such a batch.
+    [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
     {
-        const auto part = [&](std::uint64_t n) { return n / parts_of_it; };
-        const batch_sizes s = sizes;
-        const std::uint64_t more = part(s.items);
-        if (more == 0) return false;
-        const batch_sizes then{s.bodies + part(s.bodies), s.guessed + part(s.items), 0,
-                               s.told + part(s.told), 0};
-        const std::uint64_t bodies = exact_ ? highest_size : part(s.bodies);
-        return sure(known, l, lesser(more, items - s.items), bodies, known.widest_margin(then));
+        return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
+               b.guessed <= as_far_as_.guessed && b.told <= as_far_as_.told;
     }
 
-    [[nodiscard]] bool sure(const calibration& known, const limits& l, std::uint64_t items,
-                            std::uint64_t bodies, std::uint64_t margin)
+    [[nodiscard]] bool fits_for_sure(const batch_sizes& b, const calibration& known) const
     {
-        const std::uint64_t taken = saturating_add(known.predict(sizes), margin);
+        return serves(b) && saturating_add(known.predict(b), margin_) < known.budget();
+    }
+
+    /// Works out a margin for all batches from this one to a full one, if items stay like these, and
+    /// however many bytes of bodies that has.
+    void look(const batch_sizes& b, const calibration& known)
+    {
+        const std::uint64_t size = known.predict(b);
+        const std::uint64_t budget = known.budget();
+        if (size == 0 || size >= budget) return;
+        const double room = static_cast<double>(budget - size);
+        // What nobody can count is no more: the margin serves the less for it.
+        const auto whole = [](double n) { return n < 1e18 ? static_cast<std::uint64_t>(n) : 0; };
+        const auto grown = [&](std::uint64_t n) {
+            const double more = static_cast<double>(n) * room / static_cast<double>(size);
+            return saturating_add(n, whole(more));
+        };
+        const double ratio = known.items().state().ratio;
+        const bool sane = b.guessed != 0 && ratio > 1.0 / 64;
+        as_far_as_ = {saturating_add(b.bodies, sane ? whole(room / ratio) : 0), grown(b.guessed), 0,
+                      grown(b.told), 0};
+        margin_ = known.widest_margin(b, as_far_as_);
+    }
+
+    void sure(const calibration& known, const limits& l, std::uint64_t items, std::uint64_t bodies)
+    {
+        const std::uint64_t taken = saturating_add(known.predict(sizes), margin_);
         const std::uint64_t budget = lesser(known.budget(), highest_size / 2);
-        if (taken >= budget) return false;
+        if (taken >= budget) return;
         std::uint64_t bytes = budget - taken;
         each_ = 0;
         if (!exact_) {
             // In bytes of bodies: each takes `ratio` on the wire, and the header comes on top.
             const overhead_state& o = known.items().state();
-            if (!(o.ratio > 0.01) || !(o.ratio < 100)) return false;
+            if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
             bytes = room < 1e18 ? static_cast<std::uint64_t>(room) : highest_size / 4;
             if (o.header > 0 && o.header < 1e15) {
                 each_ = static_cast<std::uint64_t>(o.header / o.ratio) + 1;
             } else if (o.header > 0) {
-                return false;
+                return;
             }
         }
         // What is too large by itself is never sure.
         bytes = lesser(lesser(bytes, bodies), saturating_sub(known.limit(), l.envelope));
-        if (bytes <= each_ || l.single < bytes) return false;
+        if (bytes <= each_ || l.single < bytes) return;
         looked_bytes_ = sure_bytes_ = bytes;
         looked_items_ = sure_items_ = items;
-        return items != 0;
     }
 
+    batch_sizes as_far_as_;                // up to a batch like this
+    std::uint64_t margin_ = highest_size;  // this margin is enough
+    // Not side by side: g++ 12 would count both down in one register, and wait for it.
     std::uint64_t sure_bytes_ = 0;    // so many bytes fit for sure
-    std::uint64_t sure_items_ = 0;    // in so many items,
-    std::uint64_t each_ = 0;          // if each takes these beside its own
+    std::uint64_t each_ = 0;          // if each item takes these beside its own,
+    std::uint64_t sure_items_ = 0;    // in so many items
     std::uint64_t looked_bytes_ = 0;  // what it was
     std::uint64_t looked_items_ = 0;  // when the draft was up to date
     bool exact_ = false;

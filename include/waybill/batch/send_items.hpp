@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -23,7 +23,7 @@ struct send_item {
     enum class state : std::uint8_t {
         waiting,    ///< To be sent.
         outsized,   ///< Too large; the caller is asked for a smaller one in its place.
-        away,       ///< In a batch on its way, or to be repeated.
+        away,       ///< In a batch on its way; marked where a draft begins in front of it.
         over,       ///< Accepted, or settled otherwise.
         gone,       ///< Failed for good; `most` holds the fault class.
         undecided,  ///< Failed for good this time, but may have arrived before.
@@ -41,6 +41,7 @@ struct send_item {
     state kind : 3 = state::waiting;
     known size : 2 = known::body;
     std::uint8_t replaced : 1 = 0;  ///< Once is enough.
+    std::uint8_t tried : 1 = 0;     ///< Sent although it is over a limit that was told.
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 
@@ -52,25 +53,51 @@ class send_items {
 public:
     using state = send_item::state;
 
+    send_items() = default;
+    ~send_items() = default;
+    /// A copy has the items, and not the room that there once was need of.
+    send_items(const send_items& o)
+        : items_(o.items_.data() + o.dead_, o.items_.data() + o.tail_),
+          tail_(items_.size()),
+          room_(items_.size()),
+          base_(o.base_)
+    {
+    }
+    send_items(send_items&& o) noexcept { swap(o); }
+    send_items& operator=(send_items o) noexcept
+    {
+        swap(o);
+        return *this;
+    }
+
     /// The number of the first item that is not over; `end()` where all are.
     [[nodiscard]] std::uint64_t begin() const noexcept { return base_; }
     /// The number that the next item gets.
-    [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (items_.size() - dead_); }
+    [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (tail_ - dead_); }
     [[nodiscard]] send_item& operator[](std::uint64_t n) { return items_[dead_ + (n - base_)]; }
 
     /// Adds one more like this, but for its bytes. Copied whole, as processors like it.
     send_item& push(const send_item& like, std::uint64_t bytes)
     {
-        items_.push_back(like);
-        items_.back().bytes = bytes;
-        return items_.back();
+        make_room();
+        send_item& added = items_[tail_++];
+        added = like;
+        added.bytes = bytes;
+        return added;
+    }
+
+    /// So that the next `push` does not fail.
+    void make_room()
+    {
+        if (tail_ == room_) grow();
     }
 
     template <class F>
     void for_each(const std::vector<run>& parts, F&& f)
     {
         for (const run& r : parts) {
-            for (std::uint64_t n = r.first; n != r.end(); ++n) f((*this)[n]);
+            send_item* i = &(*this)[r.first];
+            for (send_item* const end = i + r.count; i != end; ++i) f(*i);
         }
     }
 
@@ -141,32 +168,52 @@ public:
     /// Forgets what is over at the head; moves the rest down once half of the buffer is dead.
     void trim()
     {
-        while (dead_ != items_.size() && items_[dead_].kind == state::over) {
+        while (dead_ != tail_ && items_[dead_].kind == state::over) {
             ++dead_;
             ++base_;
         }
-        if (dead_ == items_.size()) {
-            items_.clear();
-            dead_ = 0;
-        } else if (dead_ > items_.size() / 2) {
-            items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(dead_));
-            dead_ = 0;
-        }
+        if (dead_ <= tail_ / 2) return;
+        tail_ -= dead_;
+        for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[dead_ + i];
+        dead_ = 0;
     }
 
-    /// What is over at the head is no part of the value.
+    /// What is over at the head is no part of the value, nor whether what is on its way is marked.
     friend bool operator==(const send_items& a, const send_items& b)
     {
         if (a.base_ != b.base_ || a.end() != b.end()) return false;
-        for (std::size_t i = a.dead_, j = b.dead_; i < a.items_.size(); ++i, ++j) {
-            if (!(a.items_[i] == b.items_[j])) return false;
+        for (std::size_t i = a.dead_, j = b.dead_; i != a.tail_; ++i, ++j) {
+            if (!(unmarked(a.items_[i]) == unmarked(b.items_[j]))) return false;
         }
         return true;
     }
 
 private:
-    std::vector<send_item> items_;  // number base_ is at items_[dead_]
+    void swap(send_items& o) noexcept
+    {
+        items_.swap(o.items_);
+        std::swap(dead_, o.dead_);
+        std::swap(tail_, o.tail_);
+        std::swap(room_, o.room_);
+        std::swap(base_, o.base_);
+    }
+
+    [[nodiscard]] static send_item unmarked(send_item i) noexcept
+    {
+        if (i.kind == state::away) i.kind = state::waiting;
+        return i;
+    }
+
+    [[gnu::noinline]] void grow()
+    {
+        items_.resize(tail_ < 32 ? 64 : 2 * tail_);
+        room_ = items_.size();
+    }
+
+    std::vector<send_item> items_;  // number base_ is at items_[dead_]; all there is room for
     std::size_t dead_ = 0;
+    std::size_t tail_ = 0;          // where the next one goes
+    std::size_t room_ = 0;          // items_.size(), at hand
     std::uint64_t base_ = 0;
 };
 

@@ -31,9 +31,10 @@ enum class when_unknown : std::uint8_t {
     return "?";
 }
 
-/// What to do with an item that is too large by what is known.
+/// What to do with an item that is too large by what is known. Where only a limit that the broker told
+/// says so, and a higher one is known, some are sent alone all the same: it may have been raised.
 enum class when_too_large : std::uint8_t {
-    report,      ///< It ends as `too_large` at once, and is never sent.
+    report,      ///< It ends as `too_large` at once, without being sent.
     send_alone,  ///< It is sent as a batch of one: the broker knows better.
     replace,     ///< The caller is asked for a smaller one in its place (claim check).
 };

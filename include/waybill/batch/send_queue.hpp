@@ -19,6 +19,7 @@
 #include <waybill/batch/send_items.hpp>
 #include <waybill/batch/send_keys.hpp>
 #include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_trials.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
@@ -50,7 +51,8 @@ public:
     /// Whether an item that is queued now would be looked at for the next batch.
     [[nodiscard]] bool wants_more() const noexcept
     {
-        return !draft_.full && outsized_.empty() && (draft_.looks_ahead() || draft_.scan == end());
+        if (draft_.looks_ahead()) return true;
+        return !draft_.full && outsized_.empty() && draft_.scan == end();
     }
 
     /// The first item that the caller is to replace.
@@ -59,10 +61,13 @@ public:
         return outsized_.empty() ? nullptr : &outsized_.front();
     }
 
+    /// Whether a draft goes after a while, full or not.
+    [[nodiscard]] bool lingers() const noexcept { return linger_ != duration::highest(); }
+
     /// Whether there is a draft that may go, now or later, though nothing more comes.
     [[nodiscard]] bool may_go() const noexcept
     {
-        return !draft_.empty() && (draft_.full || hurries() || linger_ != duration::highest());
+        return !draft_.empty() && (draft_.full || hurries() || lingers());
     }
     /// When it may.
     [[nodiscard]] steady_time due() const noexcept
@@ -84,20 +89,26 @@ public:
         if (below > hurry_) hurry_ = below;
     }
 
-    void push(const queued& q)
+    /// What may fail comes first, also for the draft and the notes that this one item can lead to.
+    void push(const queued& q, settlements& notes)
     {
         draft_.catch_up();
+        detail::make_room(draft_.parts);
+        detail::make_room(outsized_);
+        notes.make_room(1);
+        items_.make_room();
         std::uint32_t key = 0;
         if (ordered_ || one_key_) key = keys_.enter(q.key);
         items_.push(fresh_, q.bytes).key = key;
     }
 
     /// The same, and the draft has grown by it, for an item of which that is clear at a glance.
-    [[nodiscard, gnu::always_inline]] bool push_sure(const queued& q)
+    [[nodiscard, gnu::always_inline]] bool push_sure(std::uint64_t bytes)
     {
-        if (!draft_.can_take(q.bytes)) return false;
-        items_.push(fresh_, q.bytes);
-        draft_.take(q.bytes);
+        if (!draft_.can_take(bytes)) return false;
+        items_.push(fresh_, bytes);
+        draft_.take(bytes);
+        if (lingers()) draft_.show();  // as it may go now
         return true;
     }
 
@@ -106,7 +117,6 @@ public:
     void extend(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up();
-        std::uint32_t busy = 0;
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
             send_item& i = items_[draft_.scan];
             if (i.kind == state::outsized) break;
@@ -118,13 +128,17 @@ public:
                 }
                 // No farther than this behind a key that is busy, or long queues would be walked
                 // for every batch.
-                if (keys_[i.key].away && ++busy > 4'096) break;
-                if (keys_[i.key].away) continue;
+                if (keys_[i.key].away) {
+                    if (draft_.busy == farthest) break;
+                    ++draft_.busy;
+                    continue;
+                }
             }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
             const bool single = i.bytes > limits_.single;
             const bool large = single || whole > known.limit() || whole == highest_size;
-            if (large && (too_large_ != when_too_large::send_alone || whole == highest_size)) {
+            if (large && !goes_alone(i, whole, known)) {
+                if (whole <= known.ceiling() && trial_is_open()) break;  // it may fit after that
                 const std::uint64_t limit = single ? limits_.single : known.limit();
                 if (outsize(draft_.scan, single ? i.bytes : whole, limit, notes)) break;
                 continue;
@@ -132,23 +146,26 @@ public:
             if (draft_.empty()) draft_.since = now;
             if (!draft_.admit(draft_.scan, i, known, limits_, one_key_, large)) return;
         }
-        // Who may have been told of the draft has to be told that it has changed.
-        if (!ordered_ && !one_key_ && draft_.scan == end() && !may_go()) {
+        // What may go at once has been told to somebody, who has to be told that it has changed.
+        const bool waits = !draft_.empty() && !hurries() && draft_.scan == end();
+        if (waits && !ordered_ && !one_key_) {
             draft_.look_ahead(known, limits_, fresh_.size == send_item::known::exact);
         }
         trim();
     }
 
-    /// Something was learnt: the draft may take more, or is too large.
-    void refit(const calibration& known, steady_time now, settlements& notes)
+    /// Something was learnt: the draft may take more. False if it is too large now.
+    [[nodiscard]] bool refit(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up();
-        if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return recut(known, now, notes);
+        if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return false;
         draft_.reopen(limits_);
         extend(known, now, notes);
+        return true;
     }
 
-    /// Cuts again from the head. A draft that was waiting to fill has waited since it began.
+    /// Cuts again from the head. What is on its way has to be marked as `away` for that. A draft that
+    /// was waiting to fill has waited since it began.
     void recut(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up();
@@ -158,11 +175,11 @@ public:
         if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
     }
 
-    /// Takes the draft's runs out, their items on their way, and begins the next one behind it.
-    /// `buffer` is where the next draft keeps its runs.
+    /// Takes the draft's runs out and begins the next one behind it. Its items are passed by now, and
+    /// need no mark before the draft is cut from the head again. `buffer` is where the next draft
+    /// keeps its runs.
     [[nodiscard]] std::vector<run> take_head(std::vector<run> buffer)
     {
-        items_.mark(draft_.parts, state::away);
         if (ordered_) {
             items_.for_each(draft_.parts, [this](send_item& i) { keys_[i.key].away = true; });
         }
@@ -204,6 +221,7 @@ public:
         }
         i.bytes = *bytes;
         i.size = fresh_.size;
+        i.tried = 0;
         i.most = send_item::any_number;
         i.kind = state::waiting;
     }
@@ -248,6 +266,7 @@ public:
     /// Ends all of these alike.
     void settle_all(const std::vector<run>& parts, item_outcome o, settlements& notes)
     {
+        notes.make_room(parts.size());
         landed(parts);
         if (!ordered_ && !one_key_) items_.end(parts);
         for (const run& r : parts) {
@@ -258,7 +277,7 @@ public:
         }
     }
 
-    /// Ends all that wait.
+    /// Ends all that wait, where what is on its way is marked as `away`.
     void end_waiting(settlements& notes)
     {
         draft_.begin(begin());
@@ -287,11 +306,35 @@ public:
     {
         return a.items_ == b.items_ && a.draft_ == b.draft_ && a.keys_ == b.keys_ &&
                a.outsized_ == b.outsized_ && a.hurry_ == b.hurry_ && a.limits_ == b.limits_ &&
-               a.linger_ == b.linger_;
+               a.linger_ == b.linger_ && a.trials_ == b.trials_;
     }
 
 private:
+    static constexpr std::uint32_t farthest = 4'096;
+
     [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
+
+    /// Whether an item that is too large, by what is known, is the broker's to judge all the same:
+    /// if the policy says so; if its size is a share of a sum and may be another; or to find out
+    /// whether a limit that was told still holds.
+    [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibration& known)
+    {
+        if (whole == highest_size) return false;
+        if (too_large_ == when_too_large::send_alone || i.size == send_item::known::sum) return true;
+        if (i.bytes > limits_.single || whole > known.ceiling()) return false;
+        if (i.tried == 0 && !trial_is_open() && trials_.wants(draft_.scan, known.limit())) {
+            i.tried = 1;
+        }
+        return i.tried != 0;
+    }
+
+    /// Whether one of those in front of the next item is being tried.
+    [[nodiscard]] bool trial_is_open()
+    {
+        const std::uint64_t n = trials_.last();
+        if (n < begin() || n >= draft_.scan) return false;
+        return items_[n].tried != 0 && items_[n].kind != state::over;
+    }
 
     void landed(const std::vector<run>& parts)
     {
@@ -335,6 +378,7 @@ private:
     send_keys keys_;
     send_draft draft_;
     std::vector<act::replace> outsized_;
+    send_trials trials_;
 };
 
 }  // namespace waybill::inline v0_1

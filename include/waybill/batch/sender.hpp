@@ -21,11 +21,11 @@
 //      failures are tried `retry.most` times; only "throttled" may be said for ever;
 //   3. batches are cut in the order of the queue, from its head, with the newest knowledge; with one
 //      attempt in flight (the default) they also arrive in that order;
-//   4. what may have arrived is sent again only as the identical batch under the same attempt
-//      number, or not at all: then it is `undecided`;
+//   4. what may have arrived is repeated as the identical attempt, or not at all: `undecided`;
 //   5. a batch over the limits is one single item that may still fit, and the broker's to judge;
 //   6. where the policy says `ordered`, a key has one attempt in flight and stops at its first item
 //      that does not arrive: those behind it end as `held_back`, until `resumed`.
+//
 // Costs: 16 bytes an item from the oldest unsettled one on, and no allocation once the buffers have
 // grown. An event is O(1), but that items which come back are walked to the end of the next batch.
 
@@ -53,11 +53,9 @@ class sender {
 public:
     using action = std::variant<act::send, act::settle, act::replace, act::wait, act::idle>;
 
-    explicit sender(const send_policy& p) : sender(p, calibration()) {}
-
     /// Goes on with what an earlier run has learnt about the same destination; but with the policy's
     /// own limits where they are not those that it was learnt under, or nothing was.
-    sender(const send_policy& p, const calibration& known)
+    explicit sender(const send_policy& p, const calibration& known = {})
         : policy_(p),
           learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
           queue_(p),
@@ -96,14 +94,13 @@ public:
 
     heard on(closed, steady_time)
     {
-        if (!origin_) return heard::late;
-        origin_.reset();
-        return heard::taken;
+        return std::exchange(origin_, std::nullopt) ? heard::taken : heard::late;
     }
 
     [[gnu::always_inline]] heard on(const queued& q, steady_time now)
     {
-        if (!queue_.push_sure(q)) push(q, now);
+        if (!queue_.push_sure(q.bytes)) push(q, now);
+        else if (queue_.lingers()) ++attempts_;  // who was told of the draft has an old one
         return heard::taken;
     }
 
@@ -111,16 +108,16 @@ public:
     heard on(const kept& k, steady_time now) { return replace(k.item, std::nullopt, now); }
     heard on(const resumed& r, steady_time) { return queue_.resume(r.key); }
 
-    heard on(flushed, steady_time)
+    heard on(flushed, steady_time now)
     {
         queue_.hurry(end());
+        cut(now, cutting::on);
         return heard::taken;
     }
 
     heard on(stopped, steady_time now)
     {
-        if (stopped_) return heard::late;
-        stopped_ = true;
+        if (std::exchange(stopped_, true)) return heard::late;
         while (const flight* f = flights_.to_be_repeated()) {
             queue_.settle_all(f->parts, item_outcome::undecided, settlements_);
             flights_.drop(*f);
@@ -183,6 +180,7 @@ public:
         }
         flight* f = answered(p.attempt, now);
         if (!f) return heard::late;
+        settlements_.make_room(2 * p.failed.size() + f->parts.size());
         pace_.answered();
         if (p.failed.size() < items) pace_.succeeded();
         // What was taken in part was not too large.
@@ -251,14 +249,11 @@ public:
     /// The number that the next queued item gets.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
     /// The number of the first item that is not settled; `end()` where all are.
-    [[nodiscard]] std::uint64_t first_open() const noexcept
-    {
-        return settlements_.first_item(queue_.begin());
-    }
+    [[nodiscard]] std::uint64_t first_open() const { return settlements_.first(queue_.begin()); }
     /// Where the open input began, if one is open.
     [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
     /// Whether more items, queued now, would travel with the next batch.
-    [[nodiscard]] bool wants_more() const noexcept { return !stopped_ && queue_.wants_more(); }
+    [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more() && !stopped_; }
     /// Whether nothing more is to be sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
     /// Nothing waits, is on its way or is to be settled.
@@ -281,9 +276,9 @@ private:
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), why};
     }
 
-    void push(const queued& q, steady_time now)
+    void push(queued q, steady_time now)
     {
-        queue_.push(q);
+        queue_.push(q, settlements_);
         cut(now, cutting::on);
     }
 
@@ -295,12 +290,16 @@ private:
     void cut(steady_time now, cutting how) { cut(now, how, is_head(attempts_)); }
     void cut(steady_time now, cutting how, bool asked)
     {
-        if (stopped_) return queue_.end_waiting(settlements_);
+        if (stopped_) {
+            flights_.mark_away(queue_.items());
+            return queue_.end_waiting(settlements_);
+        }
         const std::uint64_t items = queue_.head().sizes.items;
-        switch (how) {
-            case cutting::on: queue_.extend(learnt_, now, settlements_); break;
-            case cutting::fit: queue_.refit(learnt_, now, settlements_); break;
-            case cutting::again: queue_.recut(learnt_, now, settlements_); break;
+        if (how == cutting::on) queue_.extend(learnt_, now, settlements_);
+        if (how == cutting::fit && !queue_.refit(learnt_, now, settlements_)) how = cutting::again;
+        if (how == cutting::again) {
+            flights_.mark_away(queue_.items());
+            queue_.recut(learnt_, now, settlements_);
         }
         const bool changed = how == cutting::again || queue_.head().sizes.items != items;
         if (asked && (changed || !queue_.may_go())) ++attempts_;
@@ -337,9 +336,10 @@ private:
     {
         if (flight* f = flights_.find(attempt)) return f;
         if (!is_head(attempt)) return nullptr;
-        const batch_sizes& sizes = queue_.head().sizes;
-        flight f{.attempt = attempts_++, .parts = {}, .sizes = sizes, .closed = queue_.closed()};
-        f.parts = queue_.take_head(flights_.buffer());
+        flights_.make_room();
+        std::vector<run> buffer = flights_.buffer();
+        flight f{.attempt = attempts_++, .sizes = queue_.head().sizes, .closed = queue_.closed()};
+        f.parts = queue_.take_head(std::move(buffer));
         flight& added = flights_.add(std::move(f));
         cut(now, cutting::on, false);
         return &added;
@@ -371,8 +371,7 @@ private:
         send_queue::fail(i, how, stop || retry, f.tries != 0);
         seen.stop = seen.stop || stop;
         if (!retry || f.tries != 0) return;
-        i.tries = static_cast<std::uint8_t>(i.tries + 1U);
-        if (i.tries > seen.tries) seen.tries = i.tries;
+        if (++i.tries > seen.tries) seen.tries = i.tries;
     }
 
     /// Settles what is over in a flight of which some failed, and lets the rest wait again.

@@ -13,13 +13,28 @@
 #include <vector>
 
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_1 {
+
+namespace detail {
+
+/// So that so many more can be pushed without an allocation that may fail. A growing list doubles.
+template <class T>
+void make_room(std::vector<T>& list, std::size_t more = 1)
+{
+    const std::size_t needed = list.size() + more;
+    if (needed > list.capacity()) list.reserve(needed + list.size());
+}
+
+}  // namespace detail
 
 class settlements {
 public:
     [[nodiscard]] bool empty() const noexcept { return at_ == list_.size(); }
     [[nodiscard]] const act::settle& front() const noexcept { return list_[at_]; }
+
+    void make_room(std::size_t more) { detail::make_room(list_, more); }
 
     void push(const act::settle& s)
     {
@@ -45,7 +60,7 @@ public:
     }
 
     /// The lowest item number that waits to be noted, or `otherwise` where none does.
-    [[nodiscard]] std::uint64_t first_item(std::uint64_t otherwise) const noexcept
+    [[nodiscard]] std::uint64_t first(std::uint64_t otherwise) const noexcept
     {
         for (std::size_t i = at_; i < list_.size(); ++i) {
             otherwise = lesser(otherwise, list_[i].items.first);

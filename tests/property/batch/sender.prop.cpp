@@ -344,9 +344,11 @@ namespace {
 
 send_policy any_policy(dice& roll)
 {
-    send_policy p{.limit = {.bytes = 40 + roll(100),
-                            .items = 1 + roll(8),
-                            .single = 30 + roll(50),
+    // Where single items have a limit of their own, or few fit, little is sure at a glance.
+    const bool roomy = roll(3) == 0;
+    send_policy p{.limit = {.bytes = 40 + roll(roomy ? 1'000 : 100),
+                            .items = 1 + roll(roomy ? 40 : 8),
+                            .single = roll(2) == 0 ? 30 + roll(50) : unlimited,
                             .envelope = roll(10)}};
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
     if (roll(2) == 0) p.linger = duration::milliseconds(static_cast<std::int64_t>(roll(50)));

@@ -68,10 +68,12 @@ static_assert(calibration(standard).predict(of(100, 3)) == 110);
 static_assert(calibration(standard, unlimited).predict(of(1, 2)) == unlimited);
 static_assert(calibration(standard).predict(of(unlimited, 1)) == unlimited);
 static_assert(calibration().predict({}) == 0);
-// Compressed bodies are less than they are, and never less than nothing.
+// Compressed bodies are less than they are, and never less than a 64th of it.
 static_assert(calibration(calibration_state{.items = {.ratio = 0.25, .header = 2}})
                   .predict(of(1'000, 10)) == 270);
-static_assert(calibration(calibration_state{.items = {.header = -200}}).predict(of(100, 1)) == 0);
+static_assert(calibration(calibration_state{.items = {.header = -200}}).predict(of(100, 1)) == 1);
+static_assert(calibration(calibration_state{.items = {.header = -200}})
+                  .predict({.bodies = 6'400, .guessed = 64, .exact = 50, .items = 65}) == 150);
 
 static_assert(calibration(standard).budget() == 1'000 && calibration(standard).limit() == 1'000);
 static_assert(calibration().budget() == unlimited);

@@ -206,7 +206,7 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
         got.insert(got.end(), batch.begin(), batch.end());
         return accepted{};
     });
-    CHECK(r.refusals <= 4);
+    CHECK(r.refusals <= 3);  // one told sum is no measure of how items vary: that is tried
     CHECK(r.accepted == 500);
     CHECK(held <= 15);  // of item0 to item9, fourteen fit into 70 bytes before it is known better
     REQUIRE(got.size() == 500);

@@ -18,7 +18,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
 {
     settlements s;
     CHECK(s.empty());
-    CHECK(s.first_item(9) == 9);
+    CHECK(s.first(9) == 9);
     s.push({{3, 1}, item_outcome::accepted});
     s.push({{4, 1}, item_outcome::accepted});  // the front may have been handed out
     CHECK(s.front() == settle{{3, 1}, item_outcome::accepted});
@@ -31,7 +31,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
     s.push(
         {{13, 1}, item_outcome::too_large, fault_class::permanent, 7, 5});  // each has its own size
     s.push({{1, 1}, item_outcome::accepted});
-    CHECK(s.first_item(9) == 1);
+    CHECK(s.first(9) == 1);
     const settle expected[] = {{{3, 1}, item_outcome::accepted},
                                {{4, 3}, item_outcome::accepted},
                                {{8, 1}, item_outcome::accepted},

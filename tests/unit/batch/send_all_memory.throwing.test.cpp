@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// Each allocation in turn fails, of the outbox or of the sender behind it: nothing is lost for it.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <new>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+
+namespace send_all_memory_test {
+
+using namespace waybill;
+
+namespace {
+
+constexpr std::uint64_t as_many_as_you_like = unlimited;
+std::uint64_t allocations = as_many_as_you_like;  // that succeed before one does not
+
+}  // namespace
+
+void* scarce(std::size_t size)
+{
+    if (allocations == 0) {
+        allocations = as_many_as_you_like;
+        return nullptr;
+    }
+    if (allocations != as_many_as_you_like) --allocations;
+    return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace send_all_memory_test
+
+// Inlined, g++ would see memory of new go to free, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size)
+{
+    if (void* p = send_all_memory_test::scarce(size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+namespace send_all_memory_test {
+
+namespace {
+
+constexpr std::int64_t how_many = 40;
+
+// Reads 0, 1, 2 ... once.
+struct counter {
+    using value_type = std::uint64_t;
+    using difference_type = std::ptrdiff_t;
+    std::uint64_t* at = nullptr;
+    std::uint64_t operator*() const { return *at; }
+    counter& operator++()
+    {
+        ++*at;
+        return *this;
+    }
+    void operator++(int) { ++*at; }
+    friend bool operator==(const counter& c, std::default_sentinel_t) { return *c.at == std::uint64_t{how_many}; }
+};
+
+enum class mood { agreeable, small, small_and_silent, partial, busy };
+
+// Drops what comes again under the same number, as brokers do that drop duplicates.
+struct broker {
+    mood is = mood::agreeable;
+    std::vector<int> got = std::vector<int>(how_many);
+    std::set<std::uint64_t> seen{};
+    std::uint64_t sends = 0;
+    std::array<entry_fault, 1> fault{};
+
+    template <class Batch>
+    send_outcome operator()(const Batch& batch)
+    {
+        const std::uint64_t budget = allocations;
+        allocations = as_many_as_you_like;  // what it takes is not ours
+        send_outcome o = answer(batch);
+        allocations = budget;
+        return o;
+    }
+
+    template <class Batch>
+    send_outcome answer(const Batch& batch)
+    {
+        ++sends;
+        std::uint64_t bytes = 0;
+        for (const std::uint64_t n : batch) bytes += 8 + n % 3;
+        const bool large = bytes > 45;
+        if (is == mood::small && large) return refused{.actual = bytes, .limit = 45};
+        if (is == mood::small_and_silent && large) return refused{};
+        if (is == mood::busy && sends % 2 == 0) return throttled{};
+        const bool fresh = seen.insert(batch.attempt()).second;
+        const bool in_part = is == mood::partial && batch.size() > 2;
+        std::uint64_t place = 0;
+        for (const std::uint64_t n : batch) {
+            if (fresh && !(in_part && place == 1)) ++got[n];
+            ++place;
+        }
+        if (!in_part) return accepted{};
+        fault[0] = {1, fault_class::transient};
+        return waybill::partial{.failed = fault};
+    }
+};
+
+// False where there was memory enough.
+bool survives(std::uint64_t allocations_before, send_policy p, mood is)
+{
+    p.limit.bytes = 70;
+    p.limit.items = 7;
+    p.retry.most = 100;
+    sender s(p);
+    broker b{.is = is};
+    std::uint64_t read = 0;
+    outbox<counter, std::default_sentinel_t> box(counter{&read}, {});
+    const auto size = [](std::uint64_t n) { return queued(5 + n % 3, n % 3); };
+    bool failed = false;
+    steady_time now{};
+    allocations = allocations_before;
+    for (int calls = 0; calls != 400 && !(s.finished() && box.pulled() == std::uint64_t{how_many}); ++calls) {
+        try {
+            const send_report r = send_all(box, size, s, now, b);
+            CHECK(!r.other_input);
+            if (r.waiting) now = *r.waiting;
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+    }
+    allocations = as_many_as_you_like;
+    CHECK(s.finished());
+    CHECK(box.pulled() == std::uint64_t{how_many});
+    CHECK(box.size() == 0);
+    // Where an answer could not be taken, the batch is sent again, and what failed in it then may have
+    // arrived before: it ends as undecided, and stops its key.
+    const auto times = [&](int n) { return std::count(b.got.begin(), b.got.end(), n); };
+    CHECK(times(1) + times(0) == how_many);
+    const bool undecided = is == mood::partial && failed;
+    CHECK(times(0) <= (!undecided ? 0 : p.ordered ? how_many / 3 + 1 : 1));
+    return failed;
+}
+
+}  // namespace
+
+TEST_CASE("send_all: an allocation that fails passes through, and loses and doubles nothing")
+{
+    for (const mood is : {mood::agreeable, mood::small, mood::small_and_silent, mood::partial,
+                          mood::busy}) {
+        for (const bool ordered : {false, true}) {
+            CAPTURE(static_cast<int>(is));
+            CAPTURE(ordered);
+            std::uint64_t n = 0;
+            while (survives(n, {.header = 3, .ordered = ordered}, is)) ++n;
+            CHECK(n > 8);  // there are some, whichever library it is
+        }
+    }
+}
+
+}  // namespace send_all_memory_test
