@@ -30,7 +30,9 @@
 #include <waybill/ext/fmt_act.hpp>
 #include <waybill/ext/fmt_line.hpp>
 #include <waybill/ext/fmt_report.hpp>
+#include <waybill/ext/fmt_wire.hpp>
 #include <waybill/retry.hpp>
+#include <waybill/wire.hpp>
 
 namespace waybill::inline v0_1::detail {
 
@@ -51,8 +53,9 @@ inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 
 template <class T>
 concept outcome_in_words =
-    one_of<T, adding, advance_outcome, batch_end, closed_by, commit_outcome, fault_class, heard,
-           item_outcome, jitter, when_exhausted, when_too_large, when_unknown>;
+    one_of<T, adding, advance_outcome, batch_end, broker_tells, closed_by, commit_outcome,
+           fault_class, heard, item_outcome, jitter, when_exhausted, when_too_large, when_unknown,
+           wire::answer, wire::dialect, wire::extent, wire::proof>;
 
 template <class T>
 concept act_in_words =
@@ -64,8 +67,9 @@ template <class T>
 concept fact_in_words =
     one_of<T, assignment, backoff, batch_policy, batch_report, calibration, calibration_state,
            checkpoint, config_error, dead_letter, duration, fault, item_report, limits,
-           partition_key, position, retry_budget, retry_policy, run, send_policy, send_report, steady_time,
-           wall_time>;
+           open_limits, oversize, packed, partition_key, position, retry_budget, retry_policy, run,
+           send_policy, send_report, steady_time, wall_time, wire::error_code, wire::error_table,
+           wire::refusal_numbers, wire::service>;
 
 }  // namespace waybill::inline v0_1::detail
 
@@ -76,12 +80,24 @@ struct fmt::formatter<T, char> : waybill::detail::in_words<T> {};
 
 template <class I>
 struct fmt::formatter<waybill::chunk<I>> : waybill::detail::in_words<waybill::chunk<I>> {};
+template <class T, class Items>
+struct fmt::formatter<waybill::owned_chunk<T, Items>>
+    : waybill::detail::in_words<waybill::owned_chunk<T, Items>> {};
 template <class T>
 struct fmt::formatter<waybill::closed_batch<T>>
     : waybill::detail::in_words<waybill::closed_batch<T>> {};
+template <class Key, class T>
+struct fmt::formatter<waybill::keyed_batch<Key, T>>
+    : waybill::detail::in_words<waybill::keyed_batch<Key, T>> {};
 template <class T, class F>
 struct fmt::formatter<waybill::open_batch<T, F>>
     : waybill::detail::in_words<waybill::open_batch<T, F>> {};
+template <class Key, class T, class F>
+struct fmt::formatter<waybill::keyed_batches<Key, T, F>>
+    : waybill::detail::in_words<waybill::keyed_batches<Key, T, F>> {};
+template <class T, class F>
+struct fmt::formatter<waybill::open_bins<T, F>>
+    : waybill::detail::in_words<waybill::open_bins<T, F>> {};
 
 // Whole actions and runs each by itself: fmt's own headers have a say on variants and ranges, and
 // only a complete specialisation is above theirs.
@@ -96,12 +112,16 @@ struct fmt::formatter<waybill::retry_action> : waybill::detail::in_words<waybill
 template <>
 struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
 
-// A chunk is a range, but has words of its own.
+// Chunks are ranges, but have words of their own.
 FMT_BEGIN_NAMESPACE
 template <class T, class Char>
 struct is_range;
 template <class I, class Char>
 struct is_range<waybill::chunk<I>, Char> {
+    static constexpr bool value = false;
+};
+template <class T, class Items, class Char>
+struct is_range<waybill::owned_chunk<T, Items>, Char> {
     static constexpr bool value = false;
 };
 FMT_END_NAMESPACE

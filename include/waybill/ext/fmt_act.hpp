@@ -36,7 +36,8 @@ namespace waybill::inline v0_1::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::settle& a)
 {
-    return "settle " + text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}});
+    return "settle " +
+           text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}});
 }
 
 [[nodiscard]] inline std::string line(const act::replace& a)

@@ -5,15 +5,21 @@
 #ifndef WAYBILL_EXT_FMT_REPORT_HPP
 #define WAYBILL_EXT_FMT_REPORT_HPP
 
+#include <cstdint>
 #include <string>
 
 #include <fmt/format.h>
 
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/owned_chunks.hpp>
+#include <waybill/batch/packing.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/batch/side_by_side.hpp>
+#include <waybill/batch/too_large.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/stores.hpp>
@@ -38,19 +44,58 @@ namespace waybill::inline v0_1::detail::words {
     return said;
 }
 
+[[nodiscard]] inline std::string line(const open_limits& l)
+{
+    std::string said = l.open == unlimited ? "any number of batches"
+                                           : "at most " + counted(l.open, "batch", "batches");
+    said += " open, linger " + line(l.linger);
+    if (l.items != unlimited) said += fmt::format(", {} in all", items(l.items));
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const oversize& o) { return text(o); }
+
+[[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum, closed_by why,
+                                       bool fits = true)
+{
+    const std::string what = fmt::format("{}, {}", items(count), bytes(sum));
+    if (!fits) return what + ", does not fit";
+    return fmt::format("{}, closed by {}", what, name(why));
+}
+
 template <class I>
 [[nodiscard]] std::string line(const chunk<I>& c)
 {
-    const std::string what = fmt::format("{}, {}", items(c.count), bytes(c.bytes));
-    if (!c.fits) return what + ", does not fit";
-    return fmt::format("{}, closed by {}", what, name(c.closed));
+    return batch(c.count, c.bytes, c.closed, c.fits);
+}
+
+template <class T, class Items>
+[[nodiscard]] std::string line(const owned_chunk<T, Items>& c)
+{
+    return batch(c.size(), c.bytes, c.closed, c.fits);
 }
 
 template <class T>
 [[nodiscard]] std::string line(const closed_batch<T>& b)
 {
-    return fmt::format("{}, {}, closed by {}", items(b.items.size()), bytes(b.bytes),
-                       name(b.closed));
+    return batch(b.items.size(), b.bytes, b.closed);
+}
+
+/// With its key, if fmt can say it.
+template <class Key, class T>
+[[nodiscard]] std::string line(const keyed_batch<Key, T>& b)
+{
+    const std::string said = batch(b.items.size(), b.bytes, b.closed);
+    if constexpr (!fmt::is_formattable<Key>::value) return said;
+    else return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
+}
+
+[[nodiscard]] inline std::string line(const packed& p)
+{
+    std::uint64_t packed_items = 0;
+    for (const auto& b : p.batches) packed_items += b.items.size();
+    return fmt::format("{} in {}, {} too large", items(packed_items),
+                       counted(p.batches.size(), "batch", "batches"), p.too_large.size());
 }
 
 template <class T, class F>
@@ -59,6 +104,14 @@ template <class T, class F>
     const auto due = b.deadline();
     return fmt::format("{}, {}, open, due {}", items(b.size()), bytes(b.bytes()),
                        due ? line(*due) : "when full");
+}
+
+template <class Batch, class F, bool Fullest>
+[[nodiscard]] std::string line(const side_by_side<Batch, F, Fullest>& b)
+{
+    const auto due = b.deadline();
+    return fmt::format("{}, {} open, due {}", items(b.items()),
+                       counted(b.open(), "batch", "batches"), due ? line(*due) : "when full");
 }
 
 [[nodiscard]] inline std::string line(const item_report& r) { return one_line(text(r)); }

@@ -16,9 +16,9 @@
 //
 // There is deliberately no from_json: `j.get<T>()` would throw, or read a number that is not there.
 //
-//   - Policies (limits, backoff, retry_policy, send_policy, batch_policy): every field may be left
-//     out and then has its default; a field that is not known is refused by its name, so a slip
-//     of the pen is not a default. Whether the values make sense is for `check` to say.
+//   - Policies (limits, open_limits, backoff, retry_policy, send_policy, batch_policy): every field
+//     may be left out and then has its default; a field that is not known is refused by its name,
+//     so a slip of the pen is not a default. Whether the values make sense is for `check` to say.
 //   - State (calibration, checkpoint, dead_letter): has a "version", all fields are there, and one
 //     that a later version has written is refused as `newer`.
 //   - Durations are strings, "100ms", "1.5s", "10min", "forever" (core/time_text.hpp); times are
@@ -27,6 +27,7 @@
 //   - "unlimited" stands for no limit. Sizes and counts are whole JSON numbers up to 64 bits.
 //   - Text that is not UTF-8, such as a dead letter's body, is written as base64 under its name
 //     with "_base64" behind it, so that dump() does not throw.
+//   - Batches are their numbers: what the caller's items are in JSON is his to say.
 
 #ifndef WAYBILL_EXT_JSON_HPP
 #define WAYBILL_EXT_JSON_HPP
@@ -39,6 +40,7 @@
 
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_act.hpp>
+#include <waybill/ext/json_batch.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_policy.hpp>
@@ -46,6 +48,7 @@
 #include <waybill/ext/json_report.hpp>
 #include <waybill/ext/json_state.hpp>
 #include <waybill/ext/json_text.hpp>
+#include <waybill/ext/json_wire.hpp>
 
 namespace waybill::inline v0_1 {
 

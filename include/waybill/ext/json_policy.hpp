@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/side_by_side.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json_enum.hpp>
@@ -50,6 +51,22 @@ inline void read_value(const json_place& at, limits& into)
         .may_size("items", into.items)
         .may_size("single", into.single)
         .may_size("envelope", into.envelope)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const open_limits& l)
+{
+    j = {{"open", detail::size_or_unlimited(l.open)},
+         {"linger", l.linger},
+         {"items", detail::size_or_unlimited(l.items)}};
+}
+
+inline void read_value(const json_place& at, open_limits& into)
+{
+    json_fields(at)
+        .may_size("open", into.open)
+        .may("linger", into.linger)
+        .may_size("items", into.items)
         .done();
 }
 

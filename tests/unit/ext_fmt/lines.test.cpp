@@ -56,6 +56,11 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
     CHECK(line(jitter::equal) == "equal");
     CHECK(line(when_unknown::hand_back) == "hand_back");
+    CHECK(line(broker_tells::nothing) == name(broker_tells::nothing));
+    CHECK(line(wire::answer::too_many) == "too_many");
+    CHECK(line(wire::extent::item) == "item");
+    CHECK(line(wire::proof::reported) == "reported");
+    CHECK(line(wire::dialect::grpc) == "grpc");
     CHECK(line(when_exhausted::dead_letter) == "dead_letter");
     CHECK(fmt::format("{:>8}|{:<8}|{:.3}", jitter::full, jitter::full, jitter::equal) ==
           "    full|full    |equ");
@@ -100,6 +105,66 @@ TEST_CASE("limits, chunks and batches")
     CHECK(open.try_add(1, at_5s) == adding::added);
     CHECK(line(open) == "1 item, 5 bytes, open, due steady 6s");
     CHECK(line(open.take(at_5s)) == "1 item, 5 bytes, closed by end");
+}
+
+TEST_CASE("batches side by side, owned and packed")
+{
+    const limits l{.bytes = 10};
+    const auto itself = [](const int& n) -> std::uint64_t { return static_cast<unsigned>(n); };
+    keyed_batches<std::string, int> open{l, itself, {.open = 2, .linger = 1s}};
+    CHECK(line(open) == "0 items, 0 batches open, due when full");
+    CHECK(open.try_add("a\nb", 4, at_5s) == adding::added);
+    CHECK(line(open) == "1 item, 1 batch open, due steady 6s");
+    CHECK(line(open.take(at_5s)) == "key a\\nb: 1 item, 4 bytes, closed by end");
+    CHECK(line(keyed_batch<partition_key, int>{{"a", "b", "c"}, {1, 2}, 3, closed_by::key, {}}) ==
+          "key a/b/c: 2 items, 3 bytes, closed by key");
+    struct nameless {
+        bool operator==(const nameless&) const = default;
+    };
+    CHECK(line(keyed_batch<nameless, int>{{}, {1}, 3, closed_by::key, {}}) ==
+          "1 item, 3 bytes, closed by key");
+    open_bins<int> bins{l, itself};
+    CHECK(bins.try_add(4, at_5s) == adding::added);
+    CHECK(bins.try_add(7, at_5s) == adding::added);
+    CHECK(line(bins) == "2 items, 2 batches open, due when full");
+    int header = 1;
+    auto with_header = open_batch_of<int>(l, [&header](int n) { return header + n; });
+    CHECK(with_header.try_add(2, at_5s) == adding::added);
+    CHECK(line(with_header) == "1 item, 3 bytes, open, due when full");
+
+    const std::vector<int> sizes{4, 5, 11, 2};
+    CHECK(line(owned_chunks(sizes, l)[0]) == "2 items, 9 bytes, closed by bytes");
+    CHECK(line(owned_chunks(sizes, l)[1]) == "1 item, 11 bytes, does not fit");
+    CHECK(line(pack(sizes, l)) == "3 items in 2 batches, 1 too large");
+    CHECK(line(packed{}) == "0 items in 0 batches, 0 too large");
+    CHECK(line(open_limits{}) == "at most 16 batches open, linger forever");
+    CHECK(line(open_limits{.open = unlimited, .linger = 50ms, .items = 100}) ==
+          "any number of batches open, linger 50ms, 100 items in all");
+}
+
+TEST_CASE("an item that fits into no batch")
+{
+    const std::vector<int> sizes{4, 11};
+    const auto bad = first_too_large(sizes, {.bytes = 10, .envelope = 1});
+    REQUIRE(bad);
+    CHECK(line(*bad) == text(*bad));
+    CHECK(line(*bad) ==
+          "item 1: too_large, 12 bytes where the limit is 10, 11 of them its own, envelope 1");
+}
+
+TEST_CASE("what services take and answer")
+{
+    CHECK(line(wire::nats_default()) ==
+          "nats_default: at most 1048576 bytes, 1 item, 1048576 bytes an item "
+          "(measured 2026-11, https://docs.nats.io/reference/config/max_payload)");
+    CHECK(line(wire::error_code{"ServerBusy", wire::answer::throttled}) == "ServerBusy: throttled");
+    const wire::error_code mine[] = {{"a\nb", wire::answer::unknown, -1}};
+    CHECK(line(mine[0]) == "a\\nb (-1): unknown");
+    CHECK(line(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
+          "mine: 1 code (2026-11, a page)");
+    CHECK(line(wire::refusal_numbers{300, 256}) == "request: 300 bytes where the limit is 256 bytes");
+    CHECK(line(wire::refusal_numbers{{}, 1, wire::extent::item}) == "item: the limit is 1 byte");
+    CHECK(line(wire::refusal_numbers{300}) == "request: 300 bytes where no limit is named");
 }
 
 TEST_CASE("what a sender says and has learnt")

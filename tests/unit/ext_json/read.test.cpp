@@ -36,6 +36,8 @@ TEST_CASE("what is written is read back")
     comes_back(limits{});
     comes_back(limits{.bytes = 262'144, .items = 4'500, .single = 1'024, .envelope = 512});
     comes_back(limits{.bytes = unlimited - 1, .items = 0});
+    comes_back(open_limits{});
+    comes_back(open_limits{.open = unlimited, .linger = 50ms, .items = 100});
     comes_back(backoff{});
     comes_back(
         backoff{.base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = jitter::none});

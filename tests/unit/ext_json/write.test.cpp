@@ -93,6 +93,67 @@ TEST_CASE("actions")
     CHECK(written(act::read_back{}) == R"({"act":"read_back"})");
 }
 
+TEST_CASE("batches by their numbers, whatever is in them")
+{
+    struct item {
+        std::uint64_t bytes = 0;
+        bool operator==(const item&) const = default;
+    };
+    const limits l{.bytes = 10, .envelope = 1};
+    const std::vector<item> all{{4}, {11}};
+    CHECK(written(*first_too_large(all, l, &item::bytes)) ==
+          R"({"bytes":12,"envelope":1,"index":1,"limit":10,"own":11})");
+    CHECK(written(*first_too_large(all, {.single = 3}, &item::bytes)) ==
+          R"({"bytes":4,"envelope":0,"index":0,"limit":3,"own":4,"single":true})");
+    CHECK(written(oversize{.bytes = highest_size, .own = highest_size}) ==
+          R"({"bytes":"unlimited","envelope":0,"index":0,"limit":0,"own":"unlimited"})");
+
+    CHECK(written(front_chunk(all.begin(), all.end(), l, &item::bytes)) ==
+          R"({"bytes":5,"closed":"bytes","count":1,"fits":true})");
+    CHECK(written(owned_chunks(all, l, &item::bytes)[1]) ==
+          R"({"bytes":12,"closed":"bytes","count":1,"fits":false})");
+    const std::vector<std::uint64_t> sizes{2, 3, 20};
+    CHECK(written(owned_chunks(sizes, l)) ==
+          R"([{"bytes":6,"closed":"bytes","count":2,"fits":true},)"
+          R"({"bytes":21,"closed":"bytes","count":1,"fits":false}])");
+    CHECK(written(pack(sizes, l)) ==
+          R"({"batches":[{"bytes":6,"closed":"end","items":[0,1]}],"too_large":[2]})");
+    CHECK(written(closed_batch<item>{{{4}, {5}}, 9, closed_by::deadline, steady_time::at(5ns)}) ==
+          R"({"bytes":9,"closed":"deadline","count":2,"opened_steady_ns":5})");
+    CHECK(written(keyed_batch<std::string, item>{"k", {{4}}, 4, closed_by::key, {}}) ==
+          R"({"bytes":4,"closed":"key","count":1,"key":"k","opened_steady_ns":0})");
+    CHECK(json(keyed_batch<std::string_view, item>{"\xff", {}, 0, closed_by::end, {}})["key_base64"] ==
+          "/w==");
+    CHECK(json(keyed_batch<int, item>{7, {}, 0, closed_by::end, {}})["key"] == 7);
+    CHECK(json(keyed_batch<partition_key, item>{{"a", "b", "c"}, {}, 0, closed_by::end, {}})
+              ["key"]["partition"] == "c");
+    CHECK_FALSE(json(keyed_batch<item, item>{}).contains("key"));
+}
+
+TEST_CASE("what services take and answer")
+{
+    const json nats = wire::nats_default();
+    CHECK(nats["name"] == "nats_default");
+    CHECK(nats["how"] == "measured");
+    CHECK(nats["as_of"] == "2026-11");
+    CHECK(nats["source"] == "https://docs.nats.io/reference/config/max_payload");
+    CHECK(nats["note"] == wire::nats_default().note);
+    CHECK(nats.size() == 6);
+    CHECK(read_json<limits>(nats["most"]) == result<limits, json_error>(wire::nats_default().most));
+    CHECK(json(wire::services).size() == wire::services.size());
+
+    const wire::error_code mine[] = {{"Busy", wire::answer::throttled},
+                                     {"Gone", wire::answer::permanent, -1}};
+    CHECK(written(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
+          R"({"as_of":"2026-11","codes":[{"code":"Busy","means":"throttled"},)"
+          R"({"code":"Gone","means":"permanent","number":-1}],"service":"mine","source":"a page"})");
+    CHECK(written(wire::refusal_numbers{300, {}, wire::extent::item}) ==
+          R"({"actual":300,"of":"item"})");
+    CHECK(written(wire::refusal_numbers{{}, 256}) == R"({"limit":256,"of":"request"})");
+    CHECK(written(wire::dialect::grpc) == R"("grpc")");
+    CHECK(named<wire::answer>("too_many") == wire::answer::too_many);
+}
+
 TEST_CASE("enums by name, and every name is found again")
 {
     CHECK(written(closed_by::deadline) == R"("deadline")");

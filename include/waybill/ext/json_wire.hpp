@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_wire: what services take and what they answer, as JSON, one way: all of it is views of
+// text that stands in the program.
+
+#ifndef WAYBILL_EXT_JSON_WIRE_HPP
+#define WAYBILL_EXT_JSON_WIRE_HPP
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_state.hpp>
+#include <waybill/wire/error_codes.hpp>
+#include <waybill/wire/refusal_text.hpp>
+#include <waybill/wire/services.hpp>
+
+namespace waybill::inline v0_1::wire {
+
+inline void to_json(nlohmann::json& j, const answer& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const dialect& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const extent& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const proof& e) { j = name(e); }
+
+template <class Json>
+void from_json(const Json&, answer&) = delete;
+template <class Json>
+void from_json(const Json&, dialect&) = delete;
+template <class Json>
+void from_json(const Json&, extent&) = delete;
+template <class Json>
+void from_json(const Json&, proof&) = delete;
+
+inline void to_json(nlohmann::json& j, const service& s)
+{
+    j = {{"most", s.most}, {"how", s.how}};
+    waybill::detail::put_text(j, "name", std::string(s.name));
+    waybill::detail::put_text(j, "as_of", std::string(s.as_of));
+    waybill::detail::put_text(j, "source", std::string(s.source));
+    waybill::detail::put_text(j, "note", std::string(s.note));
+}
+
+inline void to_json(nlohmann::json& j, const error_code& c)
+{
+    j = {{"means", c.means}};
+    waybill::detail::put_text(j, "code", std::string(c.code));
+    if (c.number) j["number"] = *c.number;
+}
+
+inline void to_json(nlohmann::json& j, const error_table& t)
+{
+    j = {{"codes", t.codes}};
+    waybill::detail::put_text(j, "service", std::string(t.service));
+    waybill::detail::put_text(j, "as_of", std::string(t.as_of));
+    waybill::detail::put_text(j, "source", std::string(t.source));
+}
+
+inline void to_json(nlohmann::json& j, const refusal_numbers& n)
+{
+    j = {{"of", n.of}};
+    if (n.actual) j["actual"] = *n.actual;
+    if (n.limit) j["limit"] = *n.limit;
+}
+
+}  // namespace waybill::inline v0_1::wire
+
+#endif  // WAYBILL_EXT_JSON_WIRE_HPP
