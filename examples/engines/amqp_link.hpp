@@ -98,7 +98,7 @@ public:
     std::string outcome_from(pn_delivery_t* d)
     {
         const auto deadline = clock::now() + patience_;
-        while (pn_delivery_remote_state(d) <= PN_RECEIVED) {
+        while (!has_outcome(d)) {
             if (!is_open()) return why_;
             turn(deadline);
         }
@@ -106,8 +106,13 @@ public:
             case PN_ACCEPTED: return "accepted";
             case PN_RELEASED: return "released";
             case PN_MODIFIED: return "modified";
-            default: return words(pn_disposition_condition(pn_delivery_remote(d)));
+            default: return words(pn_disposition_condition(pn_delivery_remote(d)), "rejected");
         }
+    }
+
+    [[nodiscard]] static bool has_outcome(pn_delivery_t* d)
+    {
+        return pn_delivery_remote_state(d) > PN_RECEIVED;
     }
 
 private:
@@ -160,13 +165,13 @@ private:
                 break;
             default: return;
         }
-        if (why_.empty()) why_ = words(why);
+        if (why_.empty()) why_ = words(why, "closed without a reason");
     }
 
     /// "amqp:link:message-size-exceeded: 70000 bytes where 65536 are allowed"
-    [[nodiscard]] static std::string words(pn_condition_t* c)
+    [[nodiscard]] static std::string words(pn_condition_t* c, const char* otherwise)
     {
-        if (!c || !pn_condition_is_set(c)) return "closed without a reason";
+        if (!c || !pn_condition_is_set(c)) return otherwise;
         std::string w = pn_condition_get_name(c);
         if (const char* const more = pn_condition_get_description(c)) w += std::string(": ") + more;
         return w;

@@ -14,7 +14,6 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP
 #define WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -23,23 +22,25 @@
 #include <string_view>
 #include <utility>
 
+#include "number.hpp"
 #include "socket.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
 
 namespace engines {
 
-/// All that a put can be answered with.
-inline constexpr std::array beanstalkd_answers{
-    answer{"INSERTED", verdict::accepted},
-    answer{"BURIED", verdict::accepted},  // it is stored, and waits for somebody to kick it
-    answer{"JOB_TOO_BIG", verdict::too_large},
-    answer{"DRAINING", verdict::throttled},
-    answer{"OUT_OF_MEMORY", verdict::throttled},
-    answer{"EXPECTED_CRLF", verdict::permanent},
-    answer{"BAD_FORMAT", verdict::permanent},
-    answer{"UNKNOWN_COMMAND", verdict::permanent},
-    answer{"INTERNAL_ERROR", verdict::unknown},
+/// All that a put can be answered with, by the server's doc/protocol.txt; the library has no table
+/// of it.
+inline constexpr error_code beanstalkd_own[]{
+    {"INSERTED", answer::accepted},
+    {"BURIED", answer::accepted},  // it is stored, and waits for somebody to kick it
+    {"JOB_TOO_BIG", answer::too_large},
+    {"DRAINING", answer::throttled},
+    {"OUT_OF_MEMORY", answer::throttled},
+    {"EXPECTED_CRLF", answer::infrastructure},  // a server that speaks otherwise than we do: what
+    {"BAD_FORMAT", answer::infrastructure},     // stands in the line makes no difference to it
+    {"UNKNOWN_COMMAND", answer::infrastructure},
+    {"INTERNAL_ERROR", answer::unknown},
     // No answer in time, or a connection that broke once the put was on its way: unknown.
 };
 
@@ -56,10 +57,11 @@ public:
         connect();
         connection_->write("stats\r\n");
         const std::string answered = connection_->line();
-        const auto size = number_behind(answered, "OK ");
+        const bool ok = answered.starts_with("OK ");
+        const auto size = ok ? number_in(std::string_view(answered).substr(3)) : std::nullopt;
         if (!size) throw socket_error("stats: " + answered);
         const std::string stats = connection_->bytes(*size + 2);
-        const auto most = number_behind(stats, "max-job-size: ");
+        const auto most = number_in(stats, "\nmax-job-size: ", "\n");
         return {{.bytes = most.value_or(waybill::unlimited)}, true};
     }
 
@@ -92,9 +94,9 @@ public:
             return waybill::unknown{};
         }
         const std::string_view code = std::string_view(said_).substr(0, said_.find(' '));
-        const verdict v = verdict_on(beanstalkd_answers, code);
-        if (v == verdict::unknown) connection_.reset();
-        return outcome_of(v, said_, {.actual = bytes});
+        const answer a = waybill::wire::find(beanstalkd_own, code).value_or(answer::unknown);
+        if (a == answer::unknown) connection_.reset();
+        return outcome_of(a, said_, {.actual = bytes});
     }
 
     /// The last answer in the server's words, or why there was none.

@@ -16,7 +16,6 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP
 #define WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -34,43 +33,28 @@
 #include "socket.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
+#include <waybill/wire/error_codes_azure.hpp>
 
 namespace engines {
 
-/// The outcomes of a delivery, and the conditions with which one is rejected or a link, a session
-/// or a connection is closed.
-inline constexpr std::array amqp_answers{
-    answer{"accepted", verdict::accepted},
-    answer{"released", verdict::transient},
-    answer{"modified", verdict::transient},
-    answer{"amqp:link:message-size-exceeded", verdict::too_large},
-    answer{"amqp:resource-limit-exceeded", verdict::throttled},  // full, until somebody reads
-    answer{"com.microsoft:server-busy", verdict::throttled},
-    answer{"com.microsoft:argument-error", verdict::permanent},
-    answer{"com.microsoft:argument-out-of-range", verdict::permanent},
-    answer{"com.microsoft:out-of-order-sequence", verdict::permanent},
-    answer{"amqp:decode-error", verdict::permanent},
-    answer{"amqp:invalid-field", verdict::permanent},
-    answer{"amqp:precondition-failed", verdict::permanent},
-    answer{"com.microsoft:entity-disabled", verdict::stop},
-    answer{"com.microsoft:partition-not-owned", verdict::stop},
-    answer{"com.microsoft:producer-epoch-stolen", verdict::stop},
-    answer{"com.microsoft:publisher-revoked", verdict::stop},
-    answer{"amqp:not-found", verdict::stop},
-    answer{"amqp:not-allowed", verdict::stop},
-    answer{"amqp:not-implemented", verdict::stop},
-    answer{"amqp:unauthorized-access", verdict::stop},
-    answer{"amqp:link:redirect", verdict::stop},
-    answer{"amqp:link:stolen", verdict::stop},
-    answer{"amqp:link:detach-forced", verdict::unknown},  // these may come behind a transfer
-    answer{"amqp:connection:forced", verdict::unknown},   // that has been stored already
-    answer{"amqp:connection:framing-error", verdict::unknown},
-    answer{"amqp:illegal-state", verdict::unknown},
-    answer{"amqp:internal-error", verdict::unknown},
-    answer{"com.microsoft:operation-cancelled", verdict::unknown},
-    answer{"com.microsoft:timeout", verdict::unknown},
-    answer{"proton:io", verdict::unknown},
-    // No outcome in time, or a connection that broke once the transfer was on its way: unknown.
+/// What goes before waybill::wire::azure_amqp_errors: the outcomes of a delivery, and conditions
+/// with which one is rejected or a link, a session or a connection is closed.
+inline constexpr error_code amqp_own[]{
+    // No errors, so no table of errors has them.
+    {"accepted", answer::accepted},
+    {"released", answer::transient},
+    {"modified", answer::transient},
+    {"rejected", answer::permanent},  // without a condition
+    // No line is to blame, as all of them are sent alike: the next is not allowed, either. The peer
+    // may not know batches, for one, or not let us send.
+    {"amqp:not-allowed", answer::infrastructure},
+    {"amqp:not-implemented", answer::infrastructure},
+    // Somebody has intervened, as a broker that goes down says; we may connect again later.
+    {"amqp:connection:forced", answer::unknown},
+    {"amqp:link:detach-forced", answer::unknown},
+    // No outcome in time, or a connection that broke once the transfer was on its way: unknown. So
+    // is a transfer without an outcome on a link that was closed, whatever the condition says; but
+    // for too large, which is said of it, and for a link that is somebody else's now.
 };
 
 class proton_amqp {
@@ -105,10 +89,9 @@ public:
         try {
             connect();
         } catch (const socket_error& e) {
-            const verdict v = verdict_on(amqp_answers, code_of(why_));
+            const answer a = meaning(why_);
             disconnect(e.what());
-            // Other than a no to us, it is a matter of time; nothing has been sent.
-            return v == verdict::stop ? outcome_of(v, said_) : not_connected(said_);
+            return not_connected(said_, a);
         }
         try {
             return style_ == style::batched ? send_as_one(bodies) : send_each(bodies);
@@ -133,11 +116,11 @@ private:
         if (bodies.size() == 1) transfer_ = encoded(bodies.front());  // one is no batch
         pn_delivery_t* const d = link_->put(
             transfer_, bodies.size() == 1 ? amqp_link::format::message : amqp_link::format::batch);
-        said_ = link_->outcome_from(d);
+        const answer a = answer_to(d);
         pn_delivery_settle(d);
         counted c{.actual = transfer_.size(), .limit = {}};
         if (link_->largest() != 0) c.limit = link_->largest();
-        return outcome_of(verdict_on(amqp_answers, code_of(said_)), said_, c);
+        return outcome_of(a, said_, told(waybill::wire::dialect::azure_amqp, said_, c));
     }
 
     waybill::send_outcome send_each(std::span<const std::string_view> bodies)
@@ -150,11 +133,10 @@ private:
         bool missing = false;
         std::string worst = "accepted";
         for (std::size_t i = 0; i != sent.size(); ++i) {
-            said_ = link_->outcome_from(sent[i]);
-            const verdict v = verdict_on(amqp_answers, code_of(said_));
-            missing = missing || v == verdict::unknown || !link_->is_open();
-            if (v != verdict::accepted) {
-                faults_.push_back({i, fault_of(v)});
+            const answer a = answer_to(sent[i]);
+            missing = missing || a == answer::unknown || !link_->is_open();
+            if (a != answer::accepted) {
+                faults_.push_back({i, failure_of(a)});
                 worst = said_;
             }
         }
@@ -202,10 +184,21 @@ private:
         link_.reset();
     }
 
-    /// The name of a condition, without what else was said.
-    [[nodiscard]] static std::string_view code_of(std::string_view said)
+    /// What came of a delivery.
+    [[nodiscard]] answer answer_to(pn_delivery_t* d)
     {
-        return said.substr(0, said.find(": "));
+        said_ = link_->outcome_from(d);
+        const answer a = meaning(said_);
+        const bool clear = a == answer::too_large || a == answer::ownership_lost;
+        return clear || amqp_link::has_outcome(d) ? a : answer::unknown;
+    }
+
+    /// Of an outcome or a condition by its name, without what else was said.
+    [[nodiscard]] static answer meaning(std::string_view said)
+    {
+        using waybill::wire::azure_amqp_errors;
+        const std::string_view code = said.substr(0, said.find(": "));
+        return waybill::wire::find(amqp_own, azure_amqp_errors, code).value_or(answer::unknown);
     }
 
     amqp_address at_;

@@ -17,7 +17,6 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQS_HPP
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -29,46 +28,31 @@
 
 #include <nlohmann/json.hpp>
 
+#include "number.hpp"
 #include "socket.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
+#include <waybill/wire/error_codes_aws.hpp>
 
 namespace engines {
 
-/// Errors of the whole request, and codes of entries that failed.
-inline constexpr std::array sqs_answers{
-    answer{"BatchRequestTooLong", verdict::too_large},
-    answer{"TooManyEntriesInBatchRequest", verdict::too_large},
-    answer{"ThrottlingException", verdict::throttled},
-    answer{"RequestThrottled", verdict::throttled},
-    answer{"KmsThrottled", verdict::throttled},
-    answer{"ServiceUnavailable", verdict::transient},
-    answer{"QueueDeletedRecently", verdict::transient},
-    answer{"InvalidMessageContents", verdict::permanent},
-    answer{"InvalidParameterValue", verdict::permanent},
-    answer{"InvalidAttributeValue", verdict::permanent},
-    answer{"MissingParameter", verdict::permanent},
-    answer{"EmptyBatchRequest", verdict::permanent},
-    answer{"BatchEntryIdsNotDistinct", verdict::permanent},
-    answer{"InvalidBatchEntryId", verdict::permanent},
-    answer{"UnsupportedOperation", verdict::permanent},
-    answer{"QueueDoesNotExist", verdict::stop},
-    answer{"NonExistentQueue", verdict::stop},
-    answer{"InvalidAddress", verdict::stop},
-    answer{"InvalidSecurity", verdict::stop},
-    answer{"AccessDeniedException", verdict::stop},
-    answer{"MissingAuthenticationToken", verdict::stop},
-    answer{"UnrecognizedClientException", verdict::stop},
-    answer{"ExpiredTokenException", verdict::stop},
-    answer{"KmsAccessDenied", verdict::stop},
-    answer{"KmsDisabled", verdict::stop},
-    answer{"KmsInvalidKeyUsage", verdict::stop},
-    answer{"KmsInvalidState", verdict::stop},
-    answer{"KmsNotFound", verdict::stop},
-    answer{"KmsOptInRequired", verdict::stop},
-    answer{"InternalError", verdict::unknown},  // of an entry: it has not been taken
-    answer{"InternalFailure", verdict::unknown},
+/// What goes before waybill::wire::sqs_errors and aws_common_errors, of a whole request.
+inline constexpr error_code sqs_own[]{
+    // Too large by itself, or something that the queue has no use for; so no table has it. The text
+    // tells the first from the second, and is asked before.
+    {"InvalidParameterValue", answer::permanent},
+    // All requests here have the same parameters: no line is to blame.
+    {"MissingParameter", answer::infrastructure},
     // No answer in time, a connection that broke, or an answer that is none of these: unknown.
+};
+
+/// The same of an entry under "Failed". Those cannot be enqueued, as the description of
+/// SendMessageBatchResult says: so what may have arrived as a whole request has not as an entry.
+/// Of a code that nobody knows, SenderFault tells whether there is any use in sending it again.
+inline constexpr error_code sqs_entry_own[]{
+    {"InternalError", answer::transient},
+    {"InternalFailure", answer::transient},
+    {"InvalidParameterValue", answer::permanent},
 };
 
 class sqs {
@@ -91,7 +75,7 @@ public:
         if (r.status != 200) throw socket_error(said_);
         const std::string size = text_at(r.body.value("Attributes", nlohmann::json::object()),
                                          "MaximumMessageSize");
-        return {{.bytes = number_behind(size, "").value_or(1'048'576), .items = 10}, true};
+        return {{.bytes = number_in(size).value_or(1'048'576), .items = 10}, true};
     }
 
     /// What a body takes of the limit.
@@ -113,10 +97,11 @@ public:
         try {
             const reply r = request("SendMessageBatch", entries);
             if (r.status == 200) return entry_by_entry(r.body, bodies.size(), *c.actual);
-            const auto sent = number_behind(said_, "You have sent ");
-            c.limit = number_behind(said_, "longer than ");
-            if (sent) c.actual = sent;
-            return outcome_of(verdict_on(sqs_answers, r.error), said_, c);
+            // Numbers of one entry: without it, the others would have been taken.
+            const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
+            if (n && n->of == waybill::wire::extent::item) return waybill::refused{};
+            const answer a = meaning(sqs_own, r.error).value_or(answer::unknown);
+            return outcome_of(a, said_, told(dialect::sqs, said_, c));
         } catch (const socket_error& e) {
             said_ = e.what();
             connection_.reset();
@@ -128,8 +113,10 @@ public:
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
 private:
+    using dialect = waybill::wire::dialect;
+
     struct reply {
-        int status = 0;
+        std::uint64_t status = 0;
         std::string error{};
         nlohmann::json body{};
     };
@@ -168,7 +155,7 @@ private:
             const auto entries = body.find(list);
             if (entries == body.end() || !entries->is_array()) return;
             for (const nlohmann::json& e : *entries) {
-                const auto i = number_behind(text_at(e, "Id"), "");
+                const auto i = number_in(text_at(e, "Id"));
                 if (!i || *i >= items) continue;
                 told[*i] = true;
                 take(*i, e);
@@ -178,8 +165,9 @@ private:
         each("Failed", [&](std::uint64_t i, const nlohmann::json& e) {
             const std::string code = text_at(e, "Code");
             const bool ours = e.value("SenderFault", false);
-            const verdict otherwise = ours ? verdict::permanent : verdict::transient;
-            faults_.push_back({i, fault_of(verdict_on(sqs_answers, plain(code), otherwise))});
+            const answer otherwise = ours ? answer::permanent : answer::transient;
+            const answer a = meaning(sqs_entry_own, code).value_or(otherwise);
+            faults_.push_back({i, failure_of(a)});
             said_ = code + ": " + text_at(e, "Message");
         });
         for (const bool t : told) {
@@ -197,12 +185,13 @@ private:
                            "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
         connection_->write(body);
         const std::string first = connection_->line();
-        reply r{.status = static_cast<int>(number_behind(first, "HTTP/1.1 ").value_or(0))};
+        if (!first.starts_with("HTTP/1.1 ")) throw socket_error("no answer by HTTP: " + first);
+        reply r{.status = number_in(first, "HTTP/1.1 ", " ").value_or(0)};
         std::optional<std::uint64_t> size;
         bool closes = false;
         for (std::string h = connection_->line(); !h.empty(); h = connection_->line()) {
             for (char& c : h) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-            if (h.starts_with("content-length: ")) size = number_behind(h, ": ");
+            if (h.starts_with("content-length: ")) size = number_in(std::string_view(h).substr(16));
             closes = closes || h == "connection: close";
         }
         if (!size) throw socket_error("an answer of unknown length: " + first);
@@ -210,7 +199,7 @@ private:
         if (closes) connection_.reset();
         if (!r.body.is_object()) throw socket_error("an answer that is no JSON: " + first);
         const std::string type = text_at(r.body, "__type");
-        r.error = plain(type.substr(type.find('#') + 1));
+        r.error = type.substr(type.find('#') + 1);
         if (r.status != 200) said_ = r.error + ": " + text_at(r.body, "message");
         return r;
     }
@@ -222,12 +211,12 @@ private:
 
     [[nodiscard]] std::string url() const { return "http://" + host_ + ":" + port_ + "/" + queue_; }
 
-    /// Codes are also written as the older protocol has them.
-    [[nodiscard]] static std::string plain(std::string_view code)
+    /// Codes have two names, of which the table has both.
+    [[nodiscard]] static std::optional<answer> meaning(std::span<const error_code> own,
+                                                       std::string_view code)
     {
-        constexpr std::string_view before = "AWS.SimpleQueueService.";
-        if (code.starts_with(before)) code.remove_prefix(before.size());
-        return std::string(code);
+        const auto a = waybill::wire::find(own, waybill::wire::sqs_errors, code);
+        return a ? a : waybill::wire::find(waybill::wire::aws_common_errors, code);
     }
 
     [[nodiscard]] static std::string text_at(const nlohmann::json& j, const char* name)

@@ -1,62 +1,39 @@
 // SPDX-License-Identifier: MIT
 //
-// verdict: what the codes of a broker's client mean, one line each.
+// verdict: from a broker's code to what the sender is told.
 //
-// Each adapter in engines/ begins with a table of all the codes that it knows, so that its reader
-// can hold it against the broker's manual:
+// What a code means stands in the library's table of the service, and each adapter in engines/
+// begins with a list of its own that goes first: what no table of errors can have, as "accepted",
+// and where this program has to take a code in another way, with the reason:
 //
-//     inline constexpr std::array answers{
-//         answer{"INSERTED", verdict::accepted},
-//         answer{"JOB_TOO_BIG", verdict::too_large},
-//         answer{"DRAINING", verdict::throttled},
+//     inline constexpr error_code nats_own[]{
+//         {"PONG", answer::accepted},
+//         {"Stale Connection", answer::unknown},  // it may come behind a publish that was taken
 //     };
-//     waybill::send_outcome o = outcome_of(verdict_on(answers, code), text);
+//     answer a = find(nats_own, waybill::wire::nats_errors, code).value_or(answer::unknown);
+//     waybill::send_outcome o = outcome_of(a, text);
 //
-// A code that is not in the table is `unknown`: such an answer may come before or after the batch
-// has been stored, and only the identical batch may be sent again.
+// A code that is in neither is `unknown`: such an answer may come before or after the batch has
+// been stored, and only the identical batch may be sent again. The one thing that is the same for
+// all brokers is here: the outcome of each answer.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
 #define WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
 
-#include <array>
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <waybill/batch.hpp>
+#include <waybill/wire/error_codes.hpp>
+#include <waybill/wire/refusal_text.hpp>
 
 namespace engines {
 
-enum class verdict : std::uint8_t {
-    accepted,   ///< It has all of it.
-    too_large,  ///< It has nothing of it, and fewer at a time would do.
-    throttled,  ///< It has nothing of it and wants to be left alone for a while.
-    transient,  ///< It has nothing of it; the same may work later.
-    permanent,  ///< It has nothing of it, and never will.
-    stop,       ///< It has nothing of it, and will take nothing else from us either.
-    unknown,    ///< It may have it.
-};
-
-struct answer {
-    std::string_view code{};
-    verdict means = verdict::unknown;
-};
-
-template <std::size_t N>
-[[nodiscard]] constexpr verdict verdict_on(const std::array<answer, N>& table,
-                                           std::string_view code,
-                                           verdict otherwise = verdict::unknown)
-{
-    for (const answer& a : table) {
-        if (a.code == code) return a.means;
-    }
-    return otherwise;
-}
+using waybill::wire::answer;
+using waybill::wire::error_code;
 
 /// What there is to know about the sizes, if anything.
 struct counted {
@@ -64,57 +41,59 @@ struct counted {
     std::optional<std::uint64_t> limit{};
 };
 
-/// What the sender is told. `text` is the broker's own.
-[[nodiscard]] inline waybill::send_outcome outcome_of(verdict v, std::string text, counted c = {})
+/// What the broker's words say of the whole batch goes before what we know ourselves.
+[[nodiscard]] constexpr counted told(waybill::wire::dialect d, std::string_view text, counted ours)
 {
-    using waybill::fault_class;
-    switch (v) {
-        case verdict::accepted: return waybill::accepted{.actual = c.actual};
-        case verdict::too_large: return waybill::refused{.actual = c.actual, .limit = c.limit};
-        case verdict::throttled: return waybill::throttled{};
-        case verdict::transient:
-            return waybill::failed{.how = fault_class::transient, .text = std::move(text)};
-        case verdict::permanent:
-            return waybill::failed{.how = fault_class::permanent, .text = std::move(text)};
-        case verdict::stop:
-            return waybill::failed{.how = fault_class::cancelled, .text = std::move(text)};
-        case verdict::unknown: break;
+    const auto numbers = waybill::wire::read_refusal(d, text);
+    if (!numbers || numbers->of != waybill::wire::extent::request) return ours;
+    if (numbers->actual) ours.actual = numbers->actual;
+    if (numbers->limit) ours.limit = numbers->limit;
+    return ours;
+}
+
+/// How a line fails that was not taken. Where the destination or the right to it is missing, no
+/// line behind it fares better until somebody has put that right: so the sender stops.
+[[nodiscard]] constexpr waybill::fault_class failure_of(answer a)
+{
+    if (a == answer::infrastructure) return waybill::fault_class::cancelled;
+    return waybill::wire::fault_of(a);
+}
+
+/// What the sender is told of a batch. `text` is the broker's own.
+[[nodiscard]] inline waybill::send_outcome outcome_of(answer a, std::string text, counted c = {})
+{
+    switch (a) {
+        case answer::accepted: return waybill::accepted{.actual = c.actual};
+        case answer::too_large: return waybill::refused{.actual = c.actual, .limit = c.limit};
+        case answer::too_many: return waybill::refused{};  // by count, so its bytes teach nothing
+        case answer::throttled: return waybill::throttled{};
+        case answer::transient:
+        case answer::permanent:
+        case answer::infrastructure:
+        case answer::ownership_lost:
+            return waybill::failed{.how = failure_of(a), .text = std::move(text)};
+        case answer::unknown: break;
     }
     return waybill::unknown{};
 }
 
-/// The same for one entry of a batch, of which the others were taken.
-[[nodiscard]] constexpr waybill::fault_class fault_of(verdict v)
+/// Nothing was sent, as there is no connection: so no line is to blame. A no that stays a no stops
+/// the sender; anything else is a matter of time, and of so many tries.
+[[nodiscard]] inline waybill::send_outcome not_connected(std::string text,
+                                                         answer a = answer::unknown)
 {
-    using waybill::fault_class;
-    switch (v) {
-        case verdict::accepted: return fault_class::none;
-        case verdict::too_large:
-        case verdict::permanent: return fault_class::permanent;
-        case verdict::stop: return fault_class::cancelled;
-        case verdict::throttled:
-        case verdict::transient:
-        case verdict::unknown: break;
+    switch (a) {
+        case answer::throttled:
+        case answer::infrastructure:
+        case answer::ownership_lost: return outcome_of(a, std::move(text));
+        case answer::permanent: return outcome_of(answer::infrastructure, std::move(text));
+        case answer::accepted:
+        case answer::too_large:
+        case answer::too_many:
+        case answer::transient:
+        case answer::unknown: break;
     }
-    return fault_class::transient;
-}
-
-/// Nothing was sent, as there is no connection.
-[[nodiscard]] inline waybill::send_outcome not_connected(std::string text)
-{
     return waybill::failed{.how = waybill::fault_class::infrastructure, .text = std::move(text)};
-}
-
-/// The number that follows these words, as in "longer than 262144 bytes".
-[[nodiscard]] inline std::optional<std::uint64_t> number_behind(std::string_view text,
-                                                                std::string_view words)
-{
-    const std::size_t at = text.find(words);
-    if (at == std::string_view::npos) return {};
-    text.remove_prefix(at + words.size());
-    std::uint64_t n = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), n).ec != std::errc{}) return {};
-    return n;
 }
 
 /// What is known of a broker before anything is sent: its limits, and how it counts.

@@ -6,15 +6,13 @@
 #define WAYBILL_EXAMPLES_MAILROOM_FOLDER_HPP
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
+
+#include "../support/program.hpp"
 
 namespace mailroom {
 
-/// What the user can do something about; its text is all he needs to see.
-struct complaint : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using support::complaint;
 
 /// The size of a file that can be read from any place. Throws a complaint if it is none.
 [[nodiscard]] std::uint64_t input_size(const std::string& path);

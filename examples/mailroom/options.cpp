@@ -2,13 +2,12 @@
 
 #include "options.hpp"
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../support/program.hpp"
 #include "event.hpp"
 
 // CMake says where the recording is; by hand it is looked for where one stands.
@@ -45,14 +44,6 @@ ending wrong(std::string text)
     return {2, std::move(text) + "\nmailroom --help tells what there is."};
 }
 
-std::optional<std::uint64_t> value_of(std::string_view digits)
-{
-    std::uint64_t n = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return {};
-    return n;
-}
-
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
@@ -61,7 +52,7 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     if (name == "--db") o.db = value;
     if (name == "--report") o.report = value;
     if (name == "--limit") {
-        const auto n = value_of(value);
+        const auto n = support::number_in(value);
         if (!n) return wrong(fmt::format("--limit {}: a number of bytes is expected", value));
         if (*n < smallest_limit) {
             return wrong(fmt::format(
@@ -78,7 +69,7 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
         if (!o.stop) return wrong(fmt::format("--hold {}: no such phase", value));
     }
     if (name == "--worker") {
-        const auto n = value_of(value);
+        const auto n = support::number_in(value);
         if (!n || *n > 1'023) return wrong("--worker: a file descriptor is expected");
         o.worker = static_cast<int>(*n);
     }
@@ -92,7 +83,9 @@ std::variant<options, ending> options_in(int argc, char** argv)
     options o;
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
-        if (name == "--help" || name == "-h") return ending{0, fmt::format(usage, o.limit, smallest_limit)};
+        if (name == "--help" || name == "-h") {
+            return ending{0, fmt::format(usage, o.limit, smallest_limit)};
+        }
         if (name == "--plain") {
             o.plain = true;
         } else if (name == "--naive") {

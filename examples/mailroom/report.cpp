@@ -3,10 +3,6 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -20,18 +16,8 @@ namespace mailroom {
 
 namespace {
 
-/// 8,812
-std::string grouped(std::uint64_t n)
-{
-    std::string s = std::to_string(n);
-    for (std::size_t at = s.size(); at > 3;) s.insert(at -= 3, 1, ',');
-    return s;
-}
-
-std::string counted(std::uint64_t n, std::string_view what)
-{
-    return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
-}
+using support::counted;
+using support::grouped;
 
 std::string joined(const std::vector<std::string>& parts)
 {
@@ -77,22 +63,6 @@ progress::~progress()
 {
     if (terminal_) say("\r\033[K");
     else if (shown_ != 0) say(fmt::format("{}: at last, {}\n", who_, last_));
-}
-
-void say(const std::string& what)
-{
-    std::fputs(what.c_str(), stderr);
-    std::fflush(stderr);
-}
-
-void expect_report(const options& o)
-{
-    if (o.report.empty()) return;
-    errno = 0;
-    if (!std::ofstream(o.report, std::ios::app)) {
-        throw complaint(fmt::format("the report cannot be written to {}: {}", o.report,
-                                    std::strerror(errno)));
-    }
 }
 
 void progress::show(const tally& t)
@@ -176,9 +146,7 @@ void write_report(const options& o, const results& r)
     j["wrong"] = r.waybill.found.wrong;
     j["seconds"] = r.seconds;
     if (r.naive) j["naive"] = figures(*r.naive);
-    std::ofstream file(o.report);
-    file << j.dump(2) << '\n' << std::flush;
-    if (!file) throw complaint(fmt::format("the report cannot be written to {}", o.report));
+    support::write_file("report", o.report, j.dump(2) + '\n');
 }
 
 }  // namespace mailroom

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "../support/program.hpp"
 #include "options.hpp"
 #include "supervisor.hpp"
 #include "verify.hpp"
@@ -30,11 +31,7 @@ struct results {
     bool temporary = false;
 };
 
-/// Says something beside the result. On stderr, and if that is closed, to nobody.
-void say(const std::string& what);
-
-/// Notices beforehand that the report could not be written.
-void expect_report(const options& o);
+using support::say;
 
 /// A bar on a terminal, a line now and then elsewhere; on stderr, so that it is in nobody's way.
 class progress {

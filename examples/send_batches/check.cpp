@@ -61,7 +61,7 @@ void check_report(std::uint64_t lines, results& r)
     for (const waybill::item_report& i : r.report.outcomes) {
         for (std::uint64_t n = i.items.first; n != i.items.end(); ++n) {
             if (n >= lines || ended[n]) {
-                r.wrong.push_back(fmt::format("line {} has ended twice", n + 1));
+                r.wrong.push_back(fmt::format("line {} has ended twice", r.numbers.of(n)));
                 return;
             }
             ended[n] = true;
@@ -69,7 +69,7 @@ void check_report(std::uint64_t lines, results& r)
     }
     for (std::uint64_t n = 0; n != lines; ++n) {
         if (ended[n] || (r.report.stopped && n >= r.report.taken)) continue;
-        r.wrong.push_back(fmt::format("line {} has come to no end", n + 1));
+        r.wrong.push_back(fmt::format("line {} has come to no end", r.numbers.of(n)));
         return;
     }
 }

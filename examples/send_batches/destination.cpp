@@ -134,14 +134,15 @@ destination into(std::string name, std::shared_ptr<Engine> e)
 
 using opener = destination (*)(const std::string& to, const address& a);
 
-/// One line a broker: how --to begins and goes on, its usual port, who speaks to it, and what is
-/// missing where nobody does.
+/// One line a broker: how --to begins and goes on, its usual port, who speaks to it, what is
+/// missing where nobody does, and what it does not promise.
 struct place {
     std::string_view begins{};
     std::string_view form{};
     std::string_view port{};
     opener open{};
     std::string_view missing{};
+    std::string_view caveat{};
 };
 
 template <class Engine>
@@ -184,10 +185,10 @@ constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-p
 constexpr std::array known{
     place{"amqp://", "amqp://HOST:PORT/QUEUE", "5672", amqp, proton},
     place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
-    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {}},
-    place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>,
-          {}},
-    place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs, {}},
+    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {},
+          "core NATS keeps nothing without a subscriber"},
+    place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
+    place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs},
 };
 
 constexpr std::string_view sqlite = "sqlite:";
@@ -199,16 +200,21 @@ std::string places()
     std::string all = "sqlite:FILE";
     for (const place& p : known) {
         all += fmt::format("\n                     {}", p.form);
-        if (!p.open) all += fmt::format(" ({})", p.missing);
+        const std::string_view aside = p.open ? p.caveat : p.missing;
+        if (!aside.empty()) all += fmt::format(" ({})", aside);
     }
     return all;
 }
 
+std::string queue_file(const options& o)
+{
+    return o.to.starts_with(sqlite) ? o.to.substr(sqlite.size()) : std::string();
+}
+
 destination open_destination(const options& o)
 {
-    if (o.to.empty() || (o.to.starts_with(sqlite) && o.to != sqlite)) {
-        const std::string file = o.to.empty() ? "" : o.to.substr(sqlite.size());
-        return into_sqlite(file, o.limit.value_or(queue_limit));
+    if (o.to.empty() || !queue_file(o).empty()) {
+        return into_sqlite(queue_file(o), o.limit.value_or(queue_limit));
     }
     for (const place& p : known) {
         if (!o.to.starts_with(p.begins)) continue;
@@ -217,6 +223,7 @@ destination open_destination(const options& o)
         try {
             destination d = p.open(o.to, a);
             if (o.limit) d.told.limit.bytes = *o.limit;
+            d.caveat = p.caveat;
             return d;
         } catch (const engines::socket_error& e) {
             throw complaint(fmt::format("--to {}: {}", o.to, e.what()));

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "../engines/verdict.hpp"
+#include "../support/program.hpp"
 #include "options.hpp"
 #include <waybill/batch.hpp>
 
@@ -21,10 +21,7 @@ namespace send_batches {
 inline constexpr std::uint64_t queue_limit = 65'536;    ///< Of SQLite, unless told otherwise.
 inline constexpr std::uint64_t first_guess = 1'048'576;  ///< A limit of many brokers.
 
-/// What the program refuses to do, in words for the user.
-struct complaint : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using support::complaint;
 
 struct destination {
     std::string name{};
@@ -34,6 +31,8 @@ struct destination {
     /// Bodies and the number of the attempt, which is the same only for the identical batch.
     std::function<waybill::send_outcome(std::span<const std::string_view>, std::uint64_t)> send{};
     std::function<std::string()> said{};  ///< The broker's last answer in its own words.
+    /// What it does not promise of a line that it has accepted. Empty: it keeps all of them.
+    std::string_view caveat{};
     /// Hands over every body that this run has put there, in order. Empty where that would take
     /// them away from whoever is to read them.
     std::function<void(const std::function<void(std::string_view)>&)> read_back{};
@@ -41,6 +40,9 @@ struct destination {
 
 /// All forms of --to that this program was built with, and what it takes to have the others.
 [[nodiscard]] std::string places();
+
+/// The file of --to sqlite:FILE, and empty for any other.
+[[nodiscard]] std::string queue_file(const options& o);
 
 /// Opens it. Throws a complaint if there is no such place, or nobody answers there.
 [[nodiscard]] destination open_destination(const options& o);

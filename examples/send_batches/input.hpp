@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // input: the lines of a file or a pipe, read once, and what is needed to check later what became of
-// them: 16 bytes a line.
+// them: 16 bytes a line, and 8 a blank one.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_INPUT_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_INPUT_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
@@ -30,7 +31,24 @@ struct trace {
     std::uint64_t sum = 0;
 };
 
-/// A range that can be walked once. Blank lines are no lines.
+/// Which line of the input an item is. Blank lines are no items, but they count: a user looks for a
+/// line by its number.
+class line_numbers {
+public:
+    void blank_after(std::uint64_t items) { blanks_.push_back(items); }
+    /// The first line is 1, and the first item is 0.
+    [[nodiscard]] std::uint64_t of(std::uint64_t item) const
+    {
+        const auto behind = std::upper_bound(blanks_.begin(), blanks_.end(), item);
+        return item + 1 + static_cast<std::uint64_t>(behind - blanks_.begin());
+    }
+    [[nodiscard]] std::uint64_t blank() const noexcept { return blanks_.size(); }
+
+private:
+    std::vector<std::uint64_t> blanks_{};  // the items before each
+};
+
+/// A range that can be walked once. Blank lines are no items of it.
 class lines {
 public:
     explicit lines(std::istream& in) : in_(in) {}
@@ -70,7 +88,7 @@ public:
     /// The lines that have been read so far.
     [[nodiscard]] const std::vector<trace>& read() const noexcept { return read_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::uint64_t blank() const noexcept { return blank_; }
+    [[nodiscard]] const line_numbers& numbers() const noexcept { return numbers_; }
     /// Reading ended before the end of the input.
     [[nodiscard]] bool broken() const { return in_.bad(); }
 
@@ -78,12 +96,12 @@ private:
     void advance()
     {
         while (std::getline(in_, line_)) {
-            bytes_ += line_.size() + 1;
+            bytes_ += line_.size() + (in_.eof() ? 0 : 1);  // the last one may have no newline
             if (line_.find_first_not_of(" \t\r") != std::string::npos) {
                 read_.push_back({line_.size(), checksum(line_)});
                 return;
             }
-            ++blank_;
+            numbers_.blank_after(read_.size());
         }
         over_ = true;
     }
@@ -92,7 +110,7 @@ private:
     std::string line_{};
     std::vector<trace> read_{};
     std::uint64_t bytes_ = 0;
-    std::uint64_t blank_ = 0;
+    line_numbers numbers_{};
     bool over_ = false;
 };
 

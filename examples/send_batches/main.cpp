@@ -4,13 +4,16 @@
 //
 //     send_all -> what came of it   work.cpp         the one loop, whatever the broker is
 //     --to scheme://...             destination.cpp  which adapter in engines/ speaks to it
+//     --calibration, or a guess     known.cpp        what is known before, and kept for next time
 //     codes -> outcomes             ../engines/*.hpp a table at the head of each
 //     bars, totals, JSON            report.cpp
 //
 // Without arguments: the recording of the mailroom into an SQLite queue whose limit and whose
 // headers nobody has told of. It guesses, is refused, learns, and reads the queue back at the end.
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "destination.hpp"
+#include "known.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "work.hpp"
@@ -34,25 +38,47 @@ std::ifstream readable(const std::string& path)
     if (!std::filesystem::exists(path)) throw complaint("there is no file " + path);
     if (std::filesystem::is_directory(path)) throw complaint(path + " is a folder");
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw complaint("cannot read " + path);
+    if (!in) throw complaint(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     return in;
+}
+
+/// What cannot be written, or must not be, is noticed before anything is sent.
+void expect_files(const options& o)
+{
+    // The standard input may be a file, too.
+    const std::string input = o.input == "-" ? "/dev/stdin" : o.input;
+    expect_known(o, input);
+    support::expect_file("report", o.report,
+                         {{"the input", input},
+                          {"the queue", queue_file(o)},
+                          {"the calibration", o.calibration}});
 }
 
 int run(const options& o)
 {
-    expect_report(o);
+    expect_files(o);
+    const bool piped = o.input == "-";
+    if (piped && std::filesystem::is_directory("/dev/stdin")) {
+        throw complaint("the standard input is a folder");
+    }
     std::ifstream file;
-    if (o.input != "-") file = readable(o.input);
+    if (!piped) file = readable(o.input);
+    const waybill::calibration known = known_from(o.calibration);
     destination to = open_destination(o);
     results r;
     {
         picture bars(o, to.limit.bytes);
-        r = send_lines(o, to, o.input == "-" ? std::cin : file,
+        r = send_lines(o, to, known, piped ? std::cin : file,
                        [&](const sent& s) { bars.show(s); });
     }
     print(o, to, r);
-    write_report(o, to, r);
+    try {
+        keep(o.calibration, r.learnt);
+    } catch (const complaint& c) {
+        r.wrong.emplace_back(c.what());
+    }
     for (const std::string& w : r.wrong) say(fmt::format("send_batches: {}\n", w));
+    write_report(o, to, r);
     return r.wrong.empty() && r.report.not_accepted == 0 && !r.report.stopped ? 0 : 1;
 }
 
@@ -70,6 +96,7 @@ int do_as_told(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    support::keep_standard_streams();
     std::ios::sync_with_stdio(false);
     try {
         const int code = do_as_told(argc, argv);

@@ -2,13 +2,12 @@
 
 #include "options.hpp"
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../support/program.hpp"
 #include "destination.hpp"
 
 // CMake says where the recording is; by hand it is looked for where one stands.
@@ -28,7 +27,8 @@ and tells what it has learnt about it and which lines did not get in.
   --to WHERE         {}
                      without it an SQLite queue that is removed at the end
   --input FILE       one JSON object a line, - for the standard input; without it a recording of
-                     what dpkg does. Blank lines are skipped, others are sent as they are
+                     what dpkg does. Blank lines are skipped; others are sent as they are, the \r
+                     of a line that ends in \r\n included
   --limit BYTES      of SQLite: what the queue takes in a batch (default {}); of any other: what
                      is believed at first, whatever the broker says of itself
   --items N          most lines in a batch
@@ -38,21 +38,14 @@ and tells what it has learnt about it and which lines did not get in.
   --plain            neither colours nor a bar that moves
   --help             this
 
-Who knows nothing begins with {} bytes a batch, and with lines that take no more than they have.
+Where nobody has told a limit it begins with a guess of {} bytes a batch, and with lines that take
+no more than they have.
 It exits with 0 if each line is where it should be, exactly once.
 )";
 
 ending wrong(std::string text)
 {
     return {2, std::move(text) + "\nsend_batches --help tells what there is."};
-}
-
-std::optional<std::uint64_t> number_in(std::string_view digits)
-{
-    std::uint64_t n = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    if (error != std::errc{} || end != digits.data() + digits.size() || n == 0) return {};
-    return n;
 }
 
 /// Sets an option that takes a value; what is wrong with it, if anything.
@@ -64,8 +57,10 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     if (name == "--report") o.report = value;
     if (name == "--calibration") o.calibration = value;
     if (name == "--limit" || name == "--items") {
-        const auto n = number_in(value);
-        if (!n) return wrong(fmt::format("{} {}: a number above zero is expected", name, value));
+        const auto n = support::number_in(value);
+        if (!n || *n == 0) {
+            return wrong(fmt::format("{} {}: a number above zero is expected", name, value));
+        }
         (name == "--limit" ? o.limit : o.items) = n;
     }
     return {};

@@ -3,15 +3,14 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include "known.hpp"
 
 #include <waybill/ext/fmt.hpp>
 #include <waybill/ext/json.hpp>
@@ -25,18 +24,8 @@ constexpr std::uint64_t most_odd = 30;
 constexpr std::size_t most_lines = 10;
 constexpr std::size_t width = 40;
 
-/// 8,812
-std::string grouped(std::uint64_t n)
-{
-    std::string s = std::to_string(n);
-    for (std::size_t at = s.size(); at > 3;) s.insert(at -= 3, 1, ',');
-    return s;
-}
-
-std::string counted(std::uint64_t n, std::string_view what)
-{
-    return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
-}
+using support::counted;
+using support::grouped;
 
 /// One line of a terminal, whatever a broker says.
 std::string short_line(std::string_view text)
@@ -48,23 +37,19 @@ std::string short_line(std::string_view text)
     return s;
 }
 
+/// A report of items, with the lines of the input instead of the numbers of items.
+std::string by_line(const waybill::item_report& i, const line_numbers& numbers)
+{
+    const std::string said = waybill::text(i);
+    const std::uint64_t first = numbers.of(i.items.first);
+    const std::string_view what = std::string_view(said).substr(said.find(':'));
+    if (i.items.count == 1) return fmt::format("line {}{}", first, what);
+    return fmt::format("lines {} to {}{}", first, numbers.of(i.items.end() - 1), what);
+}
+
+std::string_view note_on(bool guess) { return guess ? "; this limit is a guess" : ""; }
+
 }  // namespace
-
-void say(const std::string& what)
-{
-    std::fputs(what.c_str(), stderr);
-    std::fflush(stderr);
-}
-
-void expect_report(const options& o)
-{
-    if (o.report.empty()) return;
-    errno = 0;
-    if (!std::ofstream(o.report, std::ios::app)) {
-        throw complaint(fmt::format("the report cannot be written to {}: {}", o.report,
-                                    std::strerror(errno)));
-    }
-}
 
 picture::picture(const options& o, std::uint64_t limit)
     : limit_(limit),
@@ -123,6 +108,10 @@ void print(const options& o, const destination& to, const results& r)
         o.input == "-" ? "the standard input" : o.input.substr(o.input.find_last_of('/') + 1);
     fmt::print("{} from {} ({} bytes) into {}\n", counted(r.lines, "line"), input,
                grouped(r.input_bytes), to.name);
+    if (r.lines == 0 && r.wrong.empty()) {
+        fmt::print("nothing to do: there is no line in {}\n", input);
+        return;
+    }
     const auto row = [](std::string_view what, std::uint64_t n, const std::string& more = {}) {
         fmt::print("  {:<28}{:>10}{}\n", what, grouped(n), more);
     };
@@ -133,20 +122,30 @@ void print(const options& o, const destination& to, const results& r)
     if (r.failed != 0) row("failed", r.failed);
     if (r.unknown != 0) row("without an answer", r.unknown);
     if (r.report.resent_bytes != 0) row("bytes for nothing", r.report.resent_bytes);
-    row("lines that it has", r.report.accepted);
-    fmt::print("known before: {}\nlearnt:       {}\n", r.begun, r.learnt);
+    row(to.caveat.empty() ? "lines that it has" : "lines published", r.report.accepted);
+    fmt::print("known before: {}{}\n", r.begun, note_on(is_guess(r.begun)));
+    fmt::print("learnt:       {}{}\n", r.learnt, note_on(!r.limit_told && is_guess(r.learnt)));
     std::size_t listed = 0;
     std::size_t not_listed = 0;
     for (const waybill::item_report& i : r.report.outcomes) {
         if (i.outcome == waybill::item_outcome::accepted) continue;
         if (++listed > most_lines) ++not_listed;
-        else fmt::print("not there: {} (the first is 0)\n", short_line(waybill::text(i)));
+        else fmt::print("not there: {}\n", short_line(by_line(i, r.numbers)));
     }
     if (not_listed != 0) fmt::print("not there: and {} more\n", grouped(not_listed));
+    if (r.report.stopped && r.report.taken != 0) {
+        fmt::print("stopped: {}; nothing behind line {} was read\n", short_line(to.said()),
+                   r.numbers.of(r.report.taken - 1));
+    }
     if (!r.wrong.empty() || r.report.not_accepted != 0 || r.report.stopped) return;
-    if (r.checked) fmt::print("checked: each line is in the queue exactly once, in order\n");
-    else if (r.unknown == 0) fmt::print("it has said of each line, once, that it has it\n");
-    else fmt::print("it has said of each line that it has it; what had no answer was repeated\n");
+    if (r.checked) {
+        fmt::print("checked: each line is in the queue exactly once, in order\n");
+        return;
+    }
+    const std::string_view done = to.caveat.empty() ? "that it has it" : "that it was published";
+    if (r.unknown == 0) fmt::print("it has said of each line, once, {}", done);
+    else fmt::print("it has said of each line {}; what had no answer was repeated", done);
+    fmt::print("{}{}\n", to.caveat.empty() ? "" : "; ", to.caveat);
 }
 
 void write_report(const options& o, const destination& to, const results& r)
@@ -155,7 +154,10 @@ void write_report(const options& o, const destination& to, const results& r)
     nlohmann::json j = r.report;
     j["to"] = to.name;
     j["lines"] = r.lines;
-    j["blank_lines"] = r.blank;
+    j["blank_lines"] = r.numbers.blank();
+    for (std::size_t n = 0; n != r.report.outcomes.size(); ++n) {
+        j["outcomes"][n]["first_line"] = r.numbers.of(r.report.outcomes[n].items.first);
+    }
     j["input_bytes"] = r.input_bytes;
     j["fewest"] = r.fewest;
     j["partial"] = r.partial;
@@ -168,9 +170,7 @@ void write_report(const options& o, const destination& to, const results& r)
     j["checked"] = r.checked;
     j["wrong"] = r.wrong;
     j["seconds"] = r.seconds;
-    std::ofstream file(o.report);
-    file << j.dump(2) << '\n' << std::flush;
-    if (!file) throw complaint(fmt::format("the report cannot be written to {}", o.report));
+    support::write_file("report", o.report, j.dump(2) + '\n');
 }
 
 }  // namespace send_batches

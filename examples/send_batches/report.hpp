@@ -8,17 +8,14 @@
 #include <cstdint>
 #include <string>
 
+#include "../support/program.hpp"
 #include "destination.hpp"
 #include "options.hpp"
 #include "work.hpp"
 
 namespace send_batches {
 
-/// Says something beside the result. On stderr, and if that is closed, to nobody.
-void say(const std::string& what);
-
-/// Notices beforehand that the report could not be written.
-void expect_report(const options& o);
+using support::say;
 
 /// A bar a batch, against the limit. When there have been many, only what is not as it should be;
 /// on a terminal a line at the bottom tells how far it is.

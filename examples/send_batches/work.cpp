@@ -3,20 +3,16 @@
 #include "work.hpp"
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "check.hpp"
+#include "known.hpp"
 
 #include <waybill/ext/fmt.hpp>
-#include <waybill/ext/json.hpp>
 
 namespace send_batches {
 
@@ -30,37 +26,11 @@ waybill::send_policy policy_for(const options& o, const destination& to)
     if (o.blind) p.limit = {.items = to.told.limit.items};  // which no refusal would tell
     else p.exact_sizes = to.told.sizes;
     if (o.blind && o.limit && !to.read_back) p.limit.bytes = *o.limit;
-    if (p.limit.bytes == waybill::unlimited) p.limit.bytes = first_guess;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
     if (const auto bad = waybill::check(p)) {
         throw complaint(fmt::format("this cannot be sent by: {}", *bad));
     }
     return p;
-}
-
-/// What an earlier run has learnt, or nothing.
-waybill::calibration known_from(const std::string& file)
-{
-    if (file.empty() || !std::filesystem::exists(file)) return {};
-    std::ifstream in(file, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    if (!in) throw complaint(fmt::format("the calibration cannot be read from {}", file));
-    const auto known = waybill::parse_json<waybill::calibration>(text);
-    if (!known) throw complaint(fmt::format("{}: {}", file, waybill::text(known.error())));
-    return *known;
-}
-
-void keep(const std::string& file, const waybill::calibration& learnt)
-{
-    if (file.empty()) return;
-    // Beside it first: whoever is interrupted here still has what he had.
-    const std::string beside = file + ".new";
-    std::ofstream out(beside, std::ios::binary);
-    out << nlohmann::json(learnt).dump(2) << '\n' << std::flush;
-    std::error_code failed;
-    if (out) std::filesystem::rename(beside, file, failed);
-    if (out && !failed) return;
-    throw complaint(fmt::format("the calibration cannot be written to {}", file));
 }
 
 /// Sends one batch after the other and tells of each.
@@ -107,6 +77,7 @@ private:
                 in_words("refused");
                 s.bytes = x.actual.value_or(s.bytes);
                 if (x.limit) {
+                    r_.limit_told = true;
                     s.note += fmt::format("{}at most {}", s.note.empty() ? "" : ", ", *x.limit);
                 }
             },
@@ -141,13 +112,13 @@ private:
 
 }  // namespace
 
-results send_lines(const options& o, destination& to, std::istream& in,
-                   const std::function<void(const sent&)>& show)
+results send_lines(const options& o, destination& to, const waybill::calibration& known,
+                   std::istream& in, const std::function<void(const sent&)>& show)
 {
     const auto begun = clock::now();
     results r;
     const waybill::send_policy policy = policy_for(o, to);
-    waybill::sender sender(policy, known_from(o.calibration));
+    waybill::sender sender(policy, or_guess(known, policy.limit));
     r.begun = sender.learnt();
 
     lines input(in);
@@ -165,10 +136,9 @@ results send_lines(const options& o, destination& to, std::istream& in,
     if (input.broken()) r.wrong.emplace_back("the input cannot be read to its end");
 
     r.learnt = sender.learnt();
-    keep(o.calibration, r.learnt);
     r.lines = input.read().size();
     r.input_bytes = input.bytes();
-    r.blank = input.blank();
+    r.numbers = input.numbers();
     waybill::limits real = to.limit;
     real.items = policy.limit.items;
     r.fewest = fewest(input.read(), to, real);

@@ -34,19 +34,21 @@ struct results {
     waybill::calibration learnt{};  ///< and at the end.
     std::uint64_t lines = 0;
     std::uint64_t input_bytes = 0;
-    std::uint64_t blank = 0;
+    line_numbers numbers{};
     std::uint64_t fewest = 0;  ///< Batches, for one who knows all sizes beforehand.
     std::uint64_t partial = 0;
     std::uint64_t throttled = 0;
     std::uint64_t failed = 0;
     std::uint64_t unknown = 0;
+    bool limit_told = false;  ///< The broker has, in a refusal.
     bool checked = false;  ///< The queue has been read back.
     std::vector<std::string> wrong{};
     double seconds = 0;
 };
 
-/// Sends what `in` has. Calls `show` after each batch.
-[[nodiscard]] results send_lines(const options& o, destination& to, std::istream& in,
+/// Sends what `in` has to a destination of which so much is known. Calls `show` after each batch.
+[[nodiscard]] results send_lines(const options& o, destination& to,
+                                 const waybill::calibration& known, std::istream& in,
                                  const std::function<void(const sent&)>& show);
 
 }  // namespace send_batches

@@ -1,11 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The adapters in examples/engines hold what the library asks of them.
+# The adapters in examples/engines hold what the library asks of them, and take a broker's answers as
+# its tables say.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/stores"
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-    "$WAYBILL_SOURCE/tests/integration/engines/sqlite_store.cpp" -o "$work/sqlite_store" -lsqlite3
+# built NAME FLAGS...
+built()
+{
+    local name=$1
+    shift
+    "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
+        "$WAYBILL_SOURCE/tests/integration/engines/$name.cpp" -o "$work/$name" "$@"
+}
+# has HEADER
+has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
+
+built sqlite_store -lsqlite3
 "$work/sqlite_store" "$work/stores"
+if has nlohmann/json.hpp; then
+    built answers -pthread
+    timeout 120 "$work/answers"
+else
+    echo 'SKIP: answers: no nlohmann/json'
+fi
+if has proton/message.h; then
+    built answers_amqp -lqpid-proton -pthread
+    timeout 120 "$work/answers_amqp"
+else
+    echo 'SKIP: answers_amqp: no Qpid Proton'
+fi

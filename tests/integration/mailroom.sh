@@ -128,12 +128,20 @@ answers 2 --dump
 says '--dump needs --db'
 answers 1 --input small --report nowhere/report.json
 says 'the report cannot be written to nowhere/report.json: No such file'
+ln -s small small.link
+answers 1 --input small --report small.link
+says 'the report cannot be written to small.link: it is the input'
+answers 1 --input nothing --report new.json
+[ ! -e new.json ] || fail 'it has left an empty report'
 
 # Nobody is listening: that is no reason to crash, and what cannot be said is not done.
 if [ -w /dev/full ]; then
     "$mailroom" --plain --input small 2>/dev/full >said || fail 'it minds that nobody reads its progress'
     ! "$mailroom" --plain --input small >/dev/full 2>said || fail 'a summary that was not written counts as written'
     grep -q 'cannot be written to the standard output' said || fail 'it does not say why'
+    answers 1 --plain --input small --report /dev/full
+    says 'the report cannot be written to /dev/full: No space left on device'
+    says 'checked: '
 fi
 "$mailroom" --plain --input small >&- 2>&- <&- || fail 'it minds that it has no streams'
 

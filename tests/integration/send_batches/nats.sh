@@ -40,9 +40,35 @@ CONF
     to_the_byte "nats://127.0.0.1:$port/bytes" 65536 1
     stopped "$reader"
     cat exact over | cmp -s - got || fail 'NATS: what came out is not what went in'
+
+    # Nobody listens: nothing is sent into the void, and what was accepted is not called kept.
+    answers 1 --to "nats://127.0.0.1:$port/nobody"
+    says 'stopped: 503 no responders: nobody listens to nobody; nothing behind line '
+    is sends 1
+    is accepted 0
+    background reader "$python" "$here/readers.py" nats "$port" one got
+    reader=$pid
+    first_line reader >/dev/null
+    answers 0 --to "nats://127.0.0.1:$port/one" --input one
+    says 'lines published'
+    says 'once, that it was published; core NATS keeps nothing without a subscriber'
+    stopped "$reader"
+    answers 0 --help
+    says 'nats://HOST:PORT/SUBJECT (core NATS keeps nothing without a subscriber)'
     answers 1 --to "nats://127.0.0.1:$port/forbidden"
     says 'Permissions Violation'
     is sends 1
+    stopped "$server"
+
+    # Who may not have an inbox cannot be told that nobody listens, and sends all the same.
+    port=$(read_by port)
+    sed "s/^listen.*/listen: 127.0.0.1:$port/; s/permissions: {/& subscribe: { deny: [\"_INBOX.>\"] }, /" nats.conf >mute.conf
+    background nats nats-server -c mute.conf
+    server=$pid
+    listening "$port"
+    answers 0 --to "nats://127.0.0.1:$port/nobody" --input one
+    is accepted 1
+    says 'core NATS keeps nothing without a subscriber'
     stopped "$server"
     held+=(nats)
 fi

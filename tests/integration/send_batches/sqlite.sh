@@ -14,6 +14,8 @@ within 15 10 3
 [ "$(grep -c '#' out)" -eq $(($(number sends) - $(number refusals))) ] || fail 'not a bar for each batch'
 [ "$(grep -c 'x>> refused' out)" -eq "$(number refusals)" ] || fail 'a refusal is not marked'
 
+printf '{"n":1}\n' >one
+
 # What was learnt is kept: nothing is refused the second time.
 answers 0 --calibration learnt.json --limit 50000
 above refusals 0
@@ -22,6 +24,16 @@ answers 0 --calibration learnt.json --limit 50000
 is refusals 0
 [ "$(number sends)" -lt "$first" ] || fail "$(number sends) sends with the calibration, $first without"
 grep -q '"version"' learnt.json || fail 'the calibration has no version'
+
+# A guess is called one, and is not kept as what is documented. What the broker has told is no guess.
+answers 0 --input one --calibration guess.json
+[ "$(grep -c '; this limit is a guess$' out)" -eq 2 ] || fail 'the limit that nobody has told is not called a guess'
+grep -q '"documented": "unlimited"' guess.json || fail 'the guess is kept as documented'
+answers 0 --input one --calibration guess.json
+grep -q '^known before: .*; this limit is a guess$' out || fail 'kept, a guess is no guess any more'
+answers 0 --calibration guess.json
+grep -q '^learnt: .*: limit 65536 bytes' out || fail 'the limit is not learnt'
+! grep -q '^learnt: .* is a guess' out || fail 'what was learnt is called a guess'
 echo '{"version": 1, "limit": "much"}' >bad.json
 answers 1 --calibration bad.json
 says 'bad.json: /limit: expected'
@@ -36,16 +48,14 @@ is accepted "$lines"
 printf '\n{"n":1}\n  \r\n{"n":2}' | { answers 0 --input -; }
 is lines 2
 is blank_lines 2
-: >empty
-answers 0 --input empty
-is sends 0
+is input_bytes 20
 
 # A line that fits nowhere is named, and its neighbours are not harmed.
 { head -n 5 "$recording"; two_lines 100 70000; tail -n 5 "$recording"; } >large
 answers 1 --input large
 is accepted 11
 is not_accepted 1
-says 'item 6: too_large'
+says 'not there: line 7: too_large, '
 
 # A queue that loses, doubles or swaps is found out.
 cat >sql.cpp <<'SQL'

@@ -43,7 +43,7 @@ else
     queue 65536 reject=1:2
     answers 1 --to "sqs:http://127.0.0.1:$port/q"
     is not_accepted 1
-    says 'item 2: failed, permanent'
+    says 'not there: line 3: failed, permanent'
     [ "$(wc -l <got)" -eq $((lines - 1)) ] || fail 'SQS: more than the rejected entry is missing'
     answers 1 --to "sqs:http://127.0.0.1:$port/nowhere"
     says 'QueueDoesNotExist'

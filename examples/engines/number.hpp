@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// number: sizes and codes in the lines of a text protocol.
+//
+//     number_in("65535");                                           // 65535
+//     number_in("{\"max_payload\":65536,...", "\"max_payload\":", ",}");    // 65536
+//
+// Nothing is guessed: what is not digits and nothing else, or has more of them than 64 bits, is no
+// number, and neither is one whose end is not there. What a refusal says in words is read by
+// waybill::wire::read_refusal.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_NUMBER_HPP
+#define WAYBILL_EXAMPLES_ENGINES_NUMBER_HPP
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace engines {
+
+/// All of the text.
+[[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view text)
+{
+    std::uint64_t n = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, n);
+    if (error != std::errc{} || read != end) return {};
+    return n;
+}
+
+/// What stands between these words and the first of the characters that may end it.
+[[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view text,
+                                                            std::string_view words,
+                                                            std::string_view ends)
+{
+    const std::size_t at = text.find(words);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + words.size());
+    const std::size_t size = text.find_first_of(ends);
+    if (size == std::string_view::npos) return {};
+    return number_in(text.substr(0, size));
+}
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_NUMBER_HPP

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+#include "known.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../support/program.hpp"
+#include "destination.hpp"
+
+#include <waybill/ext/json.hpp>
+
+namespace send_batches {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// It is written here first: whoever is interrupted then, or has no room, still has what he had.
+std::string beside(const std::string& file) { return file + ".new"; }
+
+/// The file itself, where this is a link to it.
+std::string itself(const std::string& file)
+{
+    std::error_code e;
+    const bool link = fs::is_symlink(file, e) && fs::exists(file, e);
+    return link ? fs::canonical(file).string() : file;
+}
+
+}  // namespace
+
+void expect_known(const options& o, const std::string& input)
+{
+    if (o.calibration.empty()) return;
+    std::error_code e;
+    if (fs::exists(o.calibration, e) && !fs::is_regular_file(o.calibration, e)) {
+        throw complaint(fmt::format("the calibration cannot be kept in {}: it is no regular file",
+                                    o.calibration));
+    }
+    for (const std::string& file : {o.calibration, beside(itself(o.calibration))}) {
+        support::expect_file("calibration", file,
+                             {{"the input", input}, {"the queue", queue_file(o)}});
+    }
+}
+
+waybill::calibration known_from(const std::string& file)
+{
+    if (file.empty() || !fs::exists(file)) return {};
+    std::ifstream in(file, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in) throw complaint(fmt::format("the calibration cannot be read from {}", file));
+    const auto known = waybill::parse_json<waybill::calibration>(text);
+    if (!known) throw complaint(fmt::format("{}: {}", file, waybill::text(known.error())));
+    return *known;
+}
+
+waybill::calibration or_guess(const waybill::calibration& known, const waybill::limits& told)
+{
+    const bool any = !(known == waybill::calibration());
+    const waybill::calibration c = any ? known.under(told) : waybill::calibration(told);
+    waybill::calibration_state s = c.state();
+    if (s.limit != waybill::unlimited) return c;
+    s.limit = s.ceiling = first_guess;
+    return waybill::calibration(s);
+}
+
+bool is_guess(const waybill::calibration& c)
+{
+    const waybill::calibration_state s = c.state();
+    return s.documented == waybill::unlimited && s.limit == first_guess;
+}
+
+void keep(const std::string& file, const waybill::calibration& learnt)
+{
+    if (file.empty()) return;
+    const std::string to = itself(file);
+    std::error_code failed;
+    try {
+        support::write_file("calibration", beside(to), nlohmann::json(learnt).dump(2) + '\n');
+        fs::rename(beside(to), to, failed);
+        if (failed) {
+            throw complaint(fmt::format("the calibration cannot be written to {}: {}", file,
+                                        failed.message()));
+        }
+    } catch (const complaint&) {
+        fs::remove(beside(to), failed);
+        throw;
+    }
+}
+
+}  // namespace send_batches

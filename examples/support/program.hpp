@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// program: what the larger programs here have in common and no reader of them has to know: what is
+// said on the way, numbers as people type and read them, and the files that are written at the end.
+//
+//     support::expect_file("report", o.report, {{"the input", o.input}});    // before any work
+//     support::write_file("report", o.report, text);                         // and behind it
+//
+// Both throw a complaint that names the file and the reason.
+
+#ifndef WAYBILL_EXAMPLES_SUPPORT_PROGRAM_HPP
+#define WAYBILL_EXAMPLES_SUPPORT_PROGRAM_HPP
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace support {
+
+/// What the user can do something about; its text is all he needs to see.
+struct complaint : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Says something beside the result. On stderr, and if that is closed, to nobody.
+inline void say(const std::string& what)
+{
+    std::fputs(what.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+/// Where somebody has closed them, the next file that is opened would be taken for one of them.
+inline void keep_standard_streams()
+{
+    for (int stream = 0; stream != 3; ++stream) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) std::_Exit(1);
+    }
+}
+
+/// Digits and nothing else, as they are typed behind an option.
+[[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view digits)
+{
+    std::uint64_t n = 0;
+    const char* const last = digits.data() + digits.size();
+    const auto [end, error] = std::from_chars(digits.data(), last, n);
+    if (error != std::errc{} || end != last) return {};
+    return n;
+}
+
+/// 8,812
+[[nodiscard]] inline std::string grouped(std::uint64_t n)
+{
+    std::string s = std::to_string(n);
+    for (std::size_t at = s.size(); at > 3;) s.insert(at -= 3, 1, ',');
+    return s;
+}
+
+/// 8,812 lines
+[[nodiscard]] inline std::string counted(std::uint64_t n, std::string_view what)
+{
+    return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
+}
+
+/// A file that must stay as it is, in words and by its path.
+struct other_file {
+    std::string_view name{};
+    std::string path{};
+};
+
+/// Throws if this could not be written, or is one of the others under whatever name. An empty path
+/// is no file. Nothing is changed, and where there is no such file none is left behind.
+inline void expect_file(std::string_view what, const std::string& path,
+                        std::initializer_list<other_file> others)
+{
+    namespace fs = std::filesystem;
+    if (path.empty()) return;
+    const auto cannot = [&](std::string_view why) {
+        throw complaint(fmt::format("the {} cannot be written to {}: {}", what, path, why));
+    };
+    std::error_code e;
+    const bool there = fs::exists(path, e);
+    if (there && !fs::is_regular_file(path, e) && !fs::is_directory(path, e)) {
+        // A pipe that is opened here would be taken for a report that is over.
+        if (access(path.c_str(), W_OK) != 0) cannot(std::strerror(errno));
+        return;
+    }
+    for (const other_file& o : others) {
+        const bool same = path == o.path || fs::equivalent(path, o.path, e);
+        if (same) cannot(fmt::format("it is {}", o.name));
+    }
+    errno = 0;
+    if (!std::ofstream(path, std::ios::app)) cannot(std::strerror(errno));
+    if (!there) fs::remove(fs::canonical(path, e), e);
+}
+
+/// Throws if not all of the text got there. An empty path is no file.
+inline void write_file(std::string_view what, const std::string& path, std::string_view text)
+{
+    if (path.empty()) return;
+    errno = 0;
+    std::ofstream file(path, std::ios::binary);
+    file << text << std::flush;
+    if (file) file.close();
+    if (file) return;
+    const std::string why = errno == 0 ? "nobody says why" : std::strerror(errno);
+    throw complaint(fmt::format("the {} cannot be written to {}: {}", what, path, why));
+}
+
+}  // namespace support
+
+#endif  // WAYBILL_EXAMPLES_SUPPORT_PROGRAM_HPP

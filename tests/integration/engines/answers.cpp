@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+//
+// What the adapters make of a broker's answers: by the library's tables, by their own lists that go
+// before them, and by nothing else. The brokers are scripted, as no real one says all of it.
+
+#include <array>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <engines/beanstalkd.hpp>
+#include <engines/nats.hpp>
+#include <engines/number.hpp>
+#include <engines/sqs.hpp>
+
+#include "scripted.hpp"
+
+namespace {
+
+using engines::error_code;
+using scripted::heard;
+using scripted::in_words;
+using scripted::say;
+using waybill::wire::find;
+
+// A row of an adapter's own that says the same as the library's table is one too many.
+template <class... Tables>
+constexpr bool differs(std::span<const error_code> own, const Tables&... tables)
+{
+    for (const error_code& row : own) {
+        if (((find(tables, row.code) == row.means) || ...)) return false;
+    }
+    return true;
+}
+static_assert(differs(engines::sqs_own, waybill::wire::sqs_errors,
+                      waybill::wire::aws_common_errors));
+static_assert(differs(engines::sqs_entry_own, waybill::wire::sqs_errors,
+                      waybill::wire::aws_common_errors));
+static_assert(differs(engines::nats_own, waybill::wire::nats_errors));
+
+constexpr std::array<std::string_view, 2> bodies{"{\"a\":1}", "{\"b\":22}"};
+
+struct row {
+    std::string_view said{};
+    std::string_view expected{};
+};
+
+// An answer to SendMessageBatch as a whole: the code, a space, the message.
+constexpr row sqs_rows[]{
+    {"BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You have sent 15 bytes.",
+     "refused 15 of 9"},
+    {"AWS.SimpleQueueService.BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You "
+     "have sent 16 bytes.", "refused 16 of 9"},
+    // Other words around numbers say nothing, and neither does half a sentence.
+    {"BatchRequestTooLong You have sent 99 items, and no batch is longer than 9 bytes.",
+     "refused 15 of ?"},
+    {"BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You have se",
+     "refused 15 of ?"},
+    {"BatchRequestTooLong Batch requests cannot be longer than 15 bytes. You have sent 9 bytes.",
+     "refused 15 of ?"},
+    {"TooManyEntriesInBatchRequest Maximum number of entries per request are 10. You have sent 11.",
+     "refused ? of ?"},
+    {"InvalidParameterValue One or more parameters are invalid. Reason: Message must be shorter "
+     "than 7 bytes.", "refused ? of ?"},
+    {"InvalidParameterValue The request includes a parameter that is not valid for this queue type",
+     "failed, permanent"},
+    {"InvalidMessageContents a form feed", "failed, permanent"},
+    {"ThrottlingException Rate exceeded", "throttled"},
+    {"RequestThrottled slower", "throttled"},
+    {"ServiceUnavailable later", "failed, transient"},
+    {"QueueDoesNotExist where?", "failed, cancelled"},
+    {"AWS.SimpleQueueService.NonExistentQueue where?", "failed, cancelled"},
+    {"AccessDeniedException who?", "failed, cancelled"},
+    {"MissingParameter MessageGroupId", "failed, cancelled"},
+    {"InternalError what?", "unknown"},
+    {"InternalFailure what?", "unknown"},
+    {"batchRequestTooLong 1 2", "unknown"},
+    {"NobodyKnows what?", "unknown"},
+};
+
+// The code of the second entry, and whose fault it is.
+constexpr row sqs_entries[]{
+    {"InternalError service", "partial 1 transient"},
+    {"InternalFailure service", "partial 1 transient"},
+    {"InvalidMessageContents sender", "partial 1 permanent"},
+    {"InvalidParameterValue sender", "partial 1 permanent"},
+    {"KmsAccessDenied sender", "partial 1 cancelled"},
+    {"KMS.ThrottlingException sender", "partial 1 transient"},
+    {"NobodyKnows sender", "partial 1 permanent"},
+    {"NobodyKnows service", "partial 1 transient"},
+};
+
+constexpr row nats_rows[]{
+    {"PONG", "accepted"},
+    {"-ERR 'Maximum Payload Violation'", "refused 17 of 64"},
+    {"-ERR 'Unknown Protocol Operation'", "failed, cancelled"},
+    {"-ERR 'Invalid Publish Subject'", "failed, cancelled"},
+    {"-ERR 'Permissions Violation for Publish to \"mails\"'", "failed, cancelled"},
+    {"-ERR 'Authorization Violation'", "failed, cancelled"},
+    {"-ERR 'maximum control line exceeded'", "failed, cancelled"},
+    {"-ERR 'Stale Connection'", "unknown"},
+    {"-ERR 'Server Shutdown'", "unknown"},
+    {"-ERR 'User Authentication Expired'", "unknown"},
+    {"-ERR 'Maximum Payload Violation, or so'", "unknown"},
+    {"-ERR 'Nobody Knows'", "unknown"},
+    {"-ERR", "unknown"},
+    {"PONGS", "unknown"},
+};
+constexpr row nats_greetings[]{
+    {"-ERR 'maximum connections exceeded'", "failed, infrastructure"},
+    {"-ERR 'maximum account active connections exceeded'", "failed, infrastructure"},
+    {"-ERR 'Authorization Violation'", "failed, cancelled"},
+    {"-ERR 'Nobody Knows'", "failed, infrastructure"},
+};
+
+constexpr row beanstalkd_rows[]{
+    {"INSERTED 1", "accepted"},
+    {"BURIED 1", "accepted"},
+    {"JOB_TOO_BIG", "refused 17 of ?"},
+    {"DRAINING", "throttled"},
+    {"OUT_OF_MEMORY", "throttled"},
+    {"EXPECTED_CRLF", "failed, cancelled"},
+    {"BAD_FORMAT", "failed, cancelled"},
+    {"UNKNOWN_COMMAND", "failed, cancelled"},
+    {"INTERNAL_ERROR", "unknown"},
+    {"JOB_TOO_BIGGER", "unknown"},
+};
+
+std::string by_http(int status, const nlohmann::json& body)
+{
+    const std::string text = body.dump();
+    return "HTTP/1.1 " + std::to_string(status) + " So\r\nContent-Length: " +
+           std::to_string(text.size()) + "\r\n\r\n" + text;
+}
+
+std::string ask_sqs(const std::string& reply)
+{
+    const scripted::peer p([&](int fd) {
+        if (heard(fd, "/q\"}")) say(fd, reply);
+    });
+    engines::sqs queue("127.0.0.1", p.port(), "q", "run");
+    return in_words(queue.send(bodies, 0));
+}
+
+std::string ask_nats(std::string_view greeting, std::string_view reply)
+{
+    const scripted::peer p([&](int fd) {
+        say(fd, "INFO {\"server_name\":\"\\\"max_payload\\\":7,\",\"max_payload\":64}\r\n");
+        if (!heard(fd, "PING\r\n")) return;
+        say(fd, std::string(greeting) + "\r\n");
+        if (heard(fd, "PING\r\n")) say(fd, std::string(reply) + "\r\n");
+    });
+    engines::nats subject("127.0.0.1", p.port(), "mails");
+    return in_words(subject.send(bodies));
+}
+
+std::string ask_beanstalkd(std::string_view reply)
+{
+    const scripted::peer p([&](int fd) {
+        if (!heard(fd, "use t\r\n")) return;
+        say(fd, "USING t\r\n");
+        if (heard(fd, "\n\r\n")) say(fd, std::string(reply) + "\r\n");
+    });
+    engines::beanstalkd tube("127.0.0.1", p.port(), "t");
+    return in_words(tube.send(bodies));
+}
+
+bool numbers()
+{
+    using engines::number_in;
+    return number_in("65535") == 65'535U && number_in("0") == 0U && !number_in("") &&
+           !number_in("12 ") && !number_in(" 12") && !number_in("-1") && !number_in("1e3") &&
+           !number_in("18446744073709551616") && number_in("a: 7\n", "a: ", "\n") == 7U &&
+           !number_in("a: 7", "a: ", "\n") && !number_in("a: 7.5\n", "a: ", "\n") &&
+           !number_in("b: 7\n", "a: ", "\n");
+}
+
+}  // namespace
+
+int main()
+{
+    scripted::score s;
+    for (const row& r : sqs_rows) {
+        const std::size_t space = r.said.find(' ');
+        const std::string reply = by_http(
+            400, {{"__type", "com.amazonaws.sqs#" + std::string(r.said.substr(0, space))},
+                  {"message", r.said.substr(space + 1)}});
+        s.expect("SQS", r.said, ask_sqs(reply), r.expected);
+    }
+    for (const row& r : sqs_entries) {
+        const std::size_t space = r.said.find(' ');
+        const std::string reply = by_http(
+            200, {{"Successful", {{{"Id", "0"}}}},
+                  {"Failed", {{{"Id", "1"},
+                               {"Code", r.said.substr(0, space)},
+                               {"SenderFault", r.said.ends_with(" sender")}}}}});
+        s.expect("an entry of SQS", r.said, ask_sqs(reply), r.expected);
+    }
+    for (const row& r : nats_rows) {
+        s.expect("NATS", r.said, ask_nats("PONG", r.said), r.expected);
+    }
+    for (const row& r : nats_greetings) {
+        s.expect("NATS at first", r.said, ask_nats(r.said, "PONG"), r.expected);
+    }
+    for (const row& r : beanstalkd_rows) {
+        s.expect("beanstalkd", r.said, ask_beanstalkd(r.said), r.expected);
+    }
+    s.expect("numbers", "", numbers() ? "read" : "not read", "read");
+    std::printf("%d answers, %d taken otherwise\n", s.asked(), s.wrong());
+    return s.wrong() == 0 && s.asked() > 50 ? 0 : 1;
+}

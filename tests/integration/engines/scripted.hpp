@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// scripted: a broker that says one thing, to see what an adapter makes of it.
+
+#ifndef WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
+#define WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <waybill/batch.hpp>
+
+namespace scripted {
+
+/// Listens on a free port of this machine, and talks to whoever connects, one after the other.
+class peer {
+public:
+    explicit peer(std::function<void(int)> talk) : listener_(::socket(AF_INET, SOCK_STREAM, 0))
+    {
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof at;
+        auto* const any = reinterpret_cast<sockaddr*>(&at);
+        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 4) != 0 ||
+            ::getsockname(listener_, any, &size) != 0) {
+            std::perror("a peer");
+            std::exit(2);
+        }
+        port_ = std::to_string(ntohs(at.sin_port));
+        thread_ = std::thread([this, talk = std::move(talk)] {
+            for (int fd = 0; (fd = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(fd)) {
+                talk(fd);
+                ::shutdown(fd, SHUT_WR);
+                char rest[256];
+                while (::recv(fd, rest, sizeof rest, 0) > 0) continue;  // so that nothing is reset
+            }
+        });
+    }
+    peer(const peer&) = delete;
+    peer& operator=(const peer&) = delete;
+    ~peer()
+    {
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+    }
+
+    [[nodiscard]] const std::string& port() const { return port_; }
+
+private:
+    int listener_;
+    std::string port_{};
+    std::thread thread_{};
+};
+
+inline void say(int fd, std::string_view all)
+{
+    while (!all.empty()) {
+        const ssize_t n = ::send(fd, all.data(), all.size(), MSG_NOSIGNAL);
+        if (n <= 0) return;
+        all.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+/// Listens until what was said ends so.
+inline bool heard(int fd, std::string_view end)
+{
+    std::string all;
+    char c = 0;
+    while (!all.ends_with(end)) {
+        if (::recv(fd, &c, 1, 0) != 1) return false;
+        all += c;
+    }
+    return true;
+}
+
+/// "refused 70000 of 65536", "failed, permanent", "partial 1 transient"
+inline std::string in_words(const waybill::send_outcome& o)
+{
+    const auto number = [](const std::optional<std::uint64_t>& n) {
+        return n ? std::to_string(*n) : std::string("?");
+    };
+    return waybill::match(
+        o, [](const waybill::accepted&) { return std::string("accepted"); },
+        [&](const waybill::refused& r) {
+            return "refused " + number(r.actual) + " of " + number(r.limit);
+        },
+        [](const waybill::partial& p) {
+            std::string all = "partial";
+            for (const waybill::entry_fault& f : p.failed) {
+                all += " " + std::to_string(f.index) + " " + std::string(name(f.how));
+            }
+            return all;
+        },
+        [](const waybill::throttled&) { return std::string("throttled"); },
+        [](const waybill::failed& f) { return "failed, " + std::string(name(f.how)); },
+        [](const waybill::unknown&) { return std::string("unknown"); });
+}
+
+/// Counts what was asked, and tells of what is otherwise than expected.
+class score {
+public:
+    void expect(std::string_view broker, std::string_view said, const std::string& became,
+                std::string_view expected)
+    {
+        ++asked_;
+        if (became == expected) return;
+        ++wrong_;
+        std::printf("%.*s, %.*s: %s, not %.*s\n", static_cast<int>(broker.size()), broker.data(),
+                    static_cast<int>(said.size()), said.data(), became.c_str(),
+                    static_cast<int>(expected.size()), expected.data());
+    }
+    [[nodiscard]] int asked() const { return asked_; }
+    [[nodiscard]] int wrong() const { return wrong_; }
+
+private:
+    int asked_ = 0;
+    int wrong_ = 0;
+};
+
+}  // namespace scripted
+
+#endif  // WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
