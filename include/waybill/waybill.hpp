@@ -22,6 +22,7 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/version.hpp>
+#include <waybill/window.hpp>
 #include <waybill/wire.hpp>
 
 #endif  // WAYBILL_WAYBILL_HPP

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// The door to window/: what a metric did lately.
+//
+// A sliding window holds samples and answers what those of the last while come to; measures say what
+// is asked of them. Beside it: quantiles, windows by key, merged ones, bins of a fixed width, and the
+// bytes that a window is stored as.
+
+#ifndef WAYBILL_WINDOW_HPP
+#define WAYBILL_WINDOW_HPP
+
+#include <waybill/version.hpp>
+#include <waybill/window/amortised.hpp>
+#include <waybill/window/bins.hpp>
+#include <waybill/window/crc32c.hpp>
+#include <waybill/window/log_histogram.hpp>
+#include <waybill/window/measures.hpp>
+#include <waybill/window/merged_windows.hpp>
+#include <waybill/window/quantile.hpp>
+#include <waybill/window/sample.hpp>
+#include <waybill/window/sample_ring.hpp>
+#include <waybill/window/series.hpp>
+#include <waybill/window/sliding_window.hpp>
+#include <waybill/window/slotted_window.hpp>
+#include <waybill/window/snapshot_bytes.hpp>
+#include <waybill/window/wide_sum.hpp>
+#include <waybill/window/window_set.hpp>
+#include <waybill/window/window_snapshot.hpp>
+#include <waybill/window/worst_case.hpp>
+
+#endif  // WAYBILL_WINDOW_HPP

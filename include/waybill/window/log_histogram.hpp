@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+//
+// log_histogram: quantiles of any number of values, each wrong by less than a percent of itself.
+//
+//     waybill::log_histogram<> latency;                  // 2^6 buckets for each power of two
+//     latency.add(0.0123);
+//     latency.add(0.2, 50);                              // one that stands for fifty
+//     latency.merge(of_another_process);
+//     std::optional<double> p99 = latency.quantile(0.99);
+//
+// A bucket is named by the exponent of a floating number and the uppermost bits of its fraction,
+// so finding it takes no logarithm, and it is the same one on every machine.
+//
+// What holds, with Bits for the buckets of a power of two:
+//   1. an answer differs from the exact one (see quantile.hpp) by 2^-(Bits + 1) of it at the
+//      most, for numbers of either sign and any magnitude, denormal ones included. Zero, the
+//      lowest and the highest value are exact. Whole numbers beyond 2^53 are rounded to a double
+//      first;
+//   2. merged is as if all had been added to one: in any order the same value comes out, by ==;
+//   3. memory is 8 bytes a bucket, for the powers of two from the lowest to the highest magnitude
+//      that was seen, on either side of zero: 10 KiB for values from one to a million. At the
+//      most there are 2098 powers of two a side, 2 MiB in all. No allocation for what lies among
+//      those seen;
+//   4. what is not finite or has no weight is not taken, and counted. Weights saturate: when they
+//      reach 2^64 together, shares of them are not known any more, and there is no quantile.
+
+#ifndef WAYBILL_WINDOW_LOG_HISTOGRAM_HPP
+#define WAYBILL_WINDOW_LOG_HISTOGRAM_HPP
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/window/quantile.hpp>
+#include <waybill/window/sample.hpp>
+
+namespace waybill::inline v0_1 {
+
+template <unsigned Bits = 6>
+class log_histogram {
+    static_assert(Bits <= 16, "a histogram has at most 2^16 buckets for each power of two");
+
+public:
+    /// How much of itself an answer may be off.
+    static constexpr double relative_error = 1.0 / static_cast<double>(std::uint64_t{2} << Bits);
+    /// More buckets than this there cannot be.
+    static constexpr std::uint64_t most_buckets = (std::uint64_t{2} * 2098) << Bits;
+
+    /// Takes a value that stands for so many; whether it did.
+    template <measurable V>
+    constexpr bool add(V value, std::uint64_t weight = 1)
+    {
+        return take(static_cast<double>(value), weight);
+    }
+
+    /// Takes in all that another one has taken.
+    constexpr void merge(const log_histogram& o)
+    {
+        above_.reserve(o.above_.first, o.above_.end());
+        below_.add(o.below_);  // the last that may not find memory
+        above_.add(o.above_);
+        zeros_ = saturating_add(zeros_, o.zeros_);
+        if (o.points_ != 0) note(o.lowest_, o.highest_, o.points_, o.weight_);
+        not_finite_ = saturating_add(not_finite_, o.not_finite_);
+        no_weight_ = saturating_add(no_weight_, o.no_weight_);
+    }
+
+    /// The lowest value such that a share q of the weight is at or below it, within the error.
+    /// Empty if there are no values, or q is not within 0 and 1.
+    [[nodiscard]] constexpr std::optional<double> quantile(double q) const noexcept
+    {
+        const std::uint64_t rank = quantile_rank(q, weight_);
+        if (rank == 0) return {};
+        if (rank == 1) return lowest_;
+        if (rank == weight_) return highest_;
+        std::uint64_t seen = 0;  // does not wrap, since the sum of all of them has not
+        for (std::uint32_t n = below_.end(); n != below_.first; --n) {
+            seen += below_[n - 1];
+            if (seen >= rank) return clamped(-middle_of(n - 1));
+        }
+        seen += zeros_;
+        if (seen >= rank) return 0.0;
+        for (std::uint32_t n = above_.first; n != above_.end(); ++n) {
+            seen += above_[n];
+            if (seen >= rank) return clamped(middle_of(n));
+        }
+        return highest_;
+    }
+
+    [[nodiscard]] constexpr bool empty() const noexcept { return points_ == 0; }
+
+    /// How many values were taken, and how many they stand for.
+    [[nodiscard]] constexpr std::uint64_t points() const noexcept { return points_; }
+    [[nodiscard]] constexpr std::uint64_t weight() const noexcept { return weight_; }
+
+    /// Both exact.
+    [[nodiscard]] constexpr std::optional<double> lowest() const noexcept
+    {
+        return empty() ? std::optional<double>() : lowest_;
+    }
+    [[nodiscard]] constexpr std::optional<double> highest() const noexcept
+    {
+        return empty() ? std::optional<double>() : highest_;
+    }
+
+    /// How many values were not taken: infinite or not a number, and without a weight.
+    [[nodiscard]] constexpr std::uint64_t not_finite() const noexcept { return not_finite_; }
+    [[nodiscard]] constexpr std::uint64_t no_weight() const noexcept { return no_weight_; }
+
+    /// How many buckets there are, of 8 bytes each.
+    [[nodiscard]] constexpr std::uint64_t buckets() const noexcept
+    {
+        return above_.weights.size() + below_.weights.size();
+    }
+
+    friend bool operator==(const log_histogram&, const log_histogram&) = default;
+
+private:
+    static constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
+    static constexpr std::uint32_t octave = std::uint32_t{1} << Bits;
+    // Powers of two are numbered from that of the smallest denormal number; so many are denormal.
+    static constexpr std::uint32_t denormals = 52;
+
+    /// The weights of all buckets in a row, by magnitude; whole powers of two.
+    struct side {
+        std::uint32_t first = 0;
+        std::vector<std::uint64_t> weights;
+
+        [[nodiscard]] constexpr std::uint32_t end() const noexcept
+        {
+            return first + static_cast<std::uint32_t>(weights.size());
+        }
+        [[nodiscard]] constexpr std::uint64_t operator[](std::uint32_t bucket) const noexcept
+        {
+            return weights[bucket - first];
+        }
+
+        constexpr void reserve(std::uint32_t from, std::uint32_t until)
+        {
+            if (from == until) return;
+            if (weights.empty()) return weights.reserve(until - from);
+            weights.reserve((until < end() ? end() : until) - (first < from ? first : from));
+        }
+
+        /// Buckets [from, until) as well. If that cannot be, nothing has changed.
+        constexpr void cover(std::uint32_t from, std::uint32_t until)
+        {
+            if (from == until) return;
+            reserve(from, until);
+            if (weights.empty()) first = from;
+            if (end() < until) weights.resize(until - first, 0);
+            if (from < first) {
+                weights.insert(weights.begin(), first - from, 0);
+                first = from;
+            }
+        }
+
+        constexpr void add(std::uint32_t bucket, std::uint64_t weight)
+        {
+            if (bucket - first >= weights.size()) {  // below the first one, too, since it wraps
+                const std::uint32_t from = bucket & ~(octave - 1);
+                cover(from, from + octave);
+            }
+            std::uint64_t& w = weights[bucket - first];
+            w = saturating_add(w, weight);
+        }
+
+        constexpr void add(const side& o)
+        {
+            cover(o.first, o.end());
+            for (std::uint32_t n = o.first; n != o.end(); ++n) {
+                std::uint64_t& w = weights[n - first];
+                w = saturating_add(w, o[n]);
+            }
+        }
+
+        friend bool operator==(const side&, const side&) = default;
+    };
+
+    constexpr bool take(double value, std::uint64_t weight)
+    {
+        if (!is_finite(value)) {
+            ++not_finite_;
+            return false;
+        }
+        if (weight == 0) {
+            ++no_weight_;
+            return false;
+        }
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        if (value == 0) {
+            value = 0;  // no sign
+            zeros_ = saturating_add(zeros_, weight);
+        } else {
+            (value < 0 ? below_ : above_).add(bucket_of(bits & ~sign), weight);
+        }
+        note(value, value, 1, weight);
+        return true;
+    }
+
+    constexpr void note(double low, double high, std::uint64_t points,
+                        std::uint64_t weight) noexcept
+    {
+        if (points_ == 0 || low < lowest_) lowest_ = low;
+        if (points_ == 0 || highest_ < high) highest_ = high;
+        points_ = saturating_add(points_, points);
+        weight_ = saturating_add(weight_, weight);
+    }
+
+    /// The bucket of a number that is more than zero. What is skipped may be less than nothing, and
+    /// wraps back with the sum.
+    [[nodiscard]] static constexpr std::uint32_t bucket_of(std::uint64_t bits) noexcept
+    {
+        std::uint32_t skipped = denormals - 1;
+        if ((bits >> 52U) == 0) {
+            // The uppermost bit goes to where it is told by the exponent, and that is 1 then.
+            const auto up = static_cast<std::uint32_t>(53 - std::bit_width(bits));
+            bits <<= up;
+            skipped -= up;
+        }
+        return static_cast<std::uint32_t>(bits >> (52U - Bits)) + skipped * octave;
+    }
+
+    /// Half-way between the ends of a bucket; of denormal ones that hold one number, that number.
+    [[nodiscard]] static constexpr double middle_of(std::uint32_t bucket) noexcept
+    {
+        const std::uint32_t power = bucket / octave;
+        const std::uint32_t up = power < denormals ? denormals - power : 0;
+        const std::uint64_t upper = bucket - (denormals - 1 - up) * octave;
+        const std::uint64_t bits = ((upper * 2 + 1) << (51U - Bits)) >> up;
+        return std::bit_cast<double>(bits);
+    }
+
+    /// Not outside of what was seen.
+    [[nodiscard]] constexpr double clamped(double value) const noexcept
+    {
+        if (value < lowest_) return lowest_;
+        return highest_ < value ? highest_ : value;
+    }
+
+    side above_;
+    side below_;  // by magnitude as well: the farthest from zero comes last
+    std::uint64_t zeros_ = 0;
+    std::uint64_t points_ = 0;
+    std::uint64_t weight_ = 0;
+    double lowest_ = 0;
+    double highest_ = 0;
+    std::uint64_t not_finite_ = 0;
+    std::uint64_t no_weight_ = 0;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_WINDOW_LOG_HISTOGRAM_HPP

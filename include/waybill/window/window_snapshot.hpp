@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+//
+// window_snapshot: the samples of a window as bytes, and a window made of them again.
+//
+//     store.put(key, waybill::save(backlog));
+//     ...
+//     auto again = waybill::load<backlog_window>(bytes, {.span = 10min});
+//     if (!again) return start_anew(waybill::text(again.error()));
+//     auto s = again->query(now);                // empty after a long gap, never stale
+//
+// What holds:
+//   1. samples and clock come back exactly; the same ones are the same bytes, whatever the policy
+//      and the measures of the window are. Losses are not stored;
+//   2. options are not stored, since they are settings and may have changed. The new window is
+//      told the clock and then given the samples; what its options do not let in is not taken, and
+//      counted in its losses;
+//   3. bytes are a whole window, or the answer is the first thing that is wrong with them. What is
+//      accepted is byte for byte what `save` writes of those samples;
+//   4. nothing is allocated for samples that the bytes do not hold, but what `max_points` takes in
+//      any window;
+//   5. samples at even distances take little more than their values: whole numbers one byte each
+//      where they differ by less than 64 from the one before, two where by less than 8,192.
+//
+// Only times on the wall clock are stored: points on a steady one mean nothing to another process.
+//
+// The format, version 1. `whole` is seven bits a byte, the lowest first; `near` is the same of a
+// signed number in zigzag form (0, -1, 1, -2 ... as 0, 1, 2, 3 ...):
+//
+//     "wbw"    3 bytes
+//     version  1 byte: 1
+//     kind     1 byte: 0 signed, 1 unsigned, 2 float, 3 double; 4 more with weights, 8 with a clock
+//     units    1 byte: 0 ns, 1 us, 2 ms, 3 s, 4 min, the coarsest of which all times of samples are
+//              whole numbers; and 16 times the same of what is said of the clock
+//     count    whole
+//     first    near: the time of the first sample, if there is one
+//     clock    near: how long after that, or else after the epoch, if it was told
+//     samples  for each: but for the first one, by how much the step to it is longer than the step
+//              before, near; its value; its weight, whole, if there are weights. Where steps stay
+//              as long as they are, one 0 stands for all: how many more there are follows, whole
+//     sum      4 bytes: CRC-32C of all before it, the lowest first
+//
+// A whole number is the difference from the one before, or from 0, near. Of a floating one those of
+// its bits are taken that differ from the one before, as a number of 64 bits: one byte is how many
+// of its bytes are zero in front x 16 + how many there are from there to the last that is not zero;
+// then these, the lowest first. Every later version begins with the same three bytes and a version,
+// and ends in the same checksum.
+
+#ifndef WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
+#define WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/window/sample.hpp>
+#include <waybill/window/sliding_window.hpp>
+#include <waybill/window/snapshot_bytes.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// A window whose samples can be stored: times on the wall clock, and whole numbers of up to 64
+/// bits, float or double.
+template <class W>
+concept storable_window =
+    std::same_as<typename W::time_type, wall_time> && measurable<typename W::value_type> &&
+    (std::integral<typename W::value_type> || sizeof(typename W::value_type) <= 8) &&
+    std::constructible_from<W, const window_options&> &&
+    requires(W& w, const W& stored, const typename W::sample_type& s) {
+        { W::weighted } -> std::convertible_to<bool>;
+        { stored.size() } -> std::same_as<std::uint64_t>;
+        { stored[0] } -> std::same_as<const typename W::sample_type&>;
+        { stored.clock() } -> std::same_as<std::optional<wall_time>>;
+        { stored.options() } -> std::convertible_to<const window_options&>;
+        w.insert(s);
+        w.advance(wall_time{});
+    };
+
+namespace detail {
+
+/// Fills a window with stored samples, in their order.
+template <class W>
+class window_filler {
+public:
+    window_filler(W& w, const std::optional<wall_time>& clock) : window_(w)
+    {
+        if (clock) window_.advance(*clock);
+    }
+
+    /// Of several that replace each other only the last one is inserted: each replacement would
+    /// cost as much as the window is long.
+    void take(const typename W::sample_type& s)
+    {
+        if (window_.options().twins == same_time::replace) {
+            if (held_ && held_->at != s.at) window_.insert(*held_);
+            held_ = s;
+        } else {
+            window_.insert(s);
+        }
+    }
+    void done()
+    {
+        if (held_) window_.insert(*held_);
+        held_.reset();
+    }
+
+private:
+    W& window_;
+    std::optional<typename W::sample_type> held_;
+};
+
+inline constexpr std::int64_t snapshot_units[] = {1, 1'000, 1'000'000, 1'000'000'000,
+                                                  60'000'000'000};
+inline constexpr std::uint8_t coarsest_unit = 4;
+inline constexpr std::uint8_t snapshot_weighted = 4;
+inline constexpr std::uint8_t snapshot_clocked = 8;
+
+/// The coarsest unit, and no coarser than that, of which `ns` is a whole number.
+[[nodiscard]] constexpr std::uint8_t unit_of(std::int64_t ns, std::uint8_t than) noexcept
+{
+    while (ns % snapshot_units[than] != 0) --than;
+    return than;
+}
+
+/// Differences of times are taken around the end of 64 bits, and so are exact wherever both are.
+[[nodiscard]] constexpr std::int64_t apart(std::int64_t to, std::int64_t from) noexcept
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
+                                     static_cast<std::uint64_t>(from));
+}
+
+template <class W>
+[[nodiscard]] constexpr std::uint8_t snapshot_kind() noexcept
+{
+    using V = typename W::value_type;
+    constexpr std::uint8_t weights = W::weighted ? snapshot_weighted : 0;
+    if constexpr (std::signed_integral<V>) return weights;
+    else if constexpr (std::integral<V>) return weights + 1;
+    else return weights + (sizeof(V) == 4 ? 2 : 3);
+}
+
+template <class V>
+[[nodiscard]] constexpr std::uint64_t bits_of(V v) noexcept
+{
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
+    } else if constexpr (std::integral<V>) {
+        return static_cast<std::uint64_t>(v);
+    } else if constexpr (sizeof(V) == 4) {
+        return std::bit_cast<std::uint32_t>(v);
+    } else {
+        return std::bit_cast<std::uint64_t>(v);
+    }
+}
+
+/// Of bits that are those of a V. Whether they are, `bits_of` tells.
+template <class V>
+[[nodiscard]] constexpr V value_of(std::uint64_t bits) noexcept
+{
+    if constexpr (std::integral<V>) return static_cast<V>(bits);
+    else if constexpr (sizeof(V) == 4) return std::bit_cast<V>(static_cast<std::uint32_t>(bits));
+    else return std::bit_cast<V>(bits);
+}
+
+/// What stands in front of the samples.
+struct snapshot_head {
+    bool clocked = false;
+    std::uint8_t unit = coarsest_unit;
+    std::uint8_t clock_unit = 0;
+    std::uint64_t count = 0;
+    std::int64_t first = 0;  ///< In units.
+    std::optional<wall_time> clock{};
+};
+
+/// So many units after the epoch, if that is a time.
+[[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
+{
+    const auto ticks = static_cast<std::int64_t>(in.near());
+    const std::int64_t u = snapshot_units[unit];
+    if (ticks <= INT64_MAX / u && ticks >= INT64_MIN / u) return ticks;
+    in.fail(snapshot_problem::out_of_range);
+    return 0;
+}
+
+/// The times of the samples behind the first one.
+struct snapshot_steps {
+    std::uint64_t step = 0;  ///< From the sample in front to the one that was read last.
+    std::uint64_t same = 0;  ///< How many more steps are as long.
+    bool again = false;      ///< Whether the last one was as long as the one before it.
+};
+
+/// The time of the sample behind that at `from`; so many are `left` with it, and they are not later
+/// than `latest`.
+[[nodiscard]] inline std::int64_t read_step(snapshot_reader& in, snapshot_steps& s,
+                                            std::int64_t from, std::uint64_t left,
+                                            std::int64_t latest) noexcept
+{
+    if (s.same != 0) {
+        --s.same;
+    } else {
+        const std::uint64_t longer = in.near();
+        if (longer == 0 && s.again) in.fail(snapshot_problem::corrupt);
+        s.again = longer == 0;
+        s.step += longer;
+        if (s.again) s.same = in.whole();
+        if (s.same >= left) in.fail(snapshot_problem::corrupt);
+    }
+    if (s.step <= static_cast<std::uint64_t>(apart(latest, from))) {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + s.step);
+    }
+    const bool back = s.step > static_cast<std::uint64_t>(INT64_MAX);
+    in.fail(back ? snapshot_problem::unsorted : snapshot_problem::out_of_range);
+    return from;
+}
+
+[[nodiscard]] inline snapshot_head read_head(snapshot_reader& in, std::uint8_t kind) noexcept
+{
+    snapshot_head h;
+    const std::uint8_t theirs = in.byte();
+    h.clocked = (theirs & snapshot_clocked) != 0;
+    if ((theirs & ~unsigned{snapshot_clocked}) != kind) in.fail(snapshot_problem::other_kind);
+    const std::uint8_t units = in.byte();
+    h.unit = units % 16;
+    h.clock_unit = units / 16;
+    if (h.unit > coarsest_unit || h.clock_unit > (h.clocked ? coarsest_unit : 0)) {
+        in.fail(snapshot_problem::corrupt);
+        h.unit = h.clock_unit = 0;
+    }
+    h.count = in.whole();
+    if (h.count > in.left()) in.fail(snapshot_problem::corrupt);  // each takes a byte at least
+    if (h.count != 0) h.first = read_ticks(in, h.unit);
+    if (h.clocked) {
+        const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
+        if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_problem::corrupt);
+        const std::int64_t ns = apart(h.first * snapshot_units[h.unit], apart(0, after));
+        h.clock = wall_time::at(duration::nanoseconds(ns));
+    }
+    return h;
+}
+
+}  // namespace detail
+
+/// The samples of `w` and its clock.
+template <storable_window W>
+[[nodiscard]] std::string save(const W& w)
+{
+    using V = typename W::value_type;
+    const std::uint64_t count = w.size();
+    const auto ns = [&](std::uint64_t n) { return w[n].at.since_epoch().count(); };
+    std::uint8_t unit = detail::coarsest_unit;
+    for (std::uint64_t n = 0; n != count; ++n) unit = detail::unit_of(ns(n), unit);
+    const std::int64_t first = count == 0 ? 0 : ns(0);
+    std::int64_t after = 0;
+    std::uint8_t kind = detail::snapshot_kind<W>();
+    std::uint8_t clock_unit = 0;
+    if (const std::optional<wall_time> clock = w.clock()) {
+        after = detail::apart(clock->since_epoch().count(), first);
+        kind |= detail::snapshot_clocked;
+        clock_unit = detail::unit_of(after, detail::coarsest_unit);
+    }
+
+    detail::snapshot_writer out(static_cast<std::size_t>(count));
+    out.byte(kind);
+    out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));
+    out.whole(count);
+    const auto ticks = [](std::int64_t t, std::uint8_t u) {
+        return static_cast<std::uint64_t>(t / detail::snapshot_units[u]);
+    };
+    if (count != 0) out.near(ticks(first, unit));
+    if (w.clock()) out.near(ticks(after, clock_unit));
+    const auto step_to = [&](std::uint64_t n) {
+        return ticks(ns(n), unit) - ticks(ns(n - 1), unit);
+    };
+    std::uint64_t step = 0;
+    std::uint64_t same_until = 1;
+    std::uint64_t bits = 0;
+    for (std::uint64_t n = 0; n != count; ++n) {
+        if (n >= same_until) {
+            const std::uint64_t longer = step_to(n) - step;
+            out.near(longer);
+            step += longer;
+            same_until = n + 1;
+            while (longer == 0 && same_until != count && step_to(same_until) == step) ++same_until;
+            if (longer == 0) out.whole(same_until - n - 1);
+        }
+        const std::uint64_t value = detail::bits_of<V>(w[n].value);
+        if constexpr (std::integral<V>) out.near(value - bits);
+        else out.middle(value ^ bits);
+        bits = value;
+        if constexpr (W::weighted) out.whole(weight_of(w[n]));
+    }
+    return static_cast<detail::snapshot_writer&&>(out).finish();
+}
+
+/// A window of what `save` has written. Its options are given anew.
+template <storable_window W>
+[[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
+{
+    using V = typename W::value_type;
+    detail::snapshot_reader in(bytes);
+    const detail::snapshot_head head = detail::read_head(in, detail::snapshot_kind<W>());
+    if (in.error()) return unexpected(*in.error());
+
+    result<W, snapshot_error> loaded = W(options);
+    detail::window_filler<W> fill(*loaded, head.clock);
+    const std::int64_t ns = detail::snapshot_units[head.unit];
+    std::int64_t at = head.first;
+    std::uint8_t unit = detail::coarsest_unit;
+    detail::snapshot_steps steps;
+    std::uint64_t bits = 0;
+    for (std::uint64_t n = 0; n != head.count; ++n) {
+        if (n != 0) at = detail::read_step(in, steps, at, head.count - n, INT64_MAX / ns);
+        unit = detail::unit_of(at * ns, unit);
+        typename W::sample_type s{wall_time::at(duration::nanoseconds(at * ns)), V{}};
+        if constexpr (std::integral<V>) bits += in.near();
+        else bits ^= in.middle();
+        s.value = detail::value_of<V>(bits);
+        if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_problem::out_of_range);
+        if (!is_finite(s.value)) in.fail(snapshot_problem::not_finite);
+        if constexpr (W::weighted) {
+            const std::uint64_t weight = in.whole();
+            if (weight == 0 || weight > UINT32_MAX) in.fail(snapshot_problem::out_of_range);
+            s.weight = static_cast<std::uint32_t>(weight);
+        }
+        if (in.error()) return unexpected(*in.error());
+        fill.take(s);
+    }
+    fill.done();
+    if (in.left() != 0 || unit != head.unit) {
+        (void)in.byte();
+        in.fail(snapshot_problem::corrupt);
+        return unexpected(*in.error());
+    }
+    return loaded;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP

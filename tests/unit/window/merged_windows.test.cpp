@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/window/merged_windows.hpp>
+#include <waybill/window/sliding_window.hpp>
+
+namespace merged_windows_test {
+
+using namespace std::chrono_literals;
+using namespace waybill;
+
+namespace {
+
+using whole = stats<std::int64_t>;
+using window = sliding_window<whole>;
+
+constexpr wall_time at(std::int64_t s)
+{
+    return wall_time::at(duration::seconds(s));
+}
+
+std::uint64_t greater_of(std::uint64_t a, std::uint64_t b)
+{
+    return a < b ? b : a;
+}
+
+std::vector<std::int64_t> values(const window& w)
+{
+    std::vector<std::int64_t> all;
+    for (std::uint64_t n = 0; n != w.size(); ++n) all.push_back(w[n].value);
+    return all;
+}
+using list = std::vector<std::int64_t>;
+
+// Counts how often measures are combined.
+struct tallied {
+    using value_type = std::int64_t;
+    static inline std::uint64_t combines = 0;
+    std::uint64_t points = 0;
+    static tallied identity() { return {}; }
+    template <class S>
+    static tallied of(const S&)
+    {
+        return {1};
+    }
+    static tallied combine(const tallied& a, const tallied& b)
+    {
+        ++combines;
+        return {a.points + b.points};
+    }
+};
+
+// A measure for which order matters has no shortcut.
+template <class S>
+concept merges = requires(const S& s) { merged(s, s); };
+static_assert(merges<window_summary<whole, wall_time>>);
+static_assert(!merges<window_summary<tallied, wall_time>>);
+
+TEST_CASE("samples of both are merged by time, those of the first first")
+{
+    window a{{.span = 10min}};
+    window b{{.span = 10min}};
+    for (const int t : {10, 30, 30, 60}) a.insert(at(t), t);
+    for (const int t : {20, 30, 70}) b.insert(at(t), 100 + t);
+    CHECK(values(merged(a, b)) == list{10, 120, 30, 30, 130, 60, 170});
+    CHECK(values(merged(b, a)) == list{10, 120, 130, 30, 30, 60, 170});
+    CHECK(merged(a, b).query(at(70)).points == 7);
+    CHECK(values(merged(a, window{})) == values(a));
+    CHECK(values(merged(window{}, a)) == values(a));
+    CHECK(merged(window{}, window{}).size() == 0);
+}
+
+TEST_CASE("one sample is left of each time where they are to be replaced: the last of the second")
+{
+    window a{{.span = 10min, .twins = same_time::replace}};
+    window b{{.span = 10min}};
+    for (const int t : {10, 30, 60}) a.insert(at(t), t);
+    for (const int t : {30, 30, 70}) b.insert(at(t), 100 + static_cast<int>(b.size()));
+    CHECK(values(merged(a, b)) == list{10, 101, 60, 102});
+    CHECK(values(merged(b, a)) == list{10, 100, 101, 30, 60, 102});
+}
+
+TEST_CASE("the later clock holds, and brings nothing back")
+{
+    window a{{.span = 60s}};
+    window b{{.span = 1h}};
+    a.insert(at(10), 1);
+    a.insert(at(100), 2);
+    b.insert(at(20), 3);
+    b.insert(at(70), 4);
+    b.insert(at(500), 5);
+    CHECK(merged(a, b).clock() == std::nullopt);
+    CHECK(merged(a, b).size() == 5);
+    b.advance(at(80));
+    a.advance(at(40));
+    CHECK(merged(a, b).clock() == at(80));
+    CHECK(merged(a, b).options() == a.options());
+    CHECK(values(merged(a, b)) == list{4, 2, 5});  // the span is that of the first
+    CHECK(values(merged(b, a)) == list{1, 3, 4, 2, 5});
+    CHECK(merged(a, b).losses() == window_losses{});
+    CHECK(merged(a, b).insert(at(20), 1) == inserted::too_old);
+}
+
+TEST_CASE("of more than there may be the newest stay")
+{
+    window a{{.span = 1h, .max_points = 3}};
+    window b{{.span = 1h, .max_points = 3}};
+    for (const int t : {10, 30, 50}) a.insert(at(t), t);
+    for (const int t : {20, 40}) b.insert(at(t), t);
+    auto both = merged(a, b);
+    CHECK(values(both) == list{30, 40, 50});
+    CHECK(both.losses() == window_losses{.pushed_out = 2});
+    CHECK(both.query(at(50)).sum() == 120);
+}
+
+TEST_CASE("answers are merged without the samples")
+{
+    window a{{.span = 10min}};
+    sliding_window<whole, wall_time, worst_case> b{{.span = 10min}};
+    for (const int t : {10, 40}) a.insert(at(t), t);
+    for (const int t : {5, 30, 50}) b.insert(at(t), t);
+    const auto answer = merged(a.query(at(60)), b.query(at(60)));
+    const auto all = merged(a, b).query(at(60));
+    CHECK(answer.points == all.points);
+    CHECK(answer.sum() == all.sum());
+    CHECK(answer.lowest() == 5);
+    CHECK(answer.highest() == 50);
+    CHECK(answer.first() == 5);  // by time, whichever part it is from
+    CHECK(answer.last() == 50);
+    CHECK(answer.rate() == all.rate());
+    CHECK(answer.coverage() == all.coverage());
+    CHECK(merged(b.query(at(60)), a.query(at(60))).last() == 50);
+    CHECK(merged(window{}.query(at(60)), a.query(at(60))).first() == 10);
+}
+
+// Samples that alternate, lie one behind the other, or have the same times; all kept, or few.
+template <template <class> class How>
+std::uint64_t most_combines_a_sample()
+{
+    std::uint64_t most = 0;
+    for (const std::uint64_t max_points : {std::uint64_t{100}, std::uint64_t{5'000}}) {
+        for (const int step : {1, 2, 3}) {
+            for (const int shift : {0, 1, 2'000}) {
+                const window_options o{
+                    .span = 10min, .max_points = max_points, .twins = same_time::replace};
+                sliding_window<tallied, wall_time, How> a{o};
+                sliding_window<tallied, wall_time, How> b{o};
+                for (int n = 0; n != 2'000; ++n) a.insert(at(n), 1);
+                for (int n = 0; n != 2'000; ++n) b.insert(at(n * step + shift), 1);
+                tallied::combines = 0;
+                const auto both = merged(a, b);
+                CHECK(both.size() <= max_points);
+                most = greater_of(most, tallied::combines / (a.size() + b.size()));
+            }
+        }
+    }
+    return most;
+}
+
+TEST_CASE("a merge costs a few combines a sample, however the samples lie")
+{
+    CHECK(most_combines_a_sample<amortised>() <= 2);
+    CHECK(most_combines_a_sample<worst_case>() <= 6);
+}
+
+}  // namespace
+
+}  // namespace merged_windows_test

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+//
+// What a window costs, in combinations of measures; and a measure of one's own to which order
+// matters: it is in order, however late samples come.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/window/sliding_window.hpp>
+
+namespace window_costs_test {
+
+using waybill::amortised;
+using waybill::duration;
+using waybill::measure;
+using waybill::same_time;
+using waybill::sliding_window;
+using waybill::wall_time;
+using waybill::window_options;
+using waybill::worst_case;
+
+namespace {
+
+std::uint64_t combined = 0;
+
+// Counts how often two of it are combined.
+struct counting {
+    using value_type = int;
+    std::uint64_t points = 0;
+
+    static counting identity() { return {}; }
+    template <class S>
+    static counting of(const S&)
+    {
+        return {1};
+    }
+    static counting combine(const counting& a, const counting& b)
+    {
+        ++combined;
+        return {a.points + b.points};
+    }
+};
+static_assert(measure<counting>);
+
+// The same, and says whether order matters; false is as good as not said.
+template <bool Any>
+struct counting_in : counting {
+    static constexpr bool commutative = Any;
+    static constexpr bool weighted = false;
+
+    static counting_in identity() { return {}; }
+    template <class S>
+    static counting_in of(const S& s)
+    {
+        return {counting::of(s)};
+    }
+    static counting_in combine(const counting_in& a, const counting_in& b)
+    {
+        return {counting::combine(a, b)};
+    }
+};
+using in_any_order = counting_in<true>;
+using in_one_order = counting_in<false>;
+static_assert(measure<in_any_order> && !sliding_window<in_any_order>::weighted);
+
+// The values, one after the other.
+struct letters {
+    using value_type = char;
+    std::string text;
+
+    static letters identity() { return {}; }
+    template <class S>
+    static letters of(const S& s)
+    {
+        return {std::string(1, s.value)};
+    }
+    static letters combine(const letters& a, const letters& b) { return {a.text + b.text}; }
+};
+static_assert(measure<letters>);
+
+constexpr wall_time at(std::int64_t n)
+{
+    return wall_time::at(duration::nanoseconds(n));
+}
+
+struct cost {
+    std::uint64_t all = 0;
+    std::uint64_t dearest_sample = 0;
+    std::uint64_t dearest_advance = 0;
+    std::uint64_t dearest_answer = 0;
+    std::uint64_t steps = 0;
+};
+
+std::uint64_t price(std::uint64_t& dearest, std::uint64_t before)
+{
+    const std::uint64_t n = combined - before;
+    if (n > dearest) dearest = n;
+    return n;
+}
+
+// One sample comes, one goes, one answer: so many samples after the window is full.
+template <class W>
+cost in_order(std::int64_t span, std::int64_t steps)
+{
+    W w{{.span = duration::nanoseconds(span)}};
+    for (std::int64_t n = 0; n != span; ++n) w.insert(at(n), 1);
+    w.advance(at(span - 1));
+    cost c;
+    for (std::int64_t n = span; n != span + steps; ++n) {
+        const std::uint64_t a = combined;
+        w.insert(at(n), 1);
+        c.all += price(c.dearest_sample, a);
+        const std::uint64_t b = combined;
+        w.advance(at(n));
+        c.all += price(c.dearest_advance, b);
+        const std::uint64_t q = combined;
+        CHECK(w.query(at(n)).points == static_cast<std::uint64_t>(span));
+        c.all += price(c.dearest_answer, q);
+        ++c.steps;
+    }
+    return c;
+}
+
+using quick = sliding_window<counting, wall_time, amortised>;
+using steady = sliding_window<counting, wall_time, worst_case>;
+
+double a_step(const cost& c)
+{
+    return static_cast<double>(c.all) / static_cast<double>(c.steps);
+}
+
+}  // namespace
+
+TEST_CASE("window costs: three combinations on the average for in, out and answer")
+{
+    for (const std::int64_t span : {1, 2, 3, 10, 64, 100, 1'000}) {
+        const cost c = in_order<quick>(span, 10 * span + 90);
+        // Who begins in the middle of a round may pay for the next one already.
+        CHECK(c.all <= 3 * c.steps + static_cast<std::uint64_t>(span));
+        CHECK(c.dearest_answer <= 1);
+        CHECK(c.dearest_sample == 1);
+        MESSAGE("amortised, ", span, " samples: ", a_step(c), " a step, dearest ",
+                c.dearest_advance);
+    }
+    // Over whole rounds it is three to the dot.
+    const cost c = in_order<quick>(100, 20'000);
+    CHECK(a_step(c) <= 3.0);
+}
+
+TEST_CASE("window costs: never more than so many, with worst_case")
+{
+    for (const std::int64_t span : {1, 2, 3, 4, 5, 10, 64, 100, 1'000}) {
+        const cost c = in_order<steady>(span, 10 * span + 90);
+        CHECK(c.dearest_sample <= 3);
+        CHECK(c.dearest_advance <= 2);
+        CHECK(a_step(c) <= 4.05);
+        CHECK(c.dearest_answer <= 1);
+        MESSAGE("worst case, ", span, " samples: ", a_step(c), " a step, dearest ",
+                c.dearest_sample, " + ", c.dearest_advance, " + ", c.dearest_answer);
+    }
+}
+
+TEST_CASE("window costs: with worst_case a limit of points changes nothing")
+{
+    steady w{{.max_points = 37}};
+    std::uint64_t dearest = 0;
+    for (std::int64_t n = 0; n != 1'000; ++n) {
+        const std::uint64_t before = combined;
+        w.insert(at(n), 1);
+        price(dearest, before);
+    }
+    CHECK(dearest <= 5);
+    CHECK(w.query(at(1'000)).points == 37);
+}
+
+TEST_CASE("window costs: with worst_case samples go at two each, however many go at once")
+{
+    for (std::int64_t gone = 0; gone <= 64; ++gone) {
+        steady w{{.span = duration::nanoseconds(64)}};
+        for (std::int64_t n = 0; n != 64; ++n) w.insert(at(n), 1);
+        const std::uint64_t before = combined;
+        w.advance(at(63 + gone));
+        CHECK(combined - before <= 2 * static_cast<std::uint64_t>(gone));
+        CHECK(w.query(at(63 + gone)).points == static_cast<std::uint64_t>(64 - gone));
+    }
+}
+
+TEST_CASE("window costs: a jump far forward is as dear as what goes, not as far as it is")
+{
+    sliding_window<counting> w{{.span = duration::nanoseconds(10)}};
+    for (std::int64_t n = 0; n != 10; ++n) w.insert(at(n), 1);
+    const std::uint64_t before = combined;
+    CHECK(w.query(wall_time::highest()).points == 0);
+    CHECK(combined - before <= 10);
+}
+
+TEST_CASE_TEMPLATE("window costs: a late sample is one combination where order does not matter", W,
+                   sliding_window<in_any_order, wall_time, amortised>,
+                   sliding_window<in_any_order, wall_time, worst_case>)
+{
+    W w{{.span = duration::nanoseconds(1'000)}};
+    for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
+    std::uint64_t dearest = 0;
+    for (std::int64_t n = 0; n != 20; ++n) {
+        const std::uint64_t before = combined;
+        w.insert(at(197 - n), 1);
+        price(dearest, before);
+    }
+    CHECK(dearest <= 3);
+    CHECK(w.query(at(200)).points == 120);
+}
+
+TEST_CASE("window costs: where order does not matter, all that came since the last round is near")
+{
+    sliding_window<in_any_order> w{{.span = duration::nanoseconds(100)}};
+    for (std::int64_t n = 0; n != 20; ++n) w.insert(at(2 * n), 1);
+    w.advance(at(100));  // one has gone, and all others have become the older part
+    for (std::int64_t n = 20; n != 30; ++n) w.insert(at(2 * n), 1);
+    const std::uint64_t before = combined;
+    w.insert(at(39), 1);  // in front of the oldest of the newer part
+    CHECK(combined - before == 1);
+    w.insert(at(37), 1);  // in the older part
+    CHECK(combined - before > 20);
+    CHECK(w.query(at(100)).points == 31);
+}
+
+TEST_CASE_TEMPLATE("window costs: a late sample starts anew where order may matter", W,
+                   sliding_window<counting>, sliding_window<in_one_order>)
+{
+    W w{{.span = duration::nanoseconds(1'000)}};
+    for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
+    const std::uint64_t before = combined;
+    w.insert(at(197), 1);
+    CHECK(combined - before == 101);
+    CHECK(w.query(at(200)).points == 101);
+}
+
+TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and all", W,
+                   sliding_window<letters, wall_time, amortised>,
+                   sliding_window<letters, wall_time, worst_case>)
+{
+    const auto letter = [](std::int64_t n) { return static_cast<char>('a' + n); };
+    // Every place among ten for a late one, whatever has gone before.
+    for (std::int64_t gone = 0; gone != 10; ++gone) {
+        for (std::int64_t late = 0; late != 20; ++late) {
+            W w{{.span = duration::nanoseconds(20)}};
+            std::string expected;
+            for (std::int64_t n = 0; n != 10; ++n) w.insert(at(2 * n), letter(n));
+            for (std::int64_t n = gone; n != 10; ++n) {
+                if (2 * n - 1 == late && late > 2 * (gone - 1)) expected += 'X';
+                if (2 * n == late) {
+                    expected += letter(n);
+                    expected += 'X';
+                    continue;
+                }
+                expected += letter(n);
+            }
+            if (late == 19 && gone != 0) expected += 'X';  // or it is a nanosecond ahead
+            const wall_time now = at(20 + 2 * (gone - 1));  // those up to 2 * (gone - 1) have gone
+            w.advance(now);
+            w.insert(at(late), 'X');
+            CHECK(w.query(now).text == expected);
+        }
+    }
+    // And with equal times: in the order in which they came.
+    W w;
+    for (const char c : {'a', 'b'}) w.insert(at(1), c);
+    w.insert(at(5), 'z');
+    for (const char c : {'c', 'd'}) w.insert(at(1), c);
+    w.insert(at(0), '0');
+    CHECK(w.query(at(9)).text == "0abcdz");
+    CHECK(w.query(at(9)).text == "0abcdz");
+    W replaced{{.twins = same_time::replace}};
+    for (const char c : {'a', 'b', 'c'}) replaced.insert(at(c), c);
+    replaced.insert(at('b'), 'B');
+    replaced.insert(at('c'), 'C');
+    CHECK(replaced.query(at(1'000)).text == "aBC");
+    // What lies in the future is not told yet.
+    CHECK(replaced.query(at(1'000)).now == at(1'000));
+    replaced.insert(at(2'000), 'F');
+    CHECK(replaced.query(at(1'500)).text == "aBC");
+    CHECK(replaced.query(at(2'000)).text == "aBCF");
+}
+
+}  // namespace window_costs_test

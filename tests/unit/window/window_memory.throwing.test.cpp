@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// Memory: none after the constructor where the number of points is limited, none after warm-up
+// where it is not; and where there is none left, everything is as it was.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <waybill/window/sliding_window.hpp>
+
+namespace window_memory_test {
+
+using waybill::amortised;
+using waybill::duration;
+using waybill::sliding_window;
+using waybill::stats;
+using waybill::wall_time;
+using waybill::weighted_sample;
+using waybill::worst_case;
+
+namespace {
+
+std::uint64_t taken = 0;
+std::uint64_t bytes = 0;
+std::uint64_t left = ~std::uint64_t{0};
+
+void* scarce(std::size_t size)
+{
+    if (left == 0) return nullptr;
+    --left;
+    ++taken;
+    bytes += size;
+    return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace
+}  // namespace window_memory_test
+
+// Inlined, g++ would see memory of new go to free, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size)
+{
+    if (void* p = window_memory_test::scarce(size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+namespace window_memory_test {
+namespace {
+
+constexpr wall_time at(std::int64_t n)
+{
+    return wall_time::at(duration::nanoseconds(n));
+}
+
+using quick = sliding_window<stats<std::int64_t>, wall_time, amortised>;
+using steady = sliding_window<stats<std::int64_t>, wall_time, worst_case>;
+
+template <class W>
+void busy(W& w, std::int64_t from, std::int64_t to)
+{
+    for (std::int64_t n = from; n != to; ++n) {
+        w.insert(at(n), n);
+        w.insert(at(n - 5), n);
+        w.insert(at(n - 500), n);
+        if (w.query(at(n)).empty()) FAIL("empty");
+    }
+}
+
+}  // namespace
+
+static_assert(sizeof(quick::sample_type) == 16);
+static_assert(sizeof(sliding_window<stats<double>>::sample_type) == 16);
+static_assert(sizeof(weighted_sample<float>) == 16);
+
+TEST_CASE_TEMPLATE("window memory: none after the constructor, where points are limited", W, quick,
+                   steady)
+{
+    for (const std::uint64_t most : {1U, 15U, 16U, 17U, 100U}) {
+        W w{{.span = duration::nanoseconds(60), .max_points = most}};
+        const std::uint64_t before = taken;
+        busy(w, 0, 1'000);
+        W moved(std::move(w));
+        busy(moved, 1'000, 1'100);
+        CHECK(taken == before);
+    }
+}
+
+TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, quick, steady)
+{
+    W w{{.span = duration::nanoseconds(60)}};
+    busy(w, 0, 100);
+    const std::uint64_t before = taken;
+    busy(w, 100, 2'000);
+    CHECK(taken == before);
+}
+
+TEST_CASE_TEMPLATE("window memory: sixteen bytes a sample and one measure, in a power of two", W,
+                   quick, steady)
+{
+    const std::uint64_t before = bytes;
+    W w{{.max_points = 4'096}};
+    CHECK(bytes - before == 4'096 * (16 + sizeof(stats<std::int64_t>)));
+}
+
+TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, quick, steady)
+{
+    const auto fails = [](std::uint64_t after, auto&& f) {
+        left = after;
+        bool failed = false;
+        try {
+            f();
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        left = ~std::uint64_t{0};
+        return failed;
+    };
+    for (std::uint64_t after = 0; after != 2; ++after) {
+        W w{{.span = duration::nanoseconds(1'000)}};
+        W large{{.span = duration::nanoseconds(5'000)}};
+        for (std::int64_t n = 0; n != 16; ++n) w.insert(at(2 * n), n);
+        for (std::int64_t n = 0; n != 99; ++n) large.insert(at(n), n);
+        const W before(w);
+        const W large_before(large);
+        CHECK(fails(after, [&] { w.insert(at(100), 1); }));
+        CHECK(w == before);
+        CHECK(fails(after, [&] { w.insert(at(5), 1); }));
+        CHECK(w == before);
+        CHECK(fails(after, [&] { w = large; }));
+        CHECK(w == before);
+        CHECK(*w.query(at(50)).sum() == 120);
+        CHECK(fails(after, [&] { large = w; }));
+        CHECK(large == large_before);
+        CHECK(*large.query(at(98)).sum() == 99 * 49);
+        CHECK(fails(after, [&] { const W copy(large); }));
+        CHECK(!fails(after, [&] { const W moved(std::move(large)); }));
+    }
+}
+
+}  // namespace window_memory_test

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// All orders of samples that come and go, up to so many; and the marks inside, which are nobody's
+// business but hold the whole thing together: l <= r <= a <= b, and as many samples in some
+// stretches as in others.
+
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/window/amortised.hpp>
+#include <waybill/window/sample.hpp>
+#include <waybill/window/sample_ring.hpp>
+#include <waybill/window/worst_case.hpp>
+
+namespace worst_case_test {
+
+using waybill::amortised;
+using waybill::sample;
+using waybill::sample_ring;
+using waybill::worst_case;
+
+namespace {
+
+// All the numbers from the first to the last, in this order; anything else is broken.
+struct stretch {
+    using value_type = int;
+    int first = 0;
+    int last = 0;  // the one behind
+    bool broken = false;
+
+    static stretch identity() { return {}; }
+    template <class S>
+    static stretch of(const S& s)
+    {
+        return {s.value, s.value + 1};
+    }
+    static stretch combine(const stretch& a, const stretch& b)
+    {
+        if (a.first == a.last) return {b.first, b.last, a.broken || b.broken};
+        if (b.first == b.last) return {a.first, a.last, a.broken || b.broken};
+        return {a.first, b.last, a.broken || b.broken || a.last != b.first};
+    }
+    friend bool operator==(const stretch&, const stretch&) = default;
+};
+
+using ring = sample_ring<sample<int>, stretch>;
+
+// Explicit instantiation may name what is private.
+struct marks {
+    std::uint64_t l, r, a, b;
+    stretch middle, newer;
+};
+marks marks_of(const worst_case<stretch>& w);
+
+template <auto L, auto R, auto A, auto B, auto Middle, auto Newer>
+struct key {
+    friend marks marks_of(const worst_case<stretch>& w)
+    {
+        return {w.*L, w.*R, w.*A, w.*B, w.*Middle, w.*Newer};
+    }
+};
+template struct key<&worst_case<stretch>::l_, &worst_case<stretch>::r_, &worst_case<stretch>::a_,
+                    &worst_case<stretch>::b_, &worst_case<stretch>::middle_,
+                    &worst_case<stretch>::newer_>;
+
+stretch of(const ring& r, std::uint64_t from, std::uint64_t to)
+{
+    stretch s;
+    for (std::uint64_t n = from; n != to; ++n) s = stretch::combine(s, stretch::of(r[n]));
+    return s;
+}
+
+bool holds(const ring& r, const worst_case<stretch>& w)
+{
+    const auto [l, right, a, b, middle, newer] = marks_of(w);
+    const std::uint64_t f = r.begin(), e = r.end();
+    if (!(f <= l && l <= right && right <= a && a <= b && b <= e)) return false;
+    if (f == b && f != e) return false;                // something older, if there is anything
+    if (right - l != a - right) return false;          // used up together
+    if (f != b && l - f != e - b + 1) return false;    // and before the newer part is as long
+    if (w.border() != b) return false;
+    for (std::uint64_t n = f; n != l; ++n) {
+        if (!(r.beside(n) == of(r, n, b))) return false;
+    }
+    for (std::uint64_t n = l; n != right; ++n) {
+        if (!(r.beside(n) == of(r, n, right))) return false;
+    }
+    for (std::uint64_t n = a; n != b; ++n) {
+        if (!(r.beside(n) == of(r, n, b))) return false;
+    }
+    return newer == of(r, b, e) && (right == b || l == right || middle == of(r, right, b));
+}
+bool holds(const ring& r, const amortised<stretch>& w)
+{
+    for (std::uint64_t n = r.begin(); n != w.border(); ++n) {
+        if (!(r.beside(n) == of(r, n, w.border()))) return false;
+    }
+    return r.begin() <= w.border() && w.border() <= r.end();
+}
+
+struct enumeration {
+    std::uint64_t orders = 0;
+    std::uint64_t broken = 0;
+};
+
+template <class How>
+void all_orders(const ring& r, const How& how, int next, int left, enumeration& done)
+{
+    ++done.orders;
+    const stretch all = how.all(r);
+    if (!(all == of(r, r.begin(), r.end())) || all.broken || !holds(r, how)) ++done.broken;
+    if (left == 0) return;
+    {
+        ring more = r;
+        How same = how;
+        more.push({{}, next});
+        same.came(more, more.newest());
+        all_orders(more, same, next + 1, left - 1, done);
+    }
+    if (!r.empty()) {
+        ring fewer = r;
+        How same = how;
+        same.forget_until(fewer, fewer.begin() + 1);
+        all_orders(fewer, same, next, left - 1, done);
+    }
+}
+
+// From a window that was made anew with so many samples.
+template <class How>
+enumeration from(int samples, int left)
+{
+    ring r;
+    How how;
+    for (int n = 0; n != samples; ++n) r.push({{}, n});
+    how.start_anew(r);
+    enumeration done;
+    all_orders(r, how, samples, left, done);
+    return done;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("every order of 18 samples that come and go", How, worst_case<stretch>,
+                   amortised<stretch>)
+{
+    const enumeration done = from<How>(0, 18);
+    CHECK(done.broken == 0);
+    CHECK(done.orders == 99'295);  // all that never take from an empty window
+    MESSAGE(done.orders, " orders");
+}
+
+TEST_CASE_TEMPLATE("every order of 11 more, behind a start anew with up to 20 samples", How,
+                   worst_case<stretch>, amortised<stretch>)
+{
+    std::uint64_t orders = 0;
+    for (int samples = 0; samples != 21; ++samples) {
+        const enumeration done = from<How>(samples, 11);
+        CHECK(done.broken == 0);
+        orders += done.orders;
+    }
+    MESSAGE(orders, " orders");
+}
+
+TEST_CASE_TEMPLATE("long ones: as many come as go, more come, more go, all go at once", How,
+                   worst_case<stretch>, amortised<stretch>)
+{
+    std::uint64_t broken = 0;
+    for (int come = 1; come != 6; ++come) {
+        for (int go = 1; go != 8; ++go) {
+            ring r;
+            How how;
+            int next = 0;
+            for (int n = 0; n != 60; ++n) {
+                for (int i = 0; i != come; ++i) {
+                    r.push({{}, next++});
+                    how.came(r, r.newest());
+                }
+                if (r.size() < 10) continue;
+                const std::uint64_t most = go == 7 ? r.size() : static_cast<std::uint64_t>(go);
+                how.forget_until(r, r.begin() + (most < r.size() ? most : r.size()));
+                if (!(how.all(r) == of(r, r.begin(), r.end())) || !holds(r, how)) ++broken;
+            }
+        }
+    }
+    CHECK(broken == 0);
+}
+
+}  // namespace worst_case_test
