@@ -28,6 +28,8 @@
 //
 // A container seen through a transform can be walked again, and is: its values are made anew for
 // each look. `| ranges::views::cache1` behind the transform makes it one that is read only once.
+//
+// A window over a series, views::sliding, stands in ext/ranges_window.hpp, which this includes.
 
 #ifndef WAYBILL_EXT_RANGES_HPP
 #define WAYBILL_EXT_RANGES_HPP
@@ -54,6 +56,7 @@
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/ext/ranges_window.hpp>
 #include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {

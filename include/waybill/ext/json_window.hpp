@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_window: the samples of a window as JSON, and a window made of them again.
+//
+//     {"version": 1, "clock": "2024-02-29T12:10:00Z",
+//      "samples": [["2024-02-29T12:01:00Z", 120], ["2024-02-29T12:02:00Z", 135]]}
+//
+// Each sample is its time, its value and, if the window has weights, its weight. There is a clock
+// if one was told. As in window_snapshot.hpp, options are the caller's, and losses are not stored:
+//
+//     nlohmann::json j = backlog;
+//     auto again = waybill::parse_window<backlog_window>(j.dump(), {.span = 10min});
+//     if (!again) die(waybill::text(again.error()));
+//     // "/samples/1/1: expected a whole number of -128 to 127, found 135"
+//
+// `read_json` reads a window, too: with the options of one that was given none, so it keeps all.
+
+#ifndef WAYBILL_EXT_JSON_WINDOW_HPP
+#define WAYBILL_EXT_JSON_WINDOW_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_snapshot.hpp>
+
+namespace waybill::inline v0_1 {
+
+inline constexpr std::uint64_t window_version = 1;
+
+inline void to_json(nlohmann::json& j, const snapshot_problem& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, snapshot_problem&) = delete;
+
+inline void to_json(nlohmann::json& j, const snapshot_error& e)
+{
+    j = {{"problem", e.problem}, {"offset", e.offset}};
+}
+
+namespace detail {
+
+/// The widest type of its kind: nlohmann's library would write a char as it likes.
+template <class V>
+using widest = std::conditional_t<std::floating_point<V>, double,
+                                  std::conditional_t<std::signed_integral<V>, std::int64_t,
+                                                     std::uint64_t>>;
+
+/// A whole number that a V can hold.
+template <std::integral V>
+void read_sample_value(const json_place& at, V& into)
+{
+    using json = nlohmann::json;
+    constexpr V lowest = std::numeric_limits<V>::lowest();
+    constexpr V highest = (std::numeric_limits<V>::max)();
+    if (const auto n = whole_number(at.value)) {
+        if (*n <= static_cast<std::uint64_t>(highest)) {
+            into = static_cast<V>(*n);
+            return;
+        }
+    } else if (const auto* i = at.value.get_ptr<const json::number_integer_t*>()) {
+        if (std::signed_integral<V> && *i >= static_cast<std::int64_t>(lowest)) {
+            into = static_cast<V>(*i);
+            return;
+        }
+    }
+    at.fail("a whole number of " + std::to_string(static_cast<widest<V>>(lowest)) + " to " +
+            std::to_string(static_cast<widest<V>>(highest)));
+}
+
+template <std::floating_point V>
+void read_sample_value(const json_place& at, V& into)
+{
+    double x = 0;
+    read_value(at, x);
+    constexpr double most = static_cast<double>((std::numeric_limits<V>::max)());
+    if (x <= most && x >= -most) into = static_cast<V>(x);
+    else at.fail("a number of at most " + std::to_string(sizeof(V) * 8) + " bits");
+}
+
+template <class Sample>
+void read_sample(const json_place& at, bool weighted, Sample& into)
+{
+    const std::size_t size = weighted ? 3 : 2;
+    if (!at.value.is_array() || at.value.size() != size) {
+        return at.fail(weighted ? "[time, value, weight]" : "[time, value]");
+    }
+    const auto place_of = [&](std::size_t n) {
+        return json_place{at.value[n], path_to(at.path, std::to_string(n)), at.error};
+    };
+    read_value(place_of(0), into.at);
+    read_sample_value(place_of(1), into.value);
+    if constexpr (requires { into.weight; }) {
+        const json_place place = place_of(2);
+        read_value(place, into.weight);
+        if (into.weight == 0) place.fail("a weight of at least 1");
+    }
+}
+
+/// Where the samples of a window go, in the order of their times.
+template <class W>
+struct samples_into {
+    W& window;
+    std::optional<wall_time> clock{};
+};
+
+template <class W>
+void read_value(const json_place& at, samples_into<W>& into)
+{
+    if (!at.value.is_array()) return at.fail("an array of samples");
+    window_filler<W> fill(into.window, into.clock);
+    wall_time last = wall_time::lowest();
+    for (std::size_t n = 0; n != at.value.size() && !at.error; ++n) {
+        const json_place place{at.value[n], path_to(at.path, std::to_string(n)), at.error};
+        typename W::sample_type s{};
+        read_sample(place, W::weighted, s);
+        if (!at.error && s.at < last) {
+            json_place{place.value[0], place.path + "/0", at.error}.fail(
+                "a time not before that of the sample in front");
+        }
+        last = s.at;
+        if (!at.error) fill.take(s);
+    }
+    fill.done();
+}
+
+}  // namespace detail
+
+template <storable_window W>
+void to_json(nlohmann::json& j, const W& w)
+{
+    using json = nlohmann::json;
+    json samples = json::array();
+    for (std::uint64_t n = 0; n != w.size(); ++n) {
+        const auto value = static_cast<detail::widest<typename W::value_type>>(w[n].value);
+        json one = {w[n].at, value};
+        if constexpr (W::weighted) one.push_back(w[n].weight);
+        samples.push_back(std::move(one));
+    }
+    j = {{"version", window_version}, {"samples", std::move(samples)}};
+    if (const std::optional<wall_time> clock = w.clock()) j["clock"] = *clock;
+}
+
+/// Into a window that has its options; what it held goes.
+template <storable_window W>
+void read_value(const json_place& at, W& into)
+{
+    W fresh(into.options());
+    wall_time clock;
+    json_fields fields(at);
+    fields.version(window_version).may("clock", clock);
+    detail::samples_into<W> samples{fresh};
+    if (at.value.is_object() && at.value.contains("clock")) samples.clock = clock;
+    fields.must("samples", samples).done();
+    if (!at.error) into = std::move(fresh);
+}
+
+/// The window that `value` says, with these options.
+template <storable_window W>
+[[nodiscard]] result<W, json_error> read_window(const nlohmann::json& value,
+                                                const window_options& options)
+{
+    W read(options);
+    std::optional<json_error> error;
+    read_value(json_place{value, {}, error}, read);
+    if (error) return unexpected(std::move(*error));
+    return read;
+}
+
+/// The same from text.
+template <storable_window W>
+[[nodiscard]] result<W, json_error> parse_window(std::string_view text,
+                                                 const window_options& options)
+{
+    result<nlohmann::json, json_error> parsed = parse_json_text(text);
+    if (!parsed) return unexpected(std::move(parsed.error()));
+    return read_window<W>(*parsed, options);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_WINDOW_HPP

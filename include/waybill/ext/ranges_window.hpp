@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/ranges_window: a window over a series as a pipe of range-v3, over any input range of samples.
+//
+//     using backlog = waybill::stats<std::int64_t>;
+//     for (const auto& s : rows | ranges::views::transform(parse)
+//                               | waybill::views::sliding<backlog>({.span = 10min}))
+//         print(s.now, s.points, s.mean(), s.highest());
+//
+// Each element is the answer of a sliding_window right after a sample: the measure of the samples
+// up to the latest so far, and not older than the span.
+//   1. there is one answer for each sample, also for one that is not taken, so that a series and
+//      its answers can be walked side by side. The answer for a late sample is that of the latest
+//      time;
+//   2. samples are read when the loop asks for the next answer and not before, and each one once in
+//      a loop. The element is the window's own answer: it is copied by who keeps it beyond the
+//      next;
+//   3. the samples are the clock. One that is dated far in the future would push out all others;
+//      with `ahead` it is not believed. But then nothing behind a gap of more than that is, either;
+//   4. what can be walked again is, and starts with an empty window each time. What can be read
+//      only once is one reading, which all copies share: a second loop goes on behind the last
+//      answer that the first was given. There is no lock: copies belong on one thread.
+
+#ifndef WAYBILL_EXT_RANGES_WINDOW_HPP
+#define WAYBILL_EXT_RANGES_WINDOW_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <range/v3/range/access.hpp>
+#include <range/v3/range/concepts.hpp>
+#include <range/v3/range/traits.hpp>
+#include <range/v3/view/all.hpp>
+#include <range/v3/view/interface.hpp>
+#include <range/v3/view/view.hpp>
+
+#include <waybill/core/time.hpp>
+#include <waybill/window/amortised.hpp>
+#include <waybill/window/measures.hpp>
+#include <waybill/window/series.hpp>
+#include <waybill/window/sliding_window.hpp>
+
+namespace waybill::inline v0_1 {
+
+namespace detail {
+
+template <class R>
+using time_of = std::remove_cvref_t<decltype(std::declval<ranges::range_value_t<R>&>().at)>;
+
+/// A series of samples that such a measure can be made of.
+template <class R, class M>
+concept series_for = ranges::input_range<R> && requires { typename time_of<R>; } &&
+                     sample_for<ranges::range_value_t<R>, M, time_of<R>>;
+
+// One reading of a series. It stays where it is made, since the iterator of the base may look into
+// the base beside it.
+template <class V, class M, template <class> class How>
+class window_reading {
+    using window = sliding_window<M, time_of<V>, How>;
+
+public:
+    using summary = typename window::summary;
+
+    window_reading(V base, const window_options& o) : base_(std::move(base)), window_(o) {}
+    window_reading(const window_reading&) = delete;
+    window_reading& operator=(const window_reading&) = delete;
+    ~window_reading() = default;
+
+    /// To the answer that nobody has seen yet.
+    void start()
+    {
+        if (!at_) at_.emplace(ranges::begin(base_));
+        if (!answer_ || seen_) next();
+    }
+
+    void next()
+    {
+        if (taken_) ++*at_;
+        taken_ = false;
+        over_ = *at_ == ranges::end(base_);
+        if (over_) return;
+        const ranges::range_value_t<V> given = **at_;
+        take(as_sample_of<M>(given));
+        taken_ = true;
+        seen_ = false;
+    }
+
+    [[nodiscard]] const summary& see() noexcept
+    {
+        seen_ = true;
+        return *answer_;
+    }
+
+    [[nodiscard]] bool over() const noexcept { return over_; }
+
+private:
+    void take(const typename window::sample_type& s)
+    {
+        const duration ahead = window_.options().ahead;
+        const auto clock = window_.clock();
+        const bool believed = !clock || ahead == duration::highest() || s.at <= *clock + ahead;
+        window_.insert(s);
+        answer_ = window_.query(believed ? s.at : *clock);
+    }
+
+    V base_;
+    window window_;
+    std::optional<ranges::iterator_t<V>> at_;
+    std::optional<summary> answer_;
+    bool taken_ = false;  // what `at_` is at was read already
+    bool seen_ = false;   // the answer was handed out
+    bool over_ = false;
+};
+
+}  // namespace detail
+
+/// The answers of a window after each sample of a view.
+template <class V, measure M, template <class> class How>
+class sliding_view : public ranges::view_interface<sliding_view<V, M, How>> {
+    using reading = detail::window_reading<V, M, How>;
+
+    class cursor {
+    public:
+        using iterator_concept = std::input_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = typename reading::summary;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const value_type*;
+        using reference = const value_type&;
+
+        cursor() = default;
+        explicit cursor(std::shared_ptr<reading> r) noexcept : reading_(std::move(r)) {}
+
+        [[nodiscard]] reference operator*() const noexcept { return reading_->see(); }
+        [[nodiscard]] pointer operator->() const noexcept { return &reading_->see(); }
+        cursor& operator++()
+        {
+            reading_->next();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+
+        friend bool operator==(const cursor& i, std::default_sentinel_t) noexcept
+        {
+            return !i.reading_ || i.reading_->over();
+        }
+
+    private:
+        std::shared_ptr<reading> reading_;
+    };
+
+public:
+    sliding_view() = default;
+    sliding_view(V base, const window_options& o)
+    {
+        if constexpr (ranges::forward_range<V>) {
+            base_.emplace(std::move(base));
+            options_ = o;
+        } else {
+            base_ = std::make_shared<reading>(std::move(base), o);
+        }
+    }
+
+    /// Reads the first sample. Empty where it was moved from.
+    [[nodiscard]] cursor begin()
+    {
+        if (!base_) return {};
+        if constexpr (ranges::forward_range<V>) {
+            auto one = std::make_shared<reading>(*base_, options_);
+            one->start();
+            return cursor(std::move(one));
+        } else {
+            base_->start();
+            return cursor(base_);
+        }
+    }
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    std::conditional_t<ranges::forward_range<V>, std::optional<V>, std::shared_ptr<reading>> base_;
+    window_options options_;
+};
+
+namespace views {
+
+template <measure M, template <class> class How = amortised>
+struct sliding_fn {
+    template <ranges::viewable_range R, class V = ranges::views::all_t<R>>
+        requires detail::series_for<V, M>
+    [[nodiscard]] auto operator()(R&& range, const window_options& o) const
+    {
+        return sliding_view<V, M, How>(ranges::views::all(std::forward<R>(range)), o);
+    }
+
+    /// To be piped into.
+    [[nodiscard]] auto operator()(const window_options& o) const
+    {
+        return ranges::make_view_closure([o]<class R>(R&& range)
+            requires std::invocable<const sliding_fn&, R, const window_options&>
+        {
+            return sliding_fn{}(std::forward<R>(range), o);
+        });
+    }
+};
+
+/// `series | sliding<measure>(options)` or `sliding<measure>(series, options)`.
+template <measure M, template <class> class How = amortised>
+inline constexpr sliding_fn<M, How> sliding{};
+
+}  // namespace views
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_RANGES_WINDOW_HPP
