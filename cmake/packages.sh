@@ -22,6 +22,7 @@ packages_probe()
         nats-server | beanstalkd) echo "program $1" ;;
         libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
+        libboost-dev) echo "header boost/version.hpp" ;;
         *) echo "nothing" ;;
     esac
 }

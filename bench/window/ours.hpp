@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// ours: waybill's windows behind the same verb, plain and with what costs more.
+
+#ifndef WAYBILL_BENCH_WINDOW_OURS_HPP
+#define WAYBILL_BENCH_WINDOW_OURS_HPP
+
+#include <cstdint>
+
+#include <benchmark/benchmark.h>
+#include <waybill/window/sliding_window.hpp>
+
+#include "data.hpp"
+
+namespace window_bench {
+
+using plain = waybill::measures<double, waybill::summed, waybill::extremes>;
+using weighted = waybill::measures<double, waybill::weighed, waybill::summed, waybill::extremes>;
+using everything = waybill::stats<double>;
+
+// What memory is said to be: 16 bytes a sample, and one measure beside it.
+static_assert(sizeof(waybill::sample<double>) == 16);
+static_assert(sizeof(plain) == 32);
+
+inline waybill::wall_time time_of(std::int64_t at)
+{
+    return waybill::wall_time::at(waybill::duration::nanoseconds(at));
+}
+
+/// `Slack` is how many samples more than `n` there is room for.
+template <class Measure, template <class> class How, std::uint64_t Slack = 0>
+class ours {
+public:
+    static constexpr bool extremes = true;
+    using window = waybill::sliding_window<Measure, waybill::wall_time, How>;
+
+    explicit ours(std::uint64_t n)
+        : window_({.span = waybill::duration::nanoseconds(static_cast<std::int64_t>(n) * step),
+                   .max_points = n + Slack})
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        return take(at, at, value);
+    }
+
+    /// A sample that is dated otherwise.
+    [[gnu::always_inline]] answer take(std::int64_t now, std::int64_t at, double value)
+    {
+        window_.advance(time_of(now));
+        if constexpr (window::weighted) window_.insert(time_of(at), value, 3);
+        else window_.insert(time_of(at), value);
+        const auto s = window_.query(time_of(now));
+        if constexpr (requires { s.squares; }) benchmark::DoNotOptimize(s.variance());
+        return {s.points, s.sum().value_or(0), s.mean().value_or(0), s.lowest().value_or(0),
+                s.highest().value_or(0)};
+    }
+
+    const window& inside() const { return window_; }
+
+private:
+    window window_;
+};
+
+struct amortised : ours<plain, waybill::amortised> {
+    static constexpr const char* name = "amortised";
+    using ours::ours;
+};
+struct worst_case : ours<plain, waybill::worst_case> {
+    static constexpr const char* name = "worst_case";
+    using ours::ours;
+};
+
+/// Every second sample comes late, so that `Behind` others are newer.
+template <template <class> class How, std::int64_t Behind>
+class late : public ours<plain, How, 4> {
+public:
+    using ours<plain, How, 4>::ours;
+
+    static std::int64_t date(std::int64_t now)
+    {
+        const bool delayed = (now / step) % 2 != 0;
+        return delayed ? now - 2 * Behind * step + step / 2 : now;
+    }
+    [[gnu::always_inline]] answer take(std::int64_t now, double value)
+    {
+        return ours<plain, How, 4>::take(now, date(now), value);
+    }
+};
+
+}  // namespace window_bench
+
+#endif  // WAYBILL_BENCH_WINDOW_OURS_HPP

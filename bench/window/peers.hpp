@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+//
+// peers: other ways to know what a window of samples comes to. Each has one verb: a sample comes at
+// a time, what is too old by then goes, and the rest is answered for.
+//
+//   floor        a ring with a running sum and a count: what push, pop and the comparison of times
+//                cost alone. What went is subtracted, so that a sum of fractions would drift, and
+//                there are no extremes.
+//   boost        Boost.Accumulators, rolling count, sum and mean. Knows no times, and 1.74 has no
+//                rolling extremes.
+//   buckets      folly's BucketedTimeSeries, retold: sixty buckets of time, the oldest of which is
+//                subtracted as a whole. Sum and count alone, and of 59 to 60 sixtieths of the span.
+//   two stacks   the textbook's queue: two vectors of samples with the measure of all below each.
+//   scan         nothing is kept; all samples are gone through for each answer.
+
+#ifndef WAYBILL_BENCH_WINDOW_PEERS_HPP
+#define WAYBILL_BENCH_WINDOW_PEERS_HPP
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <boost/accumulators/accumulators.hpp>
+#include <boost/accumulators/statistics/rolling_count.hpp>
+#include <boost/accumulators/statistics/rolling_mean.hpp>
+#include <boost/accumulators/statistics/rolling_sum.hpp>
+#include <boost/accumulators/statistics/stats.hpp>
+
+#include "data.hpp"
+
+namespace window_bench {
+
+struct timed {
+    std::int64_t at = 0;
+    double value = 0;
+};
+
+class floor_ring {
+public:
+    static constexpr const char* name = "floor";
+    static constexpr bool extremes = false;
+
+    explicit floor_ring(std::uint64_t n)
+        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n)),
+          mask_(ring_.size() - 1)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        const std::int64_t from = at - span_;
+        while (begin_ != end_ && ring_[begin_ & mask_].at <= from) {
+            sum_ -= ring_[begin_ & mask_].value;
+            ++begin_;
+        }
+        ring_[end_ & mask_] = {at, value};
+        ++end_;
+        sum_ += value;
+        const std::uint64_t count = end_ - begin_;
+        return {count, sum_, sum_ / static_cast<double>(count), 0, 0};
+    }
+
+private:
+    std::int64_t span_;
+    std::vector<timed> ring_;
+    std::size_t mask_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t end_ = 0;
+    double sum_ = 0;
+};
+
+class boost_rolling {
+public:
+    static constexpr const char* name = "boost";
+    static constexpr bool extremes = false;
+
+    explicit boost_rolling(std::uint64_t n)
+        : all_(boost::accumulators::tag::rolling_window::window_size = n)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t, double value)
+    {
+        namespace acc = boost::accumulators;
+        all_(value);
+        return {acc::rolling_count(all_), acc::rolling_sum(all_), acc::rolling_mean(all_), 0, 0};
+    }
+
+private:
+    using tags = boost::accumulators::stats<boost::accumulators::tag::rolling_count,
+                                            boost::accumulators::tag::rolling_sum,
+                                            boost::accumulators::tag::rolling_mean>;
+    boost::accumulators::accumulator_set<double, tags> all_;
+};
+
+class buckets {
+public:
+    static constexpr const char* name = "buckets";
+    static constexpr bool extremes = false;
+    static constexpr std::int64_t how_many = 60;
+
+    explicit buckets(std::uint64_t n)
+        : span_(static_cast<std::int64_t>(n) * step), all_(how_many)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        const std::int64_t number = bucket(at);
+        while (newest_ < number) {
+            part& oldest = all_[static_cast<std::size_t>(++newest_ % how_many)];
+            sum_ -= oldest.sum;
+            count_ -= oldest.count;
+            oldest = {};
+        }
+        part& p = all_[static_cast<std::size_t>(number % how_many)];
+        p.sum += value;
+        ++p.count;
+        sum_ += value;
+        ++count_;
+        return {count_, sum_, sum_ / static_cast<double>(count_), 0, 0};
+    }
+
+    /// The first time that is in the answer for `at`.
+    std::int64_t from(std::int64_t at) const
+    {
+        const std::int64_t oldest = bucket(at) - how_many + 1;
+        return oldest <= 0 ? 0 : (oldest * span_ + how_many - 1) / how_many;
+    }
+
+private:
+    struct part {
+        double sum = 0;
+        std::uint64_t count = 0;
+    };
+
+    std::int64_t bucket(std::int64_t at) const { return at * how_many / span_; }
+
+    std::int64_t span_;
+    std::vector<part> all_;
+    std::int64_t newest_ = 0;
+    double sum_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+/// What the two below keep of several samples.
+struct kept {
+    std::uint64_t count = 0;
+    double sum = 0;
+    double lowest = 0;
+    double highest = 0;
+
+    static kept of(double v) { return {1, v, v, v}; }
+    static kept combine(const kept& a, const kept& b)
+    {
+        return {a.count + b.count, a.sum + b.sum, b.lowest < a.lowest ? b.lowest : a.lowest,
+                a.highest < b.highest ? b.highest : a.highest};
+    }
+    answer told() const { return {count, sum, sum / static_cast<double>(count), lowest, highest}; }
+};
+
+class two_stacks {
+public:
+    static constexpr const char* name = "two stacks";
+    static constexpr bool extremes = true;
+
+    explicit two_stacks(std::uint64_t n) : span_(static_cast<std::int64_t>(n) * step)
+    {
+        older_.reserve(n);
+        newer_.reserve(n);
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        while (!empty() && oldest().at <= at - span_) pop();
+        push(newer_, {at, value}, newer_.empty() ? kept{} : newer_.back().second);
+        if (older_.empty()) return newer_.back().second.told();
+        return kept::combine(older_.back().second, newer_.back().second).told();
+    }
+
+private:
+    using stack = std::vector<std::pair<timed, kept>>;
+
+    bool empty() const { return older_.empty() && newer_.empty(); }
+    const timed& oldest() const
+    {
+        return older_.empty() ? newer_.front().first : older_.back().first;
+    }
+
+    static void push(stack& s, const timed& t, const kept& below)
+    {
+        const kept own = kept::of(t.value);
+        s.emplace_back(t, s.empty() ? own : kept::combine(below, own));
+    }
+    void pop()
+    {
+        if (older_.empty()) {
+            for (; !newer_.empty(); newer_.pop_back()) {
+                push(older_, newer_.back().first, older_.empty() ? kept{} : older_.back().second);
+            }
+        }
+        older_.pop_back();
+    }
+
+    std::int64_t span_;
+    stack older_;
+    stack newer_;
+};
+
+class scan {
+public:
+    static constexpr const char* name = "scan";
+    static constexpr bool extremes = true;
+
+    explicit scan(std::uint64_t n)
+        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n)),
+          mask_(ring_.size() - 1)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        skip(at, value);
+        return since(begin_);
+    }
+    /// Without an answer.
+    void skip(std::int64_t at, double value)
+    {
+        while (begin_ != end_ && ring_[begin_ & mask_].at <= at - span_) ++begin_;
+        ring_[end_++ & mask_] = {at, value};
+    }
+    /// The same of those from a later time on.
+    answer since_time(std::int64_t from) const
+    {
+        std::uint64_t n = begin_;
+        while (ring_[n & mask_].at < from) ++n;
+        return since(n);
+    }
+
+private:
+    answer since(std::uint64_t n) const
+    {
+        kept k = kept::of(ring_[n & mask_].value);
+        while (++n != end_) k = kept::combine(k, kept::of(ring_[n & mask_].value));
+        return k.told();
+    }
+
+    std::int64_t span_;
+    std::vector<timed> ring_;
+    std::size_t mask_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t end_ = 0;
+};
+
+}  // namespace window_bench
+
+#endif  // WAYBILL_BENCH_WINDOW_PEERS_HPP

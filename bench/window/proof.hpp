@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// proof: what must hold before anything is timed: equal results, no allocation, memory as promised,
+// and as many combines as promised. These are counts, the same on every machine.
+
+#ifndef WAYBILL_BENCH_WINDOW_PROOF_HPP
+#define WAYBILL_BENCH_WINDOW_PROOF_HPP
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include <malloc.h>
+
+#include "../support.hpp"
+#include "data.hpp"
+#include "ours.hpp"
+#include "peers.hpp"
+
+namespace window_bench {
+
+inline bool same(const answer& a, const answer& b, bool extremes)
+{
+    // Boost's mean is added to and subtracted from, and drifts.
+    return a.count == b.count && a.sum == b.sum && std::abs(a.mean - b.mean) < 1e-6 &&
+           (!extremes || (a.lowest == b.lowest && a.highest == b.highest));
+}
+
+inline bool wrong(const char* who, std::uint64_t n, const char* data, std::uint64_t i)
+{
+    std::fprintf(stderr, "%s differs from the scan: window %llu, %s, sample %llu\n", who,
+                 static_cast<unsigned long long>(n), data, static_cast<unsigned long long>(i));
+    return false;
+}
+
+/// Beside a scan; of a large window only now and then, since a scan takes its time.
+template <class Peer>
+bool equal(std::uint64_t n, shape data)
+{
+    const series values(data);
+    Peer peer(n);
+    scan all(n);
+    const std::uint64_t every = n < 1'000 ? 1 : n / 10 + 7;
+    for (std::uint64_t i = 0; i != 3 * n + 500; ++i) {
+        const auto at = static_cast<std::int64_t>(i) * step;
+        const answer a = peer.take(at, values[i]);
+        if (i % every != 0) {
+            all.skip(at, values[i]);
+            continue;
+        }
+        answer b = all.take(at, values[i]);
+        if constexpr (requires { peer.from(at); }) b = all.since_time(peer.from(at));
+        if (!same(a, b, Peer::extremes)) return wrong(Peer::name, n, name(data), i);
+    }
+    return true;
+}
+
+template <class Late>
+bool equal_late(std::uint64_t n, const char* who)
+{
+    const series values(shape::random);
+    Late ours(n);
+    std::vector<timed> all;
+    for (std::uint64_t i = 0; i != 3 * n + 500; ++i) {
+        const auto now = static_cast<std::int64_t>(i) * step;
+        const answer a = ours.take(now, values[i]);
+        const std::int64_t from = now - static_cast<std::int64_t>(n) * step;
+        if (Late::date(now) > from) all.push_back({Late::date(now), values[i]});
+        std::erase_if(all, [&](const timed& t) { return t.at <= from; });
+        kept k;
+        for (const timed& t : all) {
+            const kept own = kept::of(t.value);
+            k = k.count == 0 ? own : kept::combine(k, own);
+        }
+        if (!same(a, k.told(), true)) return wrong(who, n, "late", i);
+    }
+    return true;
+}
+
+/// No allocation after the constructor; and what that took.
+template <class Ours>
+bool memory(std::uint64_t n)
+{
+    const auto used = [] {
+        const auto m = mallinfo2();
+        return m.uordblks + m.hblkhd;
+    };
+    const series values(shape::random);
+    const std::size_t before = used();
+    Ours window(n);
+    const double each = static_cast<double>(used() - before) / static_cast<double>(n);
+    const std::uint64_t allocated = bench::allocations;
+    for (std::uint64_t i = 0; i != 3 * n + 100; ++i) {
+        benchmark::DoNotOptimize(window.take(static_cast<std::int64_t>(i) * step, values[i]));
+    }
+    const std::uint64_t after = bench::allocations - allocated;
+    std::printf("%-12s %9llu %16.2f %26llu\n", Ours::name, static_cast<unsigned long long>(n), each,
+                static_cast<unsigned long long>(after));
+    // The room is the next power of two, so that between two of them a sample has up to twice as
+    // much. malloc has 16 bytes to a block, and a page to a large one.
+    const double slots = static_cast<double>(std::bit_ceil(n)) / static_cast<double>(n);
+    const double rest = (n < 10'000 ? 64.0 : 8'192.0) / static_cast<double>(n);
+    return after == 0 && each <= slots * (16 + sizeof(plain)) + rest;
+}
+
+/// The same measure; each combine is counted.
+struct counting : plain {
+    inline static std::uint64_t combines = 0;
+
+    static counting identity() { return {plain::identity()}; }
+    template <class S>
+    static counting of(const S& s)
+    {
+        return {plain::of(s)};
+    }
+    static counting combine(const counting& a, const counting& b)
+    {
+        ++combines;
+        return {plain::combine(a, b)};
+    }
+};
+
+/// Combines an operation, on the average over whole windows, and at most in one. An operation is an
+/// advance, a sample and an answer. `most` is 0 where one operation may cost the window.
+template <template <class> class How>
+bool combines(const char* who, std::uint64_t n, double average, std::uint64_t most)
+{
+    const series values(shape::random);
+    ours<counting, How> window(n);
+    std::uint64_t worst = 0, begun = 0;
+    const std::uint64_t rounds = 8 * n;
+    for (std::uint64_t i = 0; i != 2 * n + rounds; ++i) {
+        if (i == 2 * n) begun = counting::combines;
+        const std::uint64_t before = counting::combines;
+        benchmark::DoNotOptimize(window.take(static_cast<std::int64_t>(i) * step, values[i]));
+        worst = std::max(worst, counting::combines - before);
+    }
+    const double mean =
+        static_cast<double>(counting::combines - begun) / static_cast<double>(rounds);
+    std::printf("%-12s %9llu %16.3f %26llu\n", who, static_cast<unsigned long long>(n), mean,
+                static_cast<unsigned long long>(worst));
+    return mean <= average && (most == 0 || worst <= most);
+}
+
+}  // namespace window_bench
+
+#endif  // WAYBILL_BENCH_WINDOW_PROOF_HPP
