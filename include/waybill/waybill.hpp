@@ -21,6 +21,7 @@
 #include <waybill/core/time_source.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/retry.hpp>
+#include <waybill/scaling.hpp>
 #include <waybill/version.hpp>
 #include <waybill/window.hpp>
 #include <waybill/wire.hpp>

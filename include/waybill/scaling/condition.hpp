@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+//
+// condition: what has to hold for scaling, and which numbers say whether it does.
+//
+//     namespace sc = waybill::scaling;
+//     sc::rule busy = sc::any_of(sc::mean("orders") > sc::per_instance(100),
+//                                sc::highest("age") > 300);
+//     sc::rule idle = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10);
+//     std::vector<sc::evidence> because;
+//     const sc::truth t = busy({.metrics = readings, .instances = 4, .now = now}, because);
+//
+// A rule is a value: a comparison, or several rules together. Every comparison is looked at,
+// whatever the others say, and leaves a row behind with its numbers; so a decision can be read
+// afterwards. A metric that is not there, has too few points or old ones is unknown (see
+// truth.hpp), unless the comparison says what that is to be taken for.
+//
+// Whatever can be called with a situation and a list of rows is a condition, too, and joins
+// `any_of` and `all_of`.
+
+#ifndef WAYBILL_SCALING_CONDITION_HPP
+#define WAYBILL_SCALING_CONDITION_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/time.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/reading.hpp>
+#include <waybill/scaling/threshold.hpp>
+#include <waybill/scaling/truth.hpp>
+
+namespace waybill::inline v0_1::scaling {
+
+/// What a condition is asked about.
+struct situation {
+    std::span<const reading> metrics{};
+    std::uint64_t instances = 0;
+    wall_time now{};
+    std::uint64_t min_points = 1;            ///< Fewer are too few, if a comparison says no other.
+    duration max_age = duration::highest();  ///< What has no newer sample is stale, likewise.
+};
+
+/// Says whether something holds, and adds to the rows why.
+template <class C>
+concept condition = std::copy_constructible<C> &&
+                    requires(const C& c, const situation& s, std::vector<evidence>& because) {
+                        { c(s, because) } -> std::same_as<truth>;
+                    };
+
+/// What to take a comparison for that nobody can make.
+enum class when_missing : std::uint8_t {
+    unknown,  ///< Unknown: it decides nothing.
+    holds,    ///< As if it held.
+    fails,    ///< As if it did not.
+};
+
+/// A statistic of a metric against a threshold.
+struct comparison {
+    std::string metric{};
+    statistic what = statistic::mean;
+    relation how = relation::above;
+    threshold limit{};
+    std::optional<std::uint64_t> min_points{};
+    std::optional<duration> max_age{};
+    when_missing missing = when_missing::unknown;
+
+    friend bool operator==(const comparison&, const comparison&) = default;
+};
+
+class rule {
+public:
+    enum class kind : std::uint8_t {
+        compare,   ///< One comparison.
+        all,       ///< All parts hold; of none, yes.
+        any,       ///< Any part holds; of none, no.
+        at_least,  ///< So many parts hold.
+        opposite,  ///< Its one part does not hold.
+    };
+
+    rule(comparison c) : comparison_(std::move(c)) {}
+    rule(kind k, std::vector<rule> parts, std::uint64_t wanted = 0)
+        : kind_(k), wanted_(wanted), parts_(std::move(parts))
+    {
+    }
+
+    [[nodiscard]] kind what() const noexcept { return kind_; }
+    [[nodiscard]] const comparison& compared() const noexcept { return comparison_; }
+    [[nodiscard]] const std::vector<rule>& parts() const noexcept { return parts_; }
+    [[nodiscard]] std::uint64_t wanted() const noexcept { return wanted_; }
+
+    /// Whether it holds. Adds a row for each comparison, in their order. Linear in them, times the
+    /// number of metrics.
+    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    {
+        if (kind_ == kind::compare) return compare(s, because);
+        truth all = truth::yes;
+        truth any = truth::no;
+        std::uint64_t yes = 0;
+        std::uint64_t unknown = 0;
+        for (const rule& r : parts_) {
+            const truth t = r(s, because);
+            all = both(all, t);
+            any = either(any, t);
+            yes += t == truth::yes ? 1U : 0U;
+            unknown += t == truth::unknown ? 1U : 0U;
+        }
+        switch (kind_) {
+            case kind::all: return all;
+            case kind::any: return any;
+            case kind::at_least: return scaling::at_least(wanted_, yes, unknown);
+            case kind::opposite:
+            case kind::compare: break;
+        }
+        return opposite(all);
+    }
+
+    /// The same comparison with a minimum of points of its own, or another demand.
+    [[nodiscard]] rule with_points(std::uint64_t n) const
+    {
+        rule r = *this;
+        r.comparison_.min_points = n;
+        return r;
+    }
+    [[nodiscard]] rule not_older_than(duration d) const
+    {
+        rule r = *this;
+        r.comparison_.max_age = d;
+        return r;
+    }
+    [[nodiscard]] rule if_missing(when_missing m) const
+    {
+        rule r = *this;
+        r.comparison_.missing = m;
+        return r;
+    }
+
+    friend bool operator==(const rule&, const rule&) = default;
+
+private:
+    [[nodiscard]] truth compare(const situation& s, std::vector<evidence>& because) const
+    {
+        evidence e{.metric = comparison_.metric, .what = comparison_.what, .how = comparison_.how};
+        e.limit = comparison_.limit.at(s.instances);
+        const reading* found = nullptr;
+        for (const reading& r : s.metrics) {
+            if (r.metric == comparison_.metric) found = &r;
+        }
+        if (found != nullptr) {
+            e.points = found->points;
+            e.value = found->value(comparison_.what);
+            e.timed = found->timed;
+            e.first = found->first;
+            e.last = found->last;
+        }
+        e.lacks = lack(found, e, s);
+        if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
+        else if (comparison_.missing == when_missing::holds) e.holds = truth::yes;
+        else if (comparison_.missing == when_missing::fails) e.holds = truth::no;
+        because.push_back(e);
+        return e.holds;
+    }
+
+    [[nodiscard]] lack_of lack(const reading* r, const evidence& e, const situation& s) const
+    {
+        if (r == nullptr) return lack_of::metric;
+        if (r->points < comparison_.min_points.value_or(s.min_points)) return lack_of::points;
+        const duration most = comparison_.max_age.value_or(s.max_age);
+        if (most != duration::highest() && (!r->timed || s.now - r->last > most)) {
+            return lack_of::fresh_points;
+        }
+        if (!e.value) return lack_of::value;
+        return e.limit ? lack_of::nothing : lack_of::limit;
+    }
+
+    kind kind_ = kind::compare;
+    std::uint64_t wanted_ = 0;
+    comparison comparison_{};
+    std::vector<rule> parts_;
+};
+
+/// A statistic of a metric, to be compared.
+struct measured {
+    std::string metric{};
+    statistic what = statistic::mean;
+
+    [[nodiscard]] rule against(relation how, threshold t) const
+    {
+        return rule(comparison{.metric = metric, .what = what, .how = how, .limit = std::move(t)});
+    }
+    [[nodiscard]] friend rule operator>(const measured& m, threshold t)
+    {
+        return m.against(relation::above, std::move(t));
+    }
+    [[nodiscard]] friend rule operator>=(const measured& m, threshold t)
+    {
+        return m.against(relation::at_least, std::move(t));
+    }
+    [[nodiscard]] friend rule operator<(const measured& m, threshold t)
+    {
+        return m.against(relation::below, std::move(t));
+    }
+    [[nodiscard]] friend rule operator<=(const measured& m, threshold t)
+    {
+        return m.against(relation::at_most, std::move(t));
+    }
+};
+
+[[nodiscard]] inline measured of(statistic s, std::string metric) { return {std::move(metric), s}; }
+[[nodiscard]] inline measured mean(std::string m) { return of(statistic::mean, std::move(m)); }
+[[nodiscard]] inline measured highest(std::string m)
+{
+    return of(statistic::highest, std::move(m));
+}
+[[nodiscard]] inline measured lowest(std::string m) { return of(statistic::lowest, std::move(m)); }
+[[nodiscard]] inline measured sum(std::string m) { return of(statistic::sum, std::move(m)); }
+[[nodiscard]] inline measured last(std::string m) { return of(statistic::last, std::move(m)); }
+[[nodiscard]] inline measured rate(std::string m) { return of(statistic::rate, std::move(m)); }
+
+/// Two conditions of any kind, of which one has to hold.
+template <condition A, condition B>
+struct one_of_both {
+    A a;
+    B b;
+    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    {
+        const truth first = a(s, because);
+        return either(first, b(s, because));
+    }
+};
+
+/// Two conditions of any kind, both of which have to hold.
+template <condition A, condition B>
+struct all_of_both {
+    A a;
+    B b;
+    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    {
+        const truth first = a(s, because);
+        return both(first, b(s, because));
+    }
+};
+
+/// Holds where any of them does. Of rules it is a rule, which can be stored and printed.
+template <condition C, condition... More>
+[[nodiscard]] auto any_of(C c, More... more)
+{
+    if constexpr (std::same_as<C, rule> && (std::same_as<More, rule> && ...)) {
+        return rule(rule::kind::any, {std::move(c), std::move(more)...});
+    } else if constexpr (sizeof...(More) == 0) {
+        return c;
+    } else {
+        auto rest = scaling::any_of(std::move(more)...);
+        return one_of_both<C, decltype(rest)>{std::move(c), std::move(rest)};
+    }
+}
+
+/// Holds where all of them do.
+template <condition C, condition... More>
+[[nodiscard]] auto all_of(C c, More... more)
+{
+    if constexpr (std::same_as<C, rule> && (std::same_as<More, rule> && ...)) {
+        return rule(rule::kind::all, {std::move(c), std::move(more)...});
+    } else if constexpr (sizeof...(More) == 0) {
+        return c;
+    } else {
+        auto rest = scaling::all_of(std::move(more)...);
+        return all_of_both<C, decltype(rest)>{std::move(c), std::move(rest)};
+    }
+}
+
+/// Holds where so many of them do.
+template <std::same_as<rule>... Rules>
+[[nodiscard]] rule at_least_of(std::uint64_t wanted, Rules... rules)
+{
+    return rule(rule::kind::at_least, {std::move(rules)...}, wanted);
+}
+
+/// Holds where it does not; unknown where that is.
+[[nodiscard]] inline rule operator!(rule r)
+{
+    return rule(rule::kind::opposite, {std::move(r)});
+}
+
+}  // namespace waybill::inline v0_1::scaling
+
+#endif  // WAYBILL_SCALING_CONDITION_HPP

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/scaling/condition.hpp>
+#include <waybill/window/sliding_window.hpp>
+
+namespace condition_test {
+
+namespace sc = waybill::scaling;
+using namespace std::chrono_literals;
+using sc::evidence;
+using sc::lack_of;
+using sc::reading;
+using sc::relation;
+using sc::rule;
+using sc::situation;
+using sc::statistic;
+using sc::truth;
+using waybill::duration;
+using waybill::wall_time;
+
+namespace {
+
+constexpr wall_time at(std::int64_t minutes)
+{
+    return wall_time::at(duration::seconds(60 * minutes));
+}
+
+constexpr reading told(std::string_view metric, statistic s, double value)
+{
+    reading r{.metric = metric, .points = 10};
+    r.set(s, value);
+    return r;
+}
+
+truth ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t instances = 1)
+{
+    std::vector<evidence> because;
+    return r({.metrics = metrics, .instances = instances, .now = at(10)}, because);
+}
+
+}  // namespace
+
+TEST_CASE("condition: comparisons are strict where they are written so")
+{
+    const std::vector<reading> ten{told("orders", statistic::mean, 10)};
+    CHECK(ask(sc::mean("orders") > 10, ten) == truth::no);
+    CHECK(ask(sc::mean("orders") >= 10, ten) == truth::yes);
+    CHECK(ask(sc::mean("orders") < 10, ten) == truth::no);
+    CHECK(ask(sc::mean("orders") <= 10, ten) == truth::yes);
+    CHECK(ask(sc::mean("orders") > 9.999, ten) == truth::yes);
+    CHECK(ask(sc::mean("orders") < 10.001, ten) == truth::yes);
+}
+
+TEST_CASE("condition: a threshold may depend on the instances")
+{
+    const std::vector<reading> now{told("orders", statistic::mean, 350)};
+    const rule busy = sc::mean("orders") > sc::per_instance(100);
+    CHECK(ask(busy, now, 3) == truth::yes);
+    CHECK(ask(busy, now, 4) == truth::no);
+    CHECK(ask(busy, now, 0) == truth::unknown);
+}
+
+TEST_CASE("condition: what is not known is unknown, and says what was lacking")
+{
+    const auto lacks = [](const rule& r, const std::vector<reading>& metrics) {
+        std::vector<evidence> because;
+        const truth t = r({.metrics = metrics, .instances = 0, .now = at(10), .min_points = 5,
+                           .max_age = 3min},
+                          because);
+        REQUIRE(because.size() == 1);
+        CHECK((t == truth::unknown) == (because[0].lacks != lack_of::nothing));
+        return because[0].lacks;
+    };
+    reading fresh = told("orders", statistic::mean, 10);
+    fresh.timed = true;
+    fresh.last = at(7);
+    reading stale = fresh;
+    stale.last = at(6);
+    reading few = fresh;
+    few.points = 4;
+    reading untimed = fresh;
+    untimed.timed = false;
+
+    const rule r = sc::mean("orders") > 5;
+    CHECK(lacks(r, {fresh}) == lack_of::nothing);
+    CHECK(lacks(r, {}) == lack_of::metric);
+    CHECK(lacks(sc::mean("mails") > 5, {fresh}) == lack_of::metric);
+    CHECK(lacks(r, {few}) == lack_of::points);
+    CHECK(lacks(r.with_points(4), {few}) == lack_of::nothing);
+    CHECK(lacks(r, {stale}) == lack_of::fresh_points);
+    CHECK(lacks(r.not_older_than(4min), {stale}) == lack_of::nothing);
+    CHECK(lacks(r, {untimed}) == lack_of::fresh_points);
+    CHECK(lacks(sc::highest("orders") > 5, {fresh}) == lack_of::value);
+    CHECK(lacks(sc::mean("orders") > sc::per_instance(1), {fresh}) == lack_of::limit);
+
+    reading nan = fresh;
+    nan.set(statistic::mean, std::numeric_limits<double>::quiet_NaN());
+    CHECK(lacks(r, {nan}) == lack_of::value);
+    CHECK(lacks(!r, {nan}) == lack_of::value);  // not even the opposite holds
+}
+
+TEST_CASE("condition: what is missing may be taken for something")
+{
+    const rule r = sc::mean("orders") > 5;
+    CHECK(ask(r.if_missing(sc::when_missing::holds), {}) == truth::yes);
+    CHECK(ask(r.if_missing(sc::when_missing::fails), {}) == truth::no);
+    CHECK(ask(r.if_missing(sc::when_missing::fails), {told("orders", statistic::mean, 6)}) ==
+          truth::yes);
+}
+
+TEST_CASE("condition: together they are decided by what is known, and every row is there")
+{
+    const std::vector<reading> now{told("orders", statistic::mean, 10)};
+    const rule yes = sc::mean("orders") > 5;
+    const rule no = sc::mean("orders") > 50;
+    const rule unknown = sc::mean("mails") > 5;
+
+    CHECK(ask(sc::any_of(no, unknown, yes), now) == truth::yes);
+    CHECK(ask(sc::any_of(no, unknown), now) == truth::unknown);
+    CHECK(ask(sc::any_of(no), now) == truth::no);
+    CHECK(ask(sc::all_of(yes, unknown), now) == truth::unknown);
+    CHECK(ask(sc::all_of(yes, unknown, no), now) == truth::no);
+    CHECK(ask(sc::all_of(yes, yes), now) == truth::yes);
+    CHECK(ask(sc::at_least_of(2, yes, no, unknown), now) == truth::unknown);
+    CHECK(ask(sc::at_least_of(1, yes, no, unknown), now) == truth::yes);
+    CHECK(ask(sc::at_least_of(3, yes, no, unknown), now) == truth::no);
+    CHECK(ask(!yes, now) == truth::no);
+    CHECK(ask(!unknown, now) == truth::unknown);
+    CHECK(ask(rule(rule::kind::all, {}), now) == truth::yes);
+    CHECK(ask(rule(rule::kind::any, {}), now) == truth::no);
+
+    // The first one decides, and the others are looked at all the same.
+    const rule all = sc::any_of(yes, sc::all_of(no, unknown));
+    std::vector<evidence> because;
+    CHECK(all({.metrics = now, .instances = 2, .now = at(10)}, because) == truth::yes);
+    REQUIRE(because.size() == 3);
+    CHECK(because[0] == evidence{.metric = "orders", .value = 10, .limit = 5, .points = 10,
+                                 .holds = truth::yes});
+    CHECK(because[1].holds == truth::no);
+    CHECK(because[2] == evidence{.metric = "mails", .limit = 5, .lacks = lack_of::metric});
+    CHECK(all == sc::any_of(yes, sc::all_of(no, unknown)));
+    CHECK(!(all == sc::any_of(yes, sc::all_of(unknown, no))));
+}
+
+TEST_CASE("condition: a callable of one's own joins in")
+{
+    const auto weekend = [](const situation& s, std::vector<evidence>& because) {
+        because.push_back({.metric = "calendar", .holds = truth::yes, .note = "it is Sunday"});
+        return sc::truth_of(s.instances > 1);
+    };
+    static_assert(sc::condition<decltype(weekend)>);
+    const rule yes = sc::mean("orders") > 5;
+    const std::vector<reading> now{told("orders", statistic::mean, 10)};
+    std::vector<evidence> because;
+    const situation one{.metrics = now, .instances = 1, .now = at(10)};
+    const situation two{.metrics = now, .instances = 2, .now = at(10)};
+    CHECK(sc::all_of(yes, weekend, yes)(one, because) == truth::no);
+    CHECK(because.size() == 3);
+    CHECK(because[1].note == "it is Sunday");
+    CHECK(sc::all_of(yes, weekend)(two, because) == truth::yes);
+    CHECK(sc::any_of(weekend, yes)(one, because) == truth::yes);
+    CHECK(sc::any_of(weekend)(one, because) == truth::no);
+}
+
+TEST_CASE("reading: what a window answers, and no more")
+{
+    waybill::sliding_window<waybill::weighted_stats<double>> w{{.span = 10min}};
+    const reading empty = sc::read("orders", w.query(at(10)));
+    CHECK(empty.points == 0);
+    CHECK(empty.value(statistic::points) == 0.0);
+    for (std::size_t s = 0; s != sc::statistics; ++s) {
+        const auto which = static_cast<statistic>(s);
+        CHECK(sc::name(which) != "?");
+        if (which != statistic::points) CHECK(empty.value(which) == std::nullopt);
+    }
+
+    w.insert(at(5), 10, 1);
+    w.insert(at(9), 40, 3);
+    const reading r = sc::read("orders", w.query(at(10)));
+    CHECK(r.metric == "orders");
+    CHECK(r.points == 2);
+    CHECK(r.value(statistic::mean) == 32.5);
+    CHECK(r.value(statistic::highest) == 40.0);
+    CHECK(r.value(statistic::lowest) == 10.0);
+    CHECK(r.value(statistic::sum) == 130.0);
+    CHECK(r.value(statistic::first) == 10.0);
+    CHECK(r.value(statistic::last) == 40.0);
+    CHECK(r.value(statistic::variance) == 168.75);
+    CHECK(r.value(statistic::weight) == 4.0);
+    CHECK(r.value(statistic::rate) == 4.0 / 600);
+    CHECK(r.value(statistic::sampling_rate) == 50.0);
+    CHECK(r.value(statistic::coverage) == 0.5);
+    CHECK(r.value(statistic::age) == 60.0);
+    CHECK(r.first == at(5));
+    CHECK(r.last == at(9));
+
+    waybill::sliding_window<waybill::measures<std::int64_t, waybill::summed>> sums{{.span = 10min}};
+    sums.insert(at(9), 7);
+    const reading plain = sc::read("mails", sums.query(at(10)));
+    CHECK(plain.value(statistic::mean) == 7.0);
+    CHECK(plain.value(statistic::highest) == std::nullopt);
+    CHECK(plain.value(statistic::age) == std::nullopt);
+    CHECK(!plain.timed);
+}
+
+}  // namespace condition_test
