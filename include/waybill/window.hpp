@@ -2,9 +2,9 @@
 //
 // The door to window/: what a metric did lately.
 //
-// A sliding window holds samples and answers what those of the last while come to; measures say what
-// is asked of them. Beside it: quantiles, windows by key, merged ones, bins of a fixed width, and the
-// bytes that a window is stored as.
+// A sliding window holds samples and answers what those of the last while come to; measures say
+// what is asked of them. Beside it: quantiles, windows by key, merged ones, bins of a fixed width,
+// and the bytes that a window is stored as.
 
 #ifndef WAYBILL_WINDOW_HPP
 #define WAYBILL_WINDOW_HPP

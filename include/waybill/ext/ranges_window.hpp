@@ -15,7 +15,7 @@
 //   2. samples are read when the loop asks for the next answer and not before, and each one once in
 //      a loop. The element is the window's own answer: it is copied by who keeps it beyond the
 //      next;
-//   3. the samples are the clock. One that is dated far in the future would push out all others;
+//   3. the samples that are taken are the clock. One from the far future would push out all others;
 //      with `ahead` it is not believed. But then nothing behind a gap of more than that is, either;
 //   4. what can be walked again is, and starts with an empty window each time. What can be read
 //      only once is one reading, which all copies share: a second loop goes on behind the last
@@ -101,11 +101,14 @@ public:
 private:
     void take(const typename window::sample_type& s)
     {
-        const duration ahead = window_.options().ahead;
-        const auto clock = window_.clock();
-        const bool believed = !clock || ahead == duration::highest() || s.at <= *clock + ahead;
-        window_.insert(s);
-        answer_ = window_.query(believed ? s.at : *clock);
+        // A sample that is not taken is no clock.
+        switch (window_.insert(s)) {
+            case inserted::newest:
+            case inserted::late:
+            case inserted::replaced: answer_ = window_.query(s.at); return;
+            default: break;
+        }
+        answer_ = window_.query(window_.clock().value_or(s.at));
     }
 
     V base_;

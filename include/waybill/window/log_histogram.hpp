@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <waybill/core/saturating.hpp>
@@ -48,6 +49,18 @@ public:
     static constexpr double relative_error = 1.0 / static_cast<double>(std::uint64_t{2} << Bits);
     /// More buckets than this there cannot be.
     static constexpr std::uint64_t most_buckets = (std::uint64_t{2} * 2098) << Bits;
+
+    constexpr log_histogram() = default;
+    constexpr ~log_histogram() = default;
+    constexpr log_histogram(const log_histogram&) = default;
+    constexpr log_histogram& operator=(const log_histogram&) = default;
+    /// What was moved from is empty, or what the other was.
+    constexpr log_histogram(log_histogram&& o) noexcept { swap(o); }
+    constexpr log_histogram& operator=(log_histogram&& o) noexcept
+    {
+        swap(o);
+        return *this;
+    }
 
     /// Takes a value that stands for so many; whether it did.
     template <measurable V>
@@ -179,6 +192,21 @@ private:
 
         friend bool operator==(const side&, const side&) = default;
     };
+
+    constexpr void swap(log_histogram& o) noexcept
+    {
+        std::swap(above_.first, o.above_.first);
+        above_.weights.swap(o.above_.weights);
+        std::swap(below_.first, o.below_.first);
+        below_.weights.swap(o.below_.weights);
+        std::swap(zeros_, o.zeros_);
+        std::swap(points_, o.points_);
+        std::swap(weight_, o.weight_);
+        std::swap(lowest_, o.lowest_);
+        std::swap(highest_, o.highest_);
+        std::swap(not_finite_, o.not_finite_);
+        std::swap(no_weight_, o.no_weight_);
+    }
 
     constexpr bool take(double value, std::uint64_t weight)
     {

@@ -218,7 +218,8 @@ struct measures : counted<V>, Parts<V>... {
     }
 
     /// The sum of the values, each as often as its weight says. Exact for whole numbers; one beyond
-    /// 64 bits stays at the end that it lies beyond, and `total` has it all.
+    /// 64 bits stays at the end that it lies beyond, and `total` has it all. Empty, too, where
+    /// floating ones come to more than there are numbers for; so are mean and variance.
     [[nodiscard]] constexpr auto sum() const noexcept
         requires requires(const measures& m) { m.total; }
     {
@@ -227,7 +228,7 @@ struct measures : counted<V>, Parts<V>... {
         } else if constexpr (std::integral<V>) {
             return empty() ? std::optional<std::uint64_t>() : this->total.clamped_unsigned();
         } else {
-            return empty() ? std::optional<double>() : this->total;
+            return number(this->total);
         }
     }
 
@@ -242,7 +243,11 @@ struct measures : counted<V>, Parts<V>... {
         } else if constexpr (std::integral<V>) {
             return this->total.approximately() / static_cast<double>(weight());
         } else {
-            return this->total / static_cast<double>(weight());
+            const std::optional<double> m = number(this->total / static_cast<double>(weight()));
+            if constexpr (requires(const measures& x) { x.centre; }) {
+                return m ? m : number(this->centre);
+            }
+            return m;
         }
     }
 
@@ -269,7 +274,7 @@ struct measures : counted<V>, Parts<V>... {
         requires requires(const measures& m) { m.squares; }
     {
         if (empty()) return {};
-        return this->squares / static_cast<double>(weight());
+        return number(this->squares / static_cast<double>(weight()));
     }
 
     [[nodiscard]] constexpr std::optional<V> first() const noexcept
@@ -284,6 +289,12 @@ struct measures : counted<V>, Parts<V>... {
     }
 
     friend bool operator==(const measures&, const measures&) = default;
+
+private:
+    [[nodiscard]] constexpr std::optional<double> number(double x) const noexcept
+    {
+        return empty() || !is_finite(x) ? std::optional<double>() : x;
+    }
 };
 
 /// Every part, for samples that all stand for themselves.

@@ -31,6 +31,7 @@
 #ifndef WAYBILL_WINDOW_SLIDING_WINDOW_HPP
 #define WAYBILL_WINDOW_SLIDING_WINDOW_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -124,7 +125,8 @@ struct window_summary : Measure {
     Time now{};       ///< Of the samples after now - span, up to now.
     duration span{};
 
-    /// Events a second: how many the samples stand for, over the whole span.
+    /// Events a second: how many the samples stand for, over the whole span. Too few where
+    /// `max_points` has pushed some out.
     [[nodiscard]] constexpr std::optional<double> rate() const noexcept
         requires requires(const Measure& m) { m.weight(); }
     {
@@ -132,8 +134,8 @@ struct window_summary : Measure {
         return static_cast<double>(this->weight()) / (static_cast<double>(span.count()) / 1e9);
     }
 
-    /// How much of the span lies behind the first sample, 0 to 1. A window that has just begun to
-    /// fill covers little.
+    /// How much of the span lies behind the first sample, 0 to 1: 0.9 for ten minutes of one sample
+    /// a minute. A window that has just begun to fill covers little.
     [[nodiscard]] constexpr std::optional<double> coverage() const noexcept
         requires requires(const Measure& m) { m.first_at; }
     {
@@ -201,6 +203,14 @@ public:
     {
         return insert(sample_type{at, value});
     }
+    /// A floating number is no whole one: round it as you mean it.
+    template <std::floating_point F>
+        requires std::integral<value_type>
+    inserted insert(Time, F) = delete;
+    template <std::floating_point F>
+        requires std::integral<value_type>
+    inserted insert(Time, F, std::uint64_t) = delete;
+
     inserted insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {

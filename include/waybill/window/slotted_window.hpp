@@ -96,6 +96,14 @@ public:
         slots_.resize(static_cast<std::size_t>(slots), slot{0, false, empty_});
     }
 
+    slotted_window(const slotted_window&) = default;
+    slotted_window& operator=(const slotted_window& o) { return *this = slotted_window(o); }
+    ~slotted_window() = default;
+
+    /// What was moved from has no slots, and so no sample is of its time.
+    slotted_window(slotted_window&&) = default;
+    slotted_window& operator=(slotted_window&&) = default;
+
     /// Takes a sample.
     inserted insert(Time at, double value, Time now)
     {
@@ -127,6 +135,7 @@ public:
             const slot& s = slots_[place_of(number)];
             if (s.used && s.number == number) all.merge(s.sketch);
         };
+        if (slots_.empty()) return all;
         const std::int64_t newest = slot_of(*clock_);
         for (std::int64_t n = oldest(); n < newest; ++n) take(n);
         take(newest);
@@ -186,7 +195,7 @@ private:
         }
         const std::int64_t number = slot_of(at);
         const std::int64_t newest = slot_of(*clock_);
-        if (number < oldest()) {
+        if (slots_.empty() || number < oldest()) {
             ++losses_.too_old;
             return inserted::too_old;
         }

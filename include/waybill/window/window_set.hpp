@@ -168,7 +168,9 @@ public:
     /// Tells the time; keys that are idle by then go. How many they are. Questions do it, too.
     std::uint64_t evict_idle(time_type now)
     {
+        const bool first = !clock_;
         if (!clock_ || *clock_ < now) clock_ = now;
+        if (first) file_anew();
         std::uint64_t n = 0;
         while (!filed_.empty() && is_idle(filed_.begin()->first)) {
             auto node = filed_.extract(filed_.begin());
@@ -239,6 +241,18 @@ private:
     [[nodiscard]] bool is_idle(time_type last) const noexcept
     {
         return options_.idle != duration::highest() && clock_ && *clock_ - last >= options_.idle;
+    }
+
+    /// What came before any time was told may have been dated too far ahead of it, and is gone now.
+    void file_anew()
+    {
+        filed_.clear();
+        for (auto& [key, e] : kept_) {
+            e.window.advance(*clock_);
+            const std::uint64_t n = e.window.size();
+            e.last = n == 0 ? time_type::lowest() : e.window[n - 1].at;
+            if (options_.idle != duration::highest()) filed_.emplace(e.last, key);
+        }
     }
 
     inserted insert(entry& e, const sample_type& s)

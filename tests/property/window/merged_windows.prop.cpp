@@ -70,10 +70,11 @@ std::vector<item> samples(const Window& w)
 // All of both, sorted; then what is not wanted is taken out again.
 std::vector<item> naive(const window& a, const other& b, window_losses& lost)
 {
-    std::vector<item> all = samples(a);
-    for (const item& s : samples(b)) all.push_back(s);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const item& x, const item& y) { return x.at < y.at; });
+    const std::vector<item> first = samples(a);
+    const std::vector<item> second = samples(b);
+    std::vector<item> all(first.size() + second.size());
+    std::merge(first.begin(), first.end(), second.begin(), second.end(), all.begin(),
+               [](const item& x, const item& y) { return x.at < y.at; });
     std::optional<wall_time> clock = a.clock();
     if (b.clock() && (!clock || *clock < *b.clock())) clock = b.clock();
 

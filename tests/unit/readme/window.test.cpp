@@ -40,7 +40,7 @@ TEST_CASE("README: a backlog of the last ten minutes")
     const auto scale_up = [&] { ++scaled; };
 
     //! [backlog]
-    waybill::sliding_window<waybill::stats<std::int64_t>> backlog{{.span = 10min, .max_points = 4'096}};
+    waybill::sliding_window<waybill::stats<std::int64_t>> backlog{{.span = 10min}};
     for (const point& p : collected) backlog.insert(p.at, p.value);
     auto s = backlog.query(now);              // of (now - 10min, now]: ten points, never stale
     if (s.points >= 5 && *s.mean() > 100) scale_up();

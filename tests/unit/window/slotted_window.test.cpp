@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include <utility>
+
 #include <doctest/doctest.h>
 
 #include <waybill/core/check.hpp>
@@ -60,6 +62,26 @@ TEST_CASE("slotted_window: whole minutes are exactly the window")
         CHECK(s.lowest() == static_cast<double>(t < 600 ? 60 : t - 540));
         CHECK(s.highest() == static_cast<double>(t));
     }
+}
+
+TEST_CASE("slotted_window: what was moved from has nothing, and does no harm")
+{
+    window w({.span = duration::seconds(600), .width = duration::seconds(60)});
+    w.insert(at(1), 5, at(1));
+    window other = std::move(w);
+    CHECK(other.quantile(0.5, at(1)).has_value());
+    CHECK(w.insert(at(2), 5, at(2)) == inserted::too_old);  // NOLINT: on purpose
+    CHECK(!w.quantile(0.5, at(2)));
+    w = other;
+    CHECK(w.quantile(0.5, at(1)).has_value());
+
+    log_histogram<> h;
+    for (int n = 0; n != 100; ++n) h.add(100.0);
+    const log_histogram<> taken = std::move(h);
+    CHECK(taken.points() == 100);
+    CHECK(h == log_histogram<>());
+    h.add(1.0);
+    CHECK(h.quantile(0.5) == 1.0);
 }
 
 TEST_CASE("slotted_window: in between, up to a slot more than the window on either side")

@@ -255,6 +255,17 @@ TEST_CASE("the ends of time are times")
     CHECK(for_ever.query("a", wall_time::highest())->points == 1);
 }
 
+TEST_CASE("a key whose only sample was dated far ahead of the clock, told later, goes")
+{
+    set s{{.window = {.span = 60s, .ahead = 60s}, .idle = 3'600s, .max_keys = 1}};
+    CHECK(s.insert("a", at(1'000'000), 1) == inserted::newest);
+    CHECK(!s.insert("b", at(10), 1));
+    CHECK(s.evict_idle(at(10)) == 1);
+    CHECK(s.insert("b", at(10), 1) == inserted::newest);
+    CHECK(s.query("b", at(10))->points == 1);
+    CHECK(!s.query("a", at(10)));
+}
+
 TEST_CASE("keys that are busy and keys that come once")
 {
     set s{{.window = {.span = 10s}, .idle = 30s, .max_keys = 100}};

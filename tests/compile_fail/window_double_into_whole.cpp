@@ -1,0 +1,13 @@
+// expect: deleted
+// SPDX-License-Identifier: MIT
+//
+// A window of whole numbers does not cut off what stands behind the point, and NaN is no number.
+
+#include <cstdint>
+
+#include <waybill/window/sliding_window.hpp>
+
+void insert(waybill::sliding_window<waybill::stats<std::int64_t>>& w, waybill::wall_time at)
+{
+    w.insert(at, 0.9);
+}
