@@ -213,9 +213,11 @@ private:
         std::int64_t at = now_;
         switch (roll_(16)) {
             case 0:
-            case 1: at = clamped(now_ - roll_.below(2 * static_cast<std::int64_t>(reach))); break;
-            case 2: at = clamped(now_ - reach); break;      // where the window begins
-            case 3: at = clamped(now_ - reach + 1); break;
+            case 1:
+                at = clamped(wide{now_} - roll_.below(2 * static_cast<std::int64_t>(reach)));
+                break;
+            case 2: at = clamped(wide{now_} - reach); break;      // where the window begins
+            case 3: at = clamped(wide{now_} - reach + 1); break;
             case 4:
             case 5:
                 if (!naive_.kept().empty()) at = naive_.kept()[roll_(naive_.kept().size())].at;
