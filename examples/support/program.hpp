@@ -12,7 +12,6 @@
 #define WAYBILL_EXAMPLES_SUPPORT_PROGRAM_HPP
 
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,6 +27,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "../engines/number.hpp"
 
 namespace support {
 
@@ -52,15 +52,7 @@ inline void keep_standard_streams()
     }
 }
 
-/// Digits and nothing else, as they are typed behind an option.
-[[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view digits)
-{
-    std::uint64_t n = 0;
-    const char* const last = digits.data() + digits.size();
-    const auto [end, error] = std::from_chars(digits.data(), last, n);
-    if (error != std::errc{} || end != last) return {};
-    return n;
-}
+using engines::number_in;  // digits and nothing else, as they are typed behind an option
 
 /// 8,812
 [[nodiscard]] inline std::string grouped(std::uint64_t n)

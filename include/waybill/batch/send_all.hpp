@@ -226,7 +226,7 @@ public:
                 [&](act::idle) {
                     if (feed(now)) return;
                     // What an allocation that failed has left undone is done by flushing.
-                    if (!s_.finished() && !std::exchange(flushed_twice_, true)) {
+                    if (!s_.finished() && !std::exchange(flushed_anyway_, true)) {
                         s_.on(flushed{}, now);
                         return;
                     }
@@ -317,7 +317,7 @@ private:
     std::string why_;   // an item was not replaced
     bool going_ = true;
     bool flushed_ = false;
-    bool flushed_twice_ = false;
+    bool flushed_anyway_ = false;
 };
 
 }  // namespace detail

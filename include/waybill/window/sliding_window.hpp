@@ -58,7 +58,7 @@ enum class same_time : std::uint8_t {
 /// How a window is kept. A plain value; `check` finds what cannot work.
 struct window_options {
     duration span = duration::highest();           ///< Samples older than this go.
-    std::uint64_t max_points = ~std::uint64_t{0};  ///< The oldest go where there are more.
+    std::uint64_t max_points = highest_size;       ///< The oldest go where there are more.
     duration ahead = duration::highest();          ///< How far a sample may be ahead of the clock.
     same_time twins = same_time::keep;
 
@@ -73,7 +73,7 @@ struct window_options {
     }
     if (o.max_points == 0) return config_error{"max_points", 0, "must be at least", 1};
     constexpr std::uint64_t most = std::uint64_t{1} << 32U;
-    if (o.max_points > most && o.max_points != ~std::uint64_t{0}) {
+    if (o.max_points > most && o.max_points != highest_size) {
         return config_error{"max_points", o.max_points, "must be at most", most};
     }
     if (o.ahead < duration{}) {
