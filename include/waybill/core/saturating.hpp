@@ -50,6 +50,12 @@ inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
     return b < a ? b : a;
 }
 
+/// The larger of two.
+[[nodiscard]] constexpr std::uint64_t greater(std::uint64_t a, std::uint64_t b) noexcept
+{
+    return a < b ? b : a;
+}
+
 /// What a caller's integer says as a size. A negative one reads as the largest value, never as
 /// small, since it is mostly an error code or a length that has wrapped; so does one that is wider
 /// than 64 bits and needs them.

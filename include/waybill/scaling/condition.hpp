@@ -25,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct situation {
     wall_time now{};
     std::uint64_t min_points = 1;            ///< Fewer are too few, if a comparison says no other.
     duration max_age = duration::highest();  ///< What has no newer sample is stale, likewise.
+    double load = 1;                         ///< What averages are multiplied by: see `averaged`.
 };
 
 /// Says whether something holds, and adds to the rows why.
@@ -68,9 +70,42 @@ struct comparison {
     std::optional<std::uint64_t> min_points{};
     std::optional<duration> max_age{};
     when_missing missing = when_missing::unknown;
+    bool averaged = false;  ///< The metric is an average over the instances, as a CPU's load is.
 
     friend bool operator==(const comparison&, const comparison&) = default;
 };
+
+namespace detail {
+
+/// What is known of a statistic, and what is lacking. Linear in the metrics.
+[[nodiscard]] inline evidence look(const situation& s, std::string_view metric, statistic what,
+                                   bool averaged, std::uint64_t min_points, duration max_age)
+{
+    evidence e{.metric = metric, .what = what};
+    const reading* found = nullptr;
+    for (const reading& r : s.metrics) {
+        if (r.metric == metric) found = &r;
+    }
+    if (found == nullptr) {
+        e.lacks = lack_of::metric;
+        return e;
+    }
+    e.points = found->points;
+    e.value = found->value(what);
+    if (e.value && averaged) *e.value *= s.load;
+    if (e.value && !is_finite(*e.value)) e.value.reset();
+    e.timed = found->timed;
+    e.first = found->first;
+    e.last = found->last;
+    const bool stale =
+        max_age != duration::highest() && (!e.timed || s.now - found->last > max_age);
+    if (e.points < min_points) e.lacks = lack_of::points;
+    else if (stale) e.lacks = lack_of::fresh_points;
+    else if (!e.value) e.lacks = lack_of::value;
+    return e;
+}
+
+}  // namespace detail
 
 class rule {
 public:
@@ -82,6 +117,8 @@ public:
         opposite,  ///< Its one part does not hold.
     };
 
+    /// No rule: it never holds, and has no rows.
+    rule() : kind_(kind::any) {}
     rule(comparison c) : comparison_(std::move(c)) {}
     rule(kind k, std::vector<rule> parts, std::uint64_t wanted = 0)
         : kind_(k), wanted_(wanted), parts_(std::move(parts))
@@ -92,6 +129,7 @@ public:
     [[nodiscard]] const comparison& compared() const noexcept { return comparison_; }
     [[nodiscard]] const std::vector<rule>& parts() const noexcept { return parts_; }
     [[nodiscard]] std::uint64_t wanted() const noexcept { return wanted_; }
+    [[nodiscard]] bool empty() const noexcept { return kind_ == kind::any && parts_.empty(); }
 
     /// Whether it holds. Adds a row for each comparison, in their order. Linear in them, times the
     /// number of metrics.
@@ -144,37 +182,18 @@ public:
 private:
     [[nodiscard]] truth compare(const situation& s, std::vector<evidence>& because) const
     {
-        evidence e{.metric = comparison_.metric, .what = comparison_.what, .how = comparison_.how};
-        e.limit = comparison_.limit.at(s.instances);
-        const reading* found = nullptr;
-        for (const reading& r : s.metrics) {
-            if (r.metric == comparison_.metric) found = &r;
-        }
-        if (found != nullptr) {
-            e.points = found->points;
-            e.value = found->value(comparison_.what);
-            e.timed = found->timed;
-            e.first = found->first;
-            e.last = found->last;
-        }
-        e.lacks = lack(found, e, s);
+        const comparison& c = comparison_;
+        const std::uint64_t points = c.min_points.value_or(s.min_points);
+        const duration age = c.max_age.value_or(s.max_age);
+        evidence e = detail::look(s, c.metric, c.what, c.averaged, points, age);
+        e.how = c.how;
+        e.limit = c.limit.at(s.instances);
+        if (e.lacks == lack_of::nothing && !e.limit) e.lacks = lack_of::limit;
         if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
-        else if (comparison_.missing == when_missing::holds) e.holds = truth::yes;
-        else if (comparison_.missing == when_missing::fails) e.holds = truth::no;
+        else if (c.missing == when_missing::holds) e.holds = truth::yes;
+        else if (c.missing == when_missing::fails) e.holds = truth::no;
         because.push_back(e);
         return e.holds;
-    }
-
-    [[nodiscard]] lack_of lack(const reading* r, const evidence& e, const situation& s) const
-    {
-        if (r == nullptr) return lack_of::metric;
-        if (r->points < comparison_.min_points.value_or(s.min_points)) return lack_of::points;
-        const duration most = comparison_.max_age.value_or(s.max_age);
-        if (most != duration::highest() && (!r->timed || s.now - r->last > most)) {
-            return lack_of::fresh_points;
-        }
-        if (!e.value) return lack_of::value;
-        return e.limit ? lack_of::nothing : lack_of::limit;
     }
 
     kind kind_ = kind::compare;
@@ -183,14 +202,25 @@ private:
     std::vector<rule> parts_;
 };
 
+/// Whether a condition has anything to say.
+template <condition C>
+[[nodiscard]] bool is_set(const C& c)
+{
+    if constexpr (std::same_as<C, rule>) return !c.empty();
+    else return true;
+}
+
 /// A statistic of a metric, to be compared.
 struct measured {
     std::string metric{};
     statistic what = statistic::mean;
+    bool averaged = false;
 
     [[nodiscard]] rule against(relation how, threshold t) const
     {
-        return rule(comparison{.metric = metric, .what = what, .how = how, .limit = std::move(t)});
+        comparison c{.metric = metric, .what = what, .how = how, .limit = std::move(t)};
+        c.averaged = averaged;
+        return rule(std::move(c));
     }
     [[nodiscard]] friend rule operator>(const measured& m, threshold t)
     {
@@ -208,9 +238,14 @@ struct measured {
     {
         return m.against(relation::at_most, std::move(t));
     }
+
+    friend bool operator==(const measured&, const measured&) = default;
 };
 
-[[nodiscard]] inline measured of(statistic s, std::string metric) { return {std::move(metric), s}; }
+[[nodiscard]] inline measured of(statistic s, std::string metric)
+{
+    return {std::move(metric), s, false};
+}
 [[nodiscard]] inline measured mean(std::string m) { return of(statistic::mean, std::move(m)); }
 [[nodiscard]] inline measured highest(std::string m)
 {
@@ -220,6 +255,13 @@ struct measured {
 [[nodiscard]] inline measured sum(std::string m) { return of(statistic::sum, std::move(m)); }
 [[nodiscard]] inline measured last(std::string m) { return of(statistic::last, std::move(m)); }
 [[nodiscard]] inline measured rate(std::string m) { return of(statistic::rate, std::move(m)); }
+
+/// A metric that is an average over the instances: with half of them it would be twice as high.
+[[nodiscard]] inline measured averaged(measured m)
+{
+    m.averaged = true;
+    return m;
+}
 
 /// Two conditions of any kind, of which one has to hold.
 template <condition A, condition B>

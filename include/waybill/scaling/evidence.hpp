@@ -69,8 +69,30 @@ enum class lack_of : std::uint8_t {
     return "?";
 }
 
+/// What a comparison was made for.
+enum class role : std::uint8_t {
+    up,         ///< Whether more are needed.
+    down,       ///< Whether fewer will do.
+    wake,       ///< Whether any is needed at all.
+    target,     ///< How many are needed.
+    projected,  ///< Whether more would be needed if there were fewer.
+};
+
+[[nodiscard]] constexpr std::string_view name(role r) noexcept
+{
+    switch (r) {
+        case role::up: return "up";
+        case role::down: return "down";
+        case role::wake: return "wake";
+        case role::target: return "target";
+        case role::projected: return "projected";
+    }
+    return "?";
+}
+
 /// One comparison, with all of its numbers. It views the name of the metric, which is the rule's.
 struct evidence {
+    role part = role::up;
     std::string_view metric{};
     statistic what = statistic::mean;
     relation how = relation::above;
@@ -82,6 +104,7 @@ struct evidence {
     wall_time last{};
     truth holds = truth::unknown;
     lack_of lacks = lack_of::nothing;
+    std::optional<std::uint64_t> wants{};  ///< So many instances, where it is a target.
     std::string_view note{};  ///< What a condition of one's own has to say; it has to last.
 
     friend bool operator==(const evidence&, const evidence&) = default;

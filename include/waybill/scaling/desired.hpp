@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// desired: how many instances rules and targets ask for, before anything holds them back.
+
+#ifndef WAYBILL_SCALING_DESIRED_HPP
+#define WAYBILL_SCALING_DESIRED_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/scaling/change.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/truth.hpp>
+
+namespace waybill::inline v0_1::scaling::detail {
+
+/// The rows that a condition adds are for this.
+template <condition C>
+[[nodiscard]] truth ask(const C& c, const situation& s, role part, std::vector<evidence>& because)
+{
+    std::size_t n = because.size();
+    const truth t = c(s, because);
+    for (; n < because.size(); ++n) because[n].part = part;
+    return t;
+}
+
+/// How much capacity a target asks for; none where that is not known.
+[[nodiscard]] inline std::optional<std::uint64_t> ask(const target& t, const situation& s,
+                                                      std::vector<evidence>& because)
+{
+    evidence& e = because.emplace_back(
+        look(s, t.of.metric, t.of.what, t.of.averaged, s.min_points, s.max_age));
+    e.part = role::target;
+    const auto n = static_cast<double>(s.instances);
+    e.limit = t.of.averaged ? t.each : t.each * n;
+    if (e.lacks != lack_of::nothing || !(t.each > 0)) return {};
+    const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
+    const bool near = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) &&
+                      wanted >= n * (1 - t.tolerance.down);
+    e.wants = near ? s.instances : enough_instances(wanted);
+    e.holds = truth_of(*e.wants > s.instances);
+    return e.wants;
+}
+
+/// Where a change up leads to from here; on a ladder a count is of rungs, a share of capacity.
+[[nodiscard]] inline std::uint64_t above(const std::vector<rung>& ladder, std::uint64_t at,
+                                         const change& c)
+{
+    if (ladder.empty()) return saturating_add(at, step_of(c, at));
+    const std::uint64_t capacity = capacity_at(ladder, at);
+    const std::uint64_t next = saturating_add(at, greater(c.count, 1));
+    const std::uint64_t part = enough_instances(share(c, capacity));
+    return greater(next, rung_for(ladder, saturating_add(capacity, part)));
+}
+
+/// The same for a change down.
+[[nodiscard]] inline std::uint64_t below(const std::vector<rung>& ladder, std::uint64_t at,
+                                         const change& c)
+{
+    if (ladder.empty()) return saturating_sub(at, step_of(c, at));
+    const std::uint64_t capacity = capacity_at(ladder, at);
+    const std::uint64_t next = saturating_sub(at, greater(c.count, 1));
+    const std::uint64_t part = whole_instances(share(c, capacity));
+    return lesser(next, rung_for(ladder, saturating_sub(capacity, part)));
+}
+
+/// What rules and targets say, and where that leads to.
+struct wishes {
+    truth up = truth::no;
+    truth down = truth::no;
+    truth wake = truth::yes;
+    std::uint64_t above = 0;  ///< Where the greatest change up leads to that holds.
+    std::uint64_t below = 0;
+    std::optional<std::uint64_t> target{};  ///< What the target that needs most needs.
+    bool all_known = true;                  ///< Of the targets.
+};
+
+/// Asks all of a policy. Changes up begin at `ready`, those down at `from`.
+template <condition Up, condition Down>
+[[nodiscard]] wishes ask(const basic_policy<Up, Down>& p, const situation& s, std::uint64_t ready,
+                         std::uint64_t from, std::vector<evidence>& because)
+{
+    wishes w{.above = from, .below = from};
+    w.up = ask(p.up, s, role::up, because);
+    if (w.up == truth::yes) w.above = greater(from, above(p.ladder, ready, p.step.up));
+    for (const band& b : p.bands.up) {
+        const truth t = ask(b.when, s, role::up, because);
+        if (t == truth::yes) w.above = greater(w.above, above(p.ladder, ready, b.by));
+        w.up = either(w.up, t);
+    }
+    w.down = ask(p.down, s, role::down, because);
+    w.below = below(p.ladder, from, p.step.down);
+    for (const band& b : p.bands.down) {
+        const truth t = ask(b.when, s, role::down, because);
+        if (t == truth::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
+    }
+    if (p.wake) w.wake = ask(*p.wake, s, role::wake, because);
+    for (const target& t : p.targets) {
+        const std::optional<std::uint64_t> n = ask(t, s, because);
+        w.all_known = w.all_known && n.has_value();
+        if (n) w.target = greater(rung_for(p.ladder, *n), w.target.value_or(0));
+    }
+    return w;
+}
+
+}  // namespace waybill::inline v0_1::scaling::detail
+
+#endif  // WAYBILL_SCALING_DESIRED_HPP

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// few: some values in their order, at most N of them, in place. What is stored in one small row has
+// an end, and what is copied for every decision should not allocate.
+
+#ifndef WAYBILL_SCALING_FEW_HPP
+#define WAYBILL_SCALING_FEW_HPP
+
+#include <cstddef>
+
+namespace waybill::inline v0_1::scaling {
+
+template <class T, std::size_t N>
+class few {
+public:
+    static constexpr std::size_t most = N;
+
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] constexpr bool is_full() const noexcept { return size_ == N; }
+    [[nodiscard]] constexpr const T* begin() const noexcept { return items_; }
+    [[nodiscard]] constexpr const T* end() const noexcept { return items_ + size_; }
+    [[nodiscard]] constexpr T& operator[](std::size_t n) noexcept { return items_[n]; }
+    [[nodiscard]] constexpr const T& operator[](std::size_t n) const noexcept { return items_[n]; }
+    [[nodiscard]] constexpr const T& back() const noexcept { return items_[size_ - 1]; }
+
+    /// False where there is no room.
+    constexpr bool push(const T& t) noexcept
+    {
+        if (is_full()) return false;
+        items_[size_++] = t;
+        return true;
+    }
+    constexpr void pop() noexcept { --size_; }
+    /// Linear.
+    constexpr void erase(std::size_t n) noexcept
+    {
+        for (--size_; n != size_; ++n) items_[n] = items_[n + 1];
+    }
+
+    friend constexpr bool operator==(const few& a, const few& b) noexcept
+    {
+        if (a.size_ != b.size_) return false;
+        for (std::size_t n = 0; n != a.size_; ++n) {
+            if (!(a.items_[n] == b.items_[n])) return false;
+        }
+        return true;
+    }
+
+private:
+    T items_[N]{};
+    std::size_t size_ = 0;
+};
+
+}  // namespace waybill::inline v0_1::scaling
+
+#endif  // WAYBILL_SCALING_FEW_HPP

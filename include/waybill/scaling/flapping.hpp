@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//
+// flapping: rules that ask for more and for fewer of the same metric at once.
+//
+// More above 100 and fewer below 200 would go up and down for ever where the metric is 150. Such
+// are found before a policy is used: each way in which the rule up can hold (of alternatives one,
+// of what is joined all) is held against each in which the rule down can. They clash if they speak
+// of the same metric and nothing that they say of it keeps them apart.
+//
+// mean, highest, lowest, first and last of a metric are taken for one another: where the mean is
+// above 100 and the highest below 200, so may both be.
+
+#ifndef WAYBILL_SCALING_FLAPPING_HPP
+#define WAYBILL_SCALING_FLAPPING_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/threshold.hpp>
+
+namespace waybill::inline v0_1::scaling {
+
+/// Two comparisons that can both hold, and of how many instances.
+struct clash {
+    comparison up{};
+    comparison down{};
+    std::uint64_t instances = 0;
+
+    friend bool operator==(const clash&, const clash&) = default;
+};
+
+namespace detail {
+
+/// A comparison, or its opposite.
+struct part_of_way {
+    const comparison* compared = nullptr;
+    bool opposite = false;
+
+    [[nodiscard]] bool is_above() const
+    {
+        const relation r = compared->how;
+        return (r == relation::above || r == relation::at_least) != opposite;
+    }
+};
+using way = std::vector<part_of_way>;  // what all has to hold
+
+/// Finds the ways in which rules can hold, or fail. Where that takes too many steps it gives up.
+class way_finder {
+public:
+    [[nodiscard]] std::vector<way> ways(const rule& r, bool fails)
+    {
+        std::vector<way> found;
+        const std::uint64_t n = r.parts().size();
+        std::uint64_t wanted = 1;
+        switch (r.what()) {
+            case rule::kind::compare: found.push_back({{&r.compared(), fails}}); return found;
+            case rule::kind::opposite:
+                if (n == 1) found = ways(r.parts()[0], !fails);
+                return found;
+            case rule::kind::all: wanted = n; break;
+            case rule::kind::any: break;
+            case rule::kind::at_least: wanted = r.wanted(); break;
+        }
+        // Fewer than k of n hold where n - k + 1 fail.
+        if (fails) wanted = wanted > n ? 0 : n - wanted + 1;
+        choose(r.parts(), 0, wanted, fails, {}, found);
+        return found;
+    }
+    [[nodiscard]] bool gave_up() const { return steps_ == 0; }
+
+private:
+    /// Those in which `wanted` of the parts from the n-th on do, each behind what is there.
+    void choose(const std::vector<rule>& parts, std::size_t n, std::uint64_t wanted, bool fail,
+                const way& before, std::vector<way>& found)
+    {
+        if (steps_ == 0 || --steps_ == 0) return;
+        if (wanted == 0) return found.push_back(before);
+        if (parts.size() - n < wanted) return;
+        choose(parts, n + 1, wanted, fail, before, found);
+        for (const way& w : ways(parts[n], fail)) {
+            way longer = before;
+            longer.insert(longer.end(), w.begin(), w.end());
+            choose(parts, n + 1, wanted - 1, fail, longer, found);
+        }
+    }
+
+    std::size_t steps_ = 10'000;
+};
+
+/// Whether they are about the same thing.
+[[nodiscard]] inline bool are_related(const comparison& a, const comparison& b)
+{
+    const auto is_place = [](statistic s) {
+        return s == statistic::mean || s == statistic::highest || s == statistic::lowest ||
+               s == statistic::first || s == statistic::last;
+    };
+    return a.metric == b.metric && (a.what == b.what || (is_place(a.what) && is_place(b.what)));
+}
+
+/// Numbers of instances where two thresholds may change places.
+[[nodiscard]] inline std::vector<std::uint64_t> samples(const bounds& b,
+                                                        const std::vector<rung>& ladder,
+                                                        const threshold& a, const threshold& c)
+{
+    std::vector<std::uint64_t> n;
+    const std::uint64_t apart = saturating_sub(b.highest, b.lowest);
+    for (std::uint64_t i = 0; i <= 64; ++i) {
+        n.push_back(capacity_at(ladder, b.lowest + apart / 64 * i + apart % 64 * i / 64));
+    }
+    for (const threshold* t : {&a, &c}) {
+        for (const threshold_step& s : t->table()) {
+            if (s.instances > n.front() && s.instances <= n[64]) {
+                n.push_back(s.instances - 1);
+                n.push_back(s.instances);
+            }
+        }
+    }
+    return n;
+}
+
+/// Of how many instances both can hold.
+[[nodiscard]] inline std::optional<std::uint64_t> both_hold(const part_of_way& up,
+                                                            const part_of_way& down,
+                                                            const bounds& b,
+                                                            const std::vector<rung>& ladder)
+{
+    if (up.is_above() == down.is_above()) return {};
+    for (const std::uint64_t n : samples(b, ladder, up.compared->limit, down.compared->limit)) {
+        const std::optional<double> u = up.compared->limit.at(n);
+        const std::optional<double> d = down.compared->limit.at(n);
+        if (u && d && (up.is_above() ? *u <= *d : *d <= *u)) return n;
+    }
+    return {};
+}
+
+[[nodiscard]] inline std::optional<clash> clash_of(const way& up, const way& down, const bounds& b,
+                                                   const std::vector<rung>& ladder)
+{
+    std::optional<clash> found;
+    for (const part_of_way& u : up) {
+        for (const part_of_way& d : down) {
+            if (!are_related(*u.compared, *d.compared)) continue;
+            if (u.is_above() == d.is_above()) continue;
+            const std::optional<std::uint64_t> n = both_hold(u, d, b, ladder);
+            if (!n) return {};  // this keeps them apart
+            if (!found) found = clash{*u.compared, *d.compared, *n};
+        }
+    }
+    return found;
+}
+
+}  // namespace detail
+
+/// Where rules flap by construction. A threshold that is a function is looked at for some numbers
+/// of instances only, and so is a table on a ladder. Rules with very many ways to hold are not
+/// looked at: there is an end of steps.
+[[nodiscard]] inline std::optional<clash> flapping(const rule& up, const rule& down,
+                                                   const bounds& instances,
+                                                   const std::vector<rung>& ladder = {})
+{
+    detail::way_finder find;
+    const std::vector<detail::way> ups = find.ways(up, false);
+    const std::vector<detail::way> downs = find.ways(down, false);
+    if (find.gave_up()) return {};
+    std::size_t pairs = 0;
+    for (const detail::way& u : ups) {
+        for (const detail::way& d : downs) {
+            if (++pairs > 10'000) return {};
+            std::optional<clash> found = detail::clash_of(u, d, instances, ladder);
+            if (found) return found;
+        }
+    }
+    return {};
+}
+
+}  // namespace waybill::inline v0_1::scaling
+
+#endif  // WAYBILL_SCALING_FLAPPING_HPP

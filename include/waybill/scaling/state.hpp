@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//
+// state: what a decision depends on besides the metrics. It is a plain value of fixed size, and
+// fits one small row of a table, so that a restart changes no decision (see ext/json_scaling.hpp).
+//
+//     scaling::decision d = scaling::decide(policy, metrics, state, instances, now);
+//     state.on(d);                                    // not for a dry run
+//     ...
+//     state.on(scaling::applied{d.command->id}, now);  // the cooldown begins
+//
+// Where many changes of mind lie within one period, neighbours are put together so that a hold is
+// never shorter than the policy says.
+
+#ifndef WAYBILL_SCALING_STATE_HPP
+#define WAYBILL_SCALING_STATE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/scaling/change.hpp>
+#include <waybill/scaling/command.hpp>
+#include <waybill/scaling/decision.hpp>
+#include <waybill/scaling/few.hpp>
+
+namespace waybill::inline v0_1::scaling {
+
+/// So many instances were asked for, up to this time.
+struct recommendation {
+    wall_time at{};
+    std::uint64_t instances = 0;
+
+    friend bool operator==(const recommendation&, const recommendation&) = default;
+};
+
+/// A change that was made.
+struct made_change {
+    wall_time at{};
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+
+    friend bool operator==(const made_change&, const made_change&) = default;
+};
+
+/// A command without an answer.
+struct pending_command {
+    command ordered{};
+    wall_time at{};
+    duration warm_up{};
+
+    friend bool operator==(const pending_command&, const pending_command&) = default;
+};
+
+struct state {
+    static constexpr std::size_t recommendations = 12;
+    static constexpr std::size_t changes = 16;
+
+    std::uint64_t last_id = 0;  ///< Of the last command; 0 where there was none.
+    std::optional<pending_command> pending{};
+    std::optional<wall_time> last_up{};
+    std::optional<wall_time> last_down{};
+    std::optional<wall_time> last_failure{};
+    std::uint64_t ready = 0;  ///< Instances that have warmed up, until:
+    std::optional<wall_time> warm_at{};
+    std::optional<wall_time> awake_at{};  ///< When an instance was last needed, as far as is known.
+    few<recommendation, recommendations> highest{};  ///< Each above all that came after it.
+    few<recommendation, recommendations> lowest{};   ///< Each below all that came after it.
+    few<made_change, changes> made{};
+
+    /// Remembers a decision. Constant time.
+    void on(const decision& d)
+    {
+        if (d.arrived && pending) close(d.now);
+        if (d.wake != truth::no || !awake_at) awake_at = d.now;
+        const std::uint64_t most = greater(d.from, d.desired);
+        const std::uint64_t least = lesser(d.from, d.desired);
+        remember(highest, {d.now, d.desired}, most, d.stabilise.down, [](auto a, auto b) {
+            return a <= b;
+        });
+        remember(lowest, {d.now, d.desired}, least, d.stabilise.up, [](auto a, auto b) {
+            return a >= b;
+        });
+        if (d.command && d.command->id > last_id) {
+            last_id = d.command->id;
+            pending = pending_command{*d.command, d.now, d.warm_up};
+        }
+    }
+
+    /// The answer to a command. From now on its cooldown counts.
+    answered on(const applied& a, wall_time now)
+    {
+        const answered is = answer(a.id);
+        if (is == answered::taken) close(now);
+        return is;
+    }
+    answered on(const failed& f, wall_time now)
+    {
+        const answered is = answer(f.id);
+        if (is != answered::taken) return is;
+        last_failure = now;
+        pending.reset();
+        return is;
+    }
+
+    friend bool operator==(const state&, const state&) = default;
+
+private:
+    [[nodiscard]] answered answer(std::uint64_t id) const noexcept
+    {
+        if (id == 0 || id > last_id) return answered::unknown;
+        return pending && pending->ordered.id == id ? answered::taken : answered::late;
+    }
+
+    void close(wall_time now)
+    {
+        const command c = pending->ordered;
+        if (c.to > c.from) {
+            last_up = now;
+            if (pending->warm_up > duration{}) {
+                const bool warming = warm_at && now < *warm_at;
+                ready = warming ? lesser(ready, c.from) : c.from;
+                warm_at = now + pending->warm_up;
+            }
+        } else {
+            last_down = now;
+            ready = lesser(ready, c.to);
+        }
+        if (made.is_full()) {  // the two oldest become one, as late as the later of them
+            made[1].from = made[0].from;
+            made.erase(0);
+        }
+        made.push({now, c.from, c.to});
+        pending.reset();
+    }
+
+    /// What was asked for stands until something else is, and counts for a period after that.
+    /// Before the first time nobody knows: then it is what is held.
+    template <class Hides>
+    static void remember(few<recommendation, recommendations>& list, recommendation r,
+                         std::uint64_t held, duration period, Hides hides)
+    {
+        if (period <= duration{}) return;
+        if (list.empty()) list.push({r.at, held});
+        r.at = list[list.size() - 1].at = later(r.at, list.back().at);
+        while (!list.empty() && hides(list.back().instances, r.instances)) list.pop();
+        while (!list.empty() && r.at - list[0].at >= period) list.erase(0);
+        if (list.is_full()) merge_nearest(list);
+        list.push(r);
+    }
+
+    static void merge_nearest(few<recommendation, recommendations>& list)
+    {
+        std::size_t nearest = 0;
+        for (std::size_t n = 1; n + 1 < list.size(); ++n) {
+            const bool nearer =
+                list[n + 1].at - list[n].at < list[nearest + 1].at - list[nearest].at;
+            if (nearer) nearest = n;
+        }
+        list[nearest].at = list[nearest + 1].at;
+        list.erase(nearest + 1);
+    }
+};
+
+}  // namespace waybill::inline v0_1::scaling
+
+#endif  // WAYBILL_SCALING_STATE_HPP
