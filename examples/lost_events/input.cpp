@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+
+#include "input.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iostream>
+#include <istream>
+#include <streambuf>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <waybill/core/time_text.hpp>
+
+#include "../support/program.hpp"
+
+namespace lost_events {
+
+namespace {
+
+using nlohmann::json;
+using support::complaint;
+
+constexpr std::size_t longest_line = 65'536;
+
+/// Why a line is no row, and where.
+struct flaw {
+    std::string text{};
+};
+
+flaw in_field(std::string_view field, std::string_view what)
+{
+    return {fmt::format("{} {}", field, what)};
+}
+
+/// A file that is open, or the standard input.
+class source {
+public:
+    explicit source(const std::string& path) : path_(path)
+    {
+        std::error_code e;
+        if (path == "-") return;
+        if (!std::filesystem::exists(path, e)) throw complaint("there is no file " + path);
+        if (std::filesystem::is_directory(path, e)) throw complaint(path + " is a folder");
+        file_.open(path, std::ios::binary);
+        if (!file_) throw complaint(fmt::format("{} cannot be opened", path));
+    }
+
+    /// The next line without its end; of one that is too long the beginning. False behind the last.
+    [[nodiscard]] bool next(std::string& line, bool& too_long)
+    {
+        std::istream& in = path_ == "-" ? std::cin : file_;
+        std::streambuf& bytes = *in.rdbuf();
+        constexpr int end = std::char_traits<char>::eof();
+        line.clear();
+        too_long = false;
+        int c = bytes.sbumpc();
+        if (c == end) return false;
+        for (; c != end && c != '\n'; c = bytes.sbumpc()) {
+            if (line.size() < longest_line) line += static_cast<char>(c);
+            else too_long = true;
+        }
+        return true;
+    }
+
+private:
+    std::string path_;
+    std::ifstream file_{};
+};
+
+bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+/// The field under the first of its names that is there. Other services call them otherwise.
+struct field {
+    std::string_view name{};
+    const json* value = nullptr;
+};
+field find(const json& object, std::initializer_list<const char*> names)
+{
+    for (const char* name : names) {
+        if (const auto found = object.find(name); found != object.end()) return {name, &*found};
+    }
+    throw in_field(*names.begin(), "is missing");
+}
+
+waybill::wall_time time_of(const json& object)
+{
+    const field f = find(object, {"time", "timestamp", "TimeGenerated"});
+    if (!f.value->is_string()) throw in_field(f.name, "is no text");
+    const auto at = waybill::wall_time_in(f.value->get_ref<const std::string&>());
+    if (!at) throw in_field(f.name, "is no time such as 2026-01-31T10:07:00.25Z");
+    return *at;
+}
+
+const std::string& operation_of(const json& object)
+{
+    const field f = find(object, {"operation", "name", "Name"});
+    if (!f.value->is_string()) throw in_field(f.name, "is no text");
+    return f.value->get_ref<const std::string&>();
+}
+
+double duration_of(const json& object)
+{
+    const field f = find(object, {"duration_ms", "duration", "DurationMs"});
+    if (!f.value->is_number()) throw in_field(f.name, "is no number");
+    const double ms = f.value->get<double>();
+    if (!waybill::is_finite(ms)) throw in_field(f.name, "is not finite");
+    if (ms < 0) throw in_field(f.name, "is negative");
+    return ms;
+}
+
+std::uint32_t weight_of(const json& object)
+{
+    const field f = find(object, {"item_count", "itemCount", "ItemCount"});
+    if (!f.value->is_number()) throw in_field(f.name, "is no number");
+    const double n = f.value->get<double>();  // exact as far as it is accepted
+    if (n == 0) throw in_field(f.name, "is 0: a row stands for itself at least");
+    if (n < 0) throw in_field(f.name, "is negative");
+    if (!(n <= UINT32_MAX)) throw in_field(f.name, "is more than 4,294,967,295");
+    const auto whole = static_cast<std::uint32_t>(n);
+    if (static_cast<double>(whole) != n) throw in_field(f.name, "is not a whole number");
+    return whole;
+}
+
+/// A NaN is no JSON, nor is a number beyond all bounds; the field is the last one that was begun.
+json parsed(const std::string& line)
+{
+    std::string last;
+    const auto note = [&](int, json::parse_event_t event, json& value) {
+        if (event == json::parse_event_t::key) last = value.get_ref<const std::string&>();
+        return true;
+    };
+    json j = json::parse(line, note, false);
+    if (j.is_discarded() && last.empty()) throw flaw{"the line is no JSON"};
+    if (j.is_discarded()) {
+        const bool known = last.size() < 40 && last.find_first_of("\r\n\x1b") == last.npos;
+        throw in_field(known ? last : "a field", "or what is behind it is no JSON");
+    }
+    if (!j.is_object()) throw flaw{"the line is no JSON object"};
+    return j;
+}
+
+class reader {
+public:
+    reader(telemetry& to, bool keep_duplicates) : to_(to), keep_duplicates_(keep_duplicates) {}
+
+    void take(const std::string& line, std::uint64_t number, bool too_long)
+    {
+        try {
+            if (too_long) throw flaw{fmt::format("the line is longer than {} bytes", longest_line)};
+            const json j = parsed(line);
+            row r;
+            r.at = time_of(j);
+            r.value = duration_of(j);
+            r.weight = weight_of(j);
+            r.operation = number_of(operation_of(j));
+            if (!to_.rows.empty() && r.at < latest_) ++to_.late;
+            latest_ = to_.rows.empty() ? r.at : waybill::later(latest_, r.at);
+            to_.rows.push_back(r);
+        } catch (const flaw& f) {
+            rejected& r = to_.rejections[f.text];
+            if (r.lines++ == 0) r.first = number;
+        }
+    }
+
+    void end()
+    {
+        std::sort(to_.rows.begin(), to_.rows.end());
+        if (keep_duplicates_) return;
+        const auto behind = std::unique(to_.rows.begin(), to_.rows.end());
+        to_.duplicates = static_cast<std::uint64_t>(to_.rows.end() - behind);
+        to_.rows.erase(behind, to_.rows.end());
+    }
+
+private:
+    std::uint32_t number_of(const std::string& operation)
+    {
+        const auto next = static_cast<std::uint32_t>(to_.operations.size());
+        const auto [found, is_new] = numbers_.emplace(operation, next);
+        if (is_new) to_.operations.push_back(operation);
+        return found->second;
+    }
+
+    telemetry& to_;
+    bool keep_duplicates_;
+    waybill::wall_time latest_{};
+    std::unordered_map<std::string, std::uint32_t> numbers_{};
+};
+
+}  // namespace
+
+telemetry read_telemetry(const std::string& path, bool keep_duplicates)
+{
+    telemetry t;
+    t.name = path == "-" ? "the standard input" : std::filesystem::path(path).filename().string();
+    source from(path);
+    reader to(t, keep_duplicates);
+    std::string line;
+    bool too_long = false;
+    for (std::uint64_t number = 1; from.next(line, too_long); ++number) {
+        if (!blank(line)) to.take(line, number, too_long);
+    }
+    to.end();
+    return t;
+}
+
+std::vector<counted_minute> read_truth(const std::string& path)
+{
+    std::vector<counted_minute> minutes;
+    source from(path);
+    std::string line;
+    bool too_long = false;
+    for (std::uint64_t number = 1; from.next(line, too_long); ++number) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (blank(line) || (number == 1 && line == "minute,events")) continue;
+        const auto wrong = [&](std::string_view what) {
+            throw complaint(fmt::format("{}, line {}: {}", path, number, what));
+        };
+        const std::size_t comma = line.find(',');
+        if (comma == line.npos) wrong("events is missing");
+        const auto at = waybill::wall_time_in(std::string_view(line).substr(0, comma));
+        const auto events = support::number_in(std::string_view(line).substr(comma + 1));
+        if (!at) wrong("minute is no time such as 2026-01-31T10:07:00Z");
+        if (!events) wrong("events is no number");
+        if (!minutes.empty() && *at < minutes.back().from + waybill::duration::seconds(60)) {
+            wrong("minute is not behind the one before");
+        }
+        minutes.push_back({*at, *events});
+    }
+    if (minutes.empty()) throw complaint(path + " has no minute in it");
+    return minutes;
+}
+
+}  // namespace lost_events

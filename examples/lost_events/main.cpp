@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// lost_events: did we lose events, or did we sample them?
+//
+//     lines -> rows                  input.cpp      what is no row is counted and named
+//     rows and events by bin         tables.cpp     bins, quantiles, a sliding window
+//     what changed, in a sentence    findings.cpp   phases of sampling, changes of the traffic
+//     the same as a picture          picture.cpp
+//     and is it true?                check.cpp      against somebody who counted them all
+//
+// The row of a sampled event says for how many it stands. Who counts rows sees fewer events from
+// the moment on that somebody turns on sampling; who adds up weights does not.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "../support/program.hpp"
+#include "findings.hpp"
+#include "input.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace lost_events;
+using support::complaint;
+using waybill::duration;
+
+/// Days where there are three of them, else the widest that makes ten bins or more.
+duration width_for(const telemetry& t)
+{
+    constexpr duration day = duration::seconds(86'400);
+    const duration all = t.rows.back().at - t.rows.front().at;
+    if (all >= day * 3) return day;
+    for (const std::int64_t seconds : {3'600, 600, 60, 10}) {
+        if (all >= duration::seconds(seconds * 10)) return duration::seconds(seconds);
+    }
+    return duration::seconds(1);
+}
+
+/// Of what stands for a week or several, the first is a Monday; everything else begins with the
+/// first of January 1970, and so with a midnight.
+waybill::wall_time origin_for(duration width)
+{
+    constexpr std::int64_t day = 86'400'000'000'000;
+    const bool weeks = width.count() % (7 * day) == 0;
+    return waybill::wall_time::at(duration::nanoseconds(weeks ? 4 * day : 0));
+}
+
+bool coloured()
+{
+    return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+}
+
+int run(const options& o)
+{
+    support::expect_file("chart", o.chart, {{"the input", o.input}, {"the truth", o.truth}});
+    const telemetry t = read_telemetry(o.input, o.keep_duplicates);
+    const std::vector<counted_minute> truth =
+        o.truth.empty() ? std::vector<counted_minute>() : read_truth(o.truth);
+    const std::string not_counted = rejections(t);
+    if (t.rows.empty()) {
+        support::say(not_counted);
+        if (t.rejections.empty() && truth.empty()) {
+            fmt::print("{}\n", sentence({}));
+            return 0;
+        }
+        throw complaint(fmt::format("{} has no row that can be counted", t.name));
+    }
+
+    const duration width = o.bin.value_or(width_for(t));
+    binned_rows bins(width, origin_for(width));
+    for (const row& r : t.rows) bins.add(r.at, r.value, r.weight);
+    if (bins.losses().no_room != 0) {
+        throw complaint(fmt::format("rows are in more than {} bins of {}: choose a wider --bin",
+                                    support::grouped(bins.options().max_bins),
+                                    span_text(width)));
+    }
+    const findings f = find(t.rows, bins);
+    fmt::print("{}{}{}", tables(t, bins, coloured()), not_counted, evidence(f));
+
+    verdict v;
+    if (!truth.empty()) v = check(t, truth);
+    if (v.wrong.empty()) fmt::print("{}", v.said);
+    support::write_file("chart", o.chart, picture(t, bins, f, truth));
+    for (const std::string& w : v.wrong) support::say(fmt::format("lost_events: {}\n", w));
+    if (!v.wrong.empty()) {
+        fmt::print("\nThe weights are wrong: they do not add up to what was counted.\n");
+        return 1;
+    }
+    const std::uint64_t bad = t.rejected_lines();
+    const std::uint64_t lines = bad + t.rows.size() + t.duplicates;
+    if (bad != 0) {
+        fmt::print("\nAs far as the input could be read ({} of {} could not):",
+                   support::grouped(bad), support::counted(lines, "line"));
+    }
+    fmt::print("\n{}\n", sentence(f));
+    return 0;
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* o = std::get_if<options>(&asked)) return run(*o);
+    const ending& end = std::get<ending>(asked);
+    if (end.code == 0) fmt::print("{}", end.text);
+    else support::say(end.text + "\n");
+    return end.code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    support::keep_standard_streams();
+    try {
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        support::say("lost_events: what there is to say cannot be written\n");
+    } catch (const std::exception& e) {
+        support::say(fmt::format("lost_events: {}\n", e.what()));
+    }
+    return 1;
+}

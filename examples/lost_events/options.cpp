@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+#include "options.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <waybill/core/time_text.hpp>
+
+#include "../support/program.hpp"
+
+// CMake says where the recording is; by hand it is looked for where one stands.
+#ifndef WAYBILL_LOST_EVENTS_FOLDER
+#define WAYBILL_LOST_EVENTS_FOLDER "."
+#endif
+
+namespace lost_events {
+
+namespace {
+
+constexpr std::string_view usage = R"(usage: lost_events [FILE] [options]
+
+A dashboard shows fewer events. Did we lose events, or did we sample them? Reads telemetry, counts
+rows and what they stand for side by side, and answers in one sentence.
+
+  FILE               telemetry, one JSON object a line; - is the standard input; without it a
+                     recording of a service whose writer begins to sample midway
+  --bin WIDTH        how long a bin is: 30s, 1min, 1h, 1d (a day at least three days of rows, else
+                     what makes ten bins or more); days begin at midnight UTC
+  --chart FILE.svg   draws rows, events and the share that was recorded
+  --truth FILE.csv   lines minute,events of somebody who counted all: checks the weights against
+                     them and fails if they are wrong; the recording has such a file beside it
+  --keep-duplicates  counts rows that are the same in every field as so many events
+  --help             this
+
+A row has time (2026-01-31T10:07:00.25Z), operation, duration_ms and item_count, the number of
+events that it stands for; the names of Application Insights are understood, too (timestamp, name,
+duration, itemCount, and TimeGenerated, Name, DurationMs, ItemCount). Rows may come in any order.
+What is no such row is counted by reason and is in no figure.
+)";
+
+ending wrong(std::string text)
+{
+    return {2, std::move(text) + "\nlost_events --help tells what there is."};
+}
+
+/// As the library reads durations, and days.
+std::optional<waybill::duration> width_in(const std::string& text)
+{
+    if (!text.ends_with('d')) return waybill::duration_in(text);
+    const auto days = support::number_in(std::string_view(text).substr(0, text.size() - 1));
+    if (!days || *days > 100'000) return {};
+    return waybill::duration::seconds(static_cast<std::int64_t>(*days) * 86'400);
+}
+
+std::optional<ending> set(options& o, std::string_view name, const std::string& value)
+{
+    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
+    if (name == "--chart") o.chart = value;
+    if (name == "--truth") o.truth = value;
+    if (name != "--bin") return {};
+    o.bin = width_in(value);
+    if (!o.bin || *o.bin == waybill::duration::highest()) {
+        return wrong(fmt::format("--bin {}: a time such as 30s, 1min or 1d is expected", value));
+    }
+    if (*o.bin <= waybill::duration()) {
+        return wrong(fmt::format("--bin {}: must be more than nothing", value));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::variant<options, ending> options_in(int argc, char** argv)
+{
+    options o;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view name = argv[i];
+        if (name == "--help" || name == "-h") return ending{0, std::string(usage)};
+        if (name == "--keep-duplicates") {
+            o.keep_duplicates = true;
+        } else if (name == "--bin" || name == "--chart" || name == "--truth") {
+            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = set(o, name, argv[i])) return *bad;
+        } else if (name.starts_with('-') && name != "-") {
+            return wrong(fmt::format("there is no option {}", name));
+        } else if (!o.input.empty()) {
+            return wrong(fmt::format("one file is enough: {} is one too many", name));
+        } else if (name.empty()) {
+            return wrong("the name of the file must not be empty");
+        } else {
+            o.input = name;
+        }
+    }
+    if (o.input.empty()) {
+        const std::string folder = WAYBILL_LOST_EVENTS_FOLDER;
+        o.input = folder + "/recording.ndjson";
+        if (o.truth.empty()) o.truth = folder + "/recording.truth.csv";
+    }
+    return o;
+}
+
+}  // namespace lost_events

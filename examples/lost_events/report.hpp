@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// report: what is printed and drawn.
+
+#ifndef WAYBILL_EXAMPLES_LOST_EVENTS_REPORT_HPP
+#define WAYBILL_EXAMPLES_LOST_EVENTS_REPORT_HPP
+
+#include <string>
+#include <vector>
+
+#include "findings.hpp"
+#include "input.hpp"
+
+namespace lost_events {
+
+/// The tables: by bin, by day, by operation. There is at least one row.
+[[nodiscard]] std::string tables(const telemetry& t, const binned_rows& bins, bool coloured);
+
+/// A line for each reason for which lines were not taken.
+[[nodiscard]] std::string rejections(const telemetry& t);
+
+/// Whether the weights add up to what was counted, as far as chance allows.
+struct verdict {
+    std::string said{};
+    std::vector<std::string> wrong{};
+};
+[[nodiscard]] verdict check(const telemetry& t, const std::vector<counted_minute>& truth);
+
+/// Rows, events and the share that was recorded, as SVG.
+[[nodiscard]] std::string picture(const telemetry& t, const binned_rows& bins, const findings& f,
+                                  const std::vector<counted_minute>& truth);
+
+}  // namespace lost_events
+
+#endif  // WAYBILL_EXAMPLES_LOST_EVENTS_REPORT_HPP

@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The sampling story as a user meets it: what the recording says and whether awk agrees, what is
+# said of streams that really lost events or gained some, and what becomes of rows that are none.
+set -euo pipefail
+export LC_ALL=C
+
+lost_events=$WAYBILL_BIN/examples/lost_events
+folder=$WAYBILL_SOURCE/examples/lost_events
+recording=$folder/recording.ndjson
+truth=$folder/recording.truth.csv
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail()
+{
+    echo "lost_events: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    "$lost_events" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+ends_with() { [ "$(tail -n 1 out)" = "$1" ] || fail "the last line is not: $1"; }
+
+# rows FROM UNTIL EVERY N [OPERATION]: an event each EVERY ms of these seconds of March 2026, of
+# which one in N is written.
+rows()
+{
+    awk -v from="$1" -v until="$2" -v every="$3" -v n="$4" -v operation="${5:-read}" 'BEGIN {
+        for (ms = from * 1000; ms < until * 1000; ms += every) {
+            if (i++ % n) continue
+            s = int(ms / 1000)
+            printf "{\"time\":\"2026-03-%02dT%02d:%02d:%02d.%03dZ\",", int(s / 86400) + 1, \
+                int(s / 3600) % 24, int(s / 60) % 60, s % 60, ms % 1000
+            printf "\"operation\":\"%s\",", operation
+            printf "\"duration_ms\":%d.25,\"item_count\":%d}\n", i % 89, n
+        }
+    }'
+}
+
+# The recording. Each minute as awk counts it, the truth, and the sentence.
+answers 0
+ends_with 'From 04:04 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
+says 'checked: 10,156 events were counted without sampling; the weights say 10,134, 22 fewer'
+[ ! -s err ] || fail 'it complains about its own recording'
+! grep -q $'\x1b' out || fail 'colours in a file'
+awk -F'"' '{
+    minute = substr($4, 12, 5)
+    raw[minute]++
+    n = $(NF)
+    gsub(/[:}]/, "", n)
+    events[minute] += n
+    all += n
+} END {
+    for (m in raw) print m, raw[m], events[m]
+    print "2026-11-22", NR, all
+}' "$recording" | sort >expected
+sed 's/,//g' out | awk '$1 ~ /^[0-9][0-9]:[0-9][0-9]$/ || $1 == "2026-11-22" { print $1, $2, $3 }' | sort >found
+[ "$(wc -l <found)" -eq 13 ] || fail 'not 12 minutes and a day'
+cmp -s expected found || fail 'awk counts something else'
+cp out first
+answers 0
+cmp -s out first || fail 'twice the same, and not the same'
+"$lost_events" - <"$recording" | grep -q 'nothing was lost' || fail 'not from the standard input'
+
+# Told a truth that is none, or weights that are none, it must not say that nothing was lost.
+sed 's/04:05:00Z,867/04:05:00Z,1367/' "$truth" >other.csv
+answers 1 "$recording" --truth other.csv
+says 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the weights say 930'
+ends_with 'The weights are wrong: they do not add up to what was counted.'
+sed 's/03:59:00Z,809/03:59:00Z,810/' "$truth" >other.csv
+answers 1 "$recording" --truth other.csv
+says 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the weights say 809; chance allows 0'
+sed '$d' "$truth" >other.csv
+answers 1 "$recording" --truth other.csv
+says '134 rows are of minutes that nobody counted'
+sed 's/"item_count":5/"item_count":1/' "$recording" >unweighted
+answers 1 unweighted --truth "$truth"
+answers 0 unweighted
+ends_with 'From 04:04 on the events fell by 80 %, and every event was recorded all the time: that is no sampling, there really were fewer.'
+for bad in 'x,5' '2026-11-22T03:58:00Z' '2026-11-22T03:58:00Z,NaN' '2026-11-22T03:58:00Z,-1'; do
+    printf 'minute,events\n%s\n' "$bad" >other.csv
+    answers 1 "$recording" --truth other.csv
+    says 'other.csv, line 2: '
+done
+
+# Streams: what happened, and what only happened to their telemetry.
+tells()
+{
+    answers 0 stream
+    ends_with "$1"
+}
+{ rows 0 600 100 1; rows 600 1200 100 5; } >stream
+tells 'From 00:10 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
+{ rows 0 600 100 1; rows 600 1200 200 5; } >stream
+tells 'From 00:10 on one event in 5 was recorded; the raw count fell by 90 %, the events by 50 %: sampling is not all of it, there really were fewer.'
+{ rows 0 600 200 1; rows 600 1200 100 5; } >stream
+tells 'From 00:10 on one event in 5 was recorded; the raw count fell by 60 %, while the events rose by 100 %: nothing was lost, there were more.'
+{ rows 0 600 100 5; rows 600 1200 100 1; } >stream
+tells 'From 00:10 on every event was recorded; the raw count rose by 400 %, while the events stayed within 1 %: nothing was gained.'
+{ rows 0 600 100 1; rows 600 900 100 5; rows 900 1200 100 1; } >stream
+tells 'From 00:10 to 00:15 one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
+{ rows 0 1200 100 2; } >stream
+tells 'Nothing changed: one event in 2 was recorded all the time, and the number of events shows no lasting rise or fall.'
+{ rows 0 600 100 2; rows 600 1200 400 2; } >stream
+tells 'From 00:10 on the events fell by 75 %, and one event in 2 was recorded all the time: that is no sampling, there really were fewer.'
+{ rows 0 600 100 1; rows 600 900 100 5; rows 900 1200 400 5; } >stream
+tells 'From 00:10 on one event in 5 was recorded; the raw count fell by 87 %, the events by 37 %: sampling is not all of it, from 00:15 on there really were 75 % fewer.'
+{ rows 0 600 100 1; rows 600 1200 200 4 a; rows 600 1200 200 6 b; } >stream
+tells 'From 00:10 on about one event in 4.8 was recorded; the raw count fell by 79 %, while the events stayed within 1 %: nothing was lost.'
+head -n 4 stream >few
+answers 0 few
+ends_with 'There are 4 rows only, too few to tell a before from an after.'
+: >empty
+answers 0 empty
+ends_with 'There is no event, so nothing can be said.'
+
+# Several days: sums by day, chosen without being asked, too; other widths; gaps.
+{ rows 0 259200 60000 1; rows 259200 432000 60000 10; rows 604800 691200 60000 10; } >days
+answers 0 days --bin 1d
+sed 's/,//g' out | awk '$1 ~ /^2026-03/ { print $1, $2, $3, $4 }' >found
+printf '%s\n' '2026-03-01 1440 1440 100.0' '2026-03-02 1440 1440 100.0' '2026-03-03 1440 1440 100.0' \
+    '2026-03-04 144 1440 10.0' '2026-03-05 144 1440 10.0' '2026-03-06 0 2 bins' '2026-03-08 144 1440 10.0' |
+    cmp -s - found || fail 'other sums by day'
+says 'From 2026-03-04 on one event in 10 was recorded; the raw count fell by 9'
+cp out by_day
+answers 0 days
+cmp -s out by_day || fail 'days are not what it chooses for days'
+answers 0 days --bin 7d
+[ "$(sed 's/,//g' out | awk '$1 == "2026-03-02" { print $2; exit }')" = 3312 ] || fail 'weeks do not begin on Mondays'
+rows 0 6600 100 1 >many
+answers 1 many --bin 1ms --chart none.svg
+says 'rows are in more than 65,536 bins of 1ms: choose a wider --bin'
+[ ! -s out ] && [ ! -e none.svg ] || fail 'figures of a part'
+
+# Order does not matter, and what came twice is counted once, or twice by request.
+{ rows 0 600 100 1; rows 600 1200 100 5; } >stream
+answers 0 stream
+sed 1d out >in_order
+awk 'NR % 2' stream >half
+awk 'NR % 2 == 0' stream >other_half
+cat other_half half >mixed
+answers 0 mixed
+says ' came behind a later one; each is counted at its own time'
+sed 1d out | grep -v 'came behind a later' | cmp -s - in_order || fail 'the order matters'
+cat stream stream >twice
+answers 0 twice
+says '7,200 rows came twice, the same in every field, and are counted once'
+sed 1d out | grep -Ev 'came (twice|behind)' | cmp -s - in_order || fail 'what came twice is counted twice'
+answers 0 twice --keep-duplicates
+says 'twice: 14,400 rows stand for 24,000 events'
+
+# Rows that are none: counted, named by line and field, and in no figure.
+rows 0 30 100 1 >good
+answers 0 good
+sed 1d out >in_order
+while IFS='|' read -r why line; do
+    { sed -n 1,2p good; printf '%s\n' "$line"; sed -n '3,$p' good; } >bad
+    answers 0 bad
+    says "not counted: line 3: $why"
+    says 'As far as the input could be read (1 of 301 lines could not):'
+    sed 1d out | grep -Ev '^(not counted|As far as)' | cmp -s - in_order ||
+        fail "figures have changed by: $line"
+    printf '%s\n' "$line" >bad
+    answers 1 bad
+    says "not counted: line 1: $why"
+    says 'has no row that can be counted'
+    [ ! -s out ] || fail 'figures of nothing'
+done <<'BAD'
+duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":NaN,"item_count":1}
+duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1e999,"item_count":1}
+duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":Infinity,"item_count":1}
+duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":"12","item_count":1}
+duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":null,"item_count":1}
+duration_ms is negative|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":-1,"item_count":1}
+duration_ms is missing|{"time":"2026-03-01T00:00:01Z","operation":"a","item_count":1}
+item_count is missing|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1}
+item_count is 0|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":0}
+item_count is negative|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":-5}
+item_count is more than 4,294,967,295|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":4294967296}
+item_count is more than 4,294,967,295|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":99999999999999999999}
+item_count is not a whole number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":1.5}
+itemCount is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"itemCount":"5"}
+time is missing|{"operation":"a","duration_ms":1,"item_count":1}
+time is no text|{"time":1772323201,"operation":"a","duration_ms":1,"item_count":1}
+time is no time|{"time":"2026-02-30T00:00:01Z","operation":"a","duration_ms":1,"item_count":1}
+time is no time|{"time":"2262-04-11T23:47:16.854775808Z","operation":"a","duration_ms":1,"item_count":1}
+operation is missing|{"time":"2026-03-01T00:00:01Z","duration_ms":1,"item_count":1}
+operation is no text|{"time":"2026-03-01T00:00:01Z","operation":5,"duration_ms":1,"item_count":1}
+item_count or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":
+the line is no JSON object|[1,2]
+the line is no JSON|garbage
+BAD
+{ printf '{"a":"'; head -c 200000 /dev/zero | tr '\0' x; printf '"}\n'; cat good; } >bad
+answers 0 bad
+says 'not counted: line 1: the line is longer than 65536 bytes'
+head -c 300000 /dev/urandom >bad
+answers 1 bad
+says 'has no row that can be counted'
+
+# The ends of the types: exact, or said not to be known.
+{
+    printf '{"time":"2262-04-11T23:47:16.854775807Z","operation":"a\\u001b[31m","duration_ms":1e308,"item_count":4294967295}\n'
+    printf '{"timestamp":"1677-09-21T00:12:43.145224192Z","name":"a","duration":1e308,"itemCount":4294967295}\r\n\r\n'
+} >ends
+answers 0 ends --chart ends.svg
+says '2 rows stand for 8,589,934,590 events'
+says '213,502 bins without a row'
+! grep -q $'\x1b' out ends.svg || fail 'an operation controls the terminal'
+
+# Charts are XML, and the same one each time.
+answers 0 --chart chart.svg
+answers 0 --chart again.svg
+cmp -s chart.svg again.svg || fail 'two charts of one recording'
+answers 0 days --chart days.svg
+for chart in chart.svg days.svg ends.svg; do
+    if command -v xmllint >/dev/null; then
+        xmllint --noout $chart || fail "$chart is no XML"
+    elif command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $chart || fail "$chart is no XML"
+    fi
+    ! grep -Eq 'nan|inf' $chart || fail "$chart draws what is no number"
+done
+grep -q 'nothing was lost' chart.svg || fail 'the chart does not say it'
+cp good same
+answers 1 same --chart same
+says 'the chart cannot be written to same: it is the input'
+cmp -s good same || fail 'the input is gone'
+answers 1 --chart nowhere/chart.svg
+says 'the chart cannot be written to nowhere/chart.svg: No such file'
+
+# Options and files.
+answers 0 --help
+says --keep-duplicates
+for bad in --bogus 'one two' --bin '--bin 0s' '--bin -1min' '--bin forever' '--bin 5' '--bin x' \
+    '--bin 99999999999d' --chart --truth; do
+    # shellcheck disable=SC2086
+    answers 2 $bad
+    says 'lost_events --help'
+    [ ! -s out ] || fail "it is not an error that $bad prints"
+done
+answers 1 nothing
+says 'there is no file nothing'
+answers 1 .
+says '. is a folder'
+if [ -w /dev/full ]; then
+    ! "$lost_events" good >/dev/full 2>err || fail 'what was not written counts as written'
+fi
+"$lost_events" good >&- 2>&- <&- || fail 'it minds that it has no streams'
+! command -v python3 >/dev/null || python3 "$folder/record" --help 2>said || fail 'the recorder does not start'
+
+echo 'lost_events: the recording, ten streams, days, bad rows, charts: each was told as it is'
