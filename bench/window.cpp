@@ -74,13 +74,13 @@ public:
     /// A line for each of `who`, a column for each size: nanoseconds and how often the floor.
     void print(const std::vector<std::string>& who, const char* data) const
     {
-        std::printf("\nns an operation (times the floor), %s\n%-22s", data, "");
+        std::printf("\nns an operation (times the floor), %s\n%-24s", data, "");
         for (const std::uint64_t n : sizes) {
             std::printf(" %18llu", static_cast<unsigned long long>(n));
         }
         std::printf("\n");
         for (const std::string& w : who) {
-            std::printf("%-22s", w.c_str());
+            std::printf("%-24s", w.c_str());
             for (const std::uint64_t n : sizes) {
                 const std::string rest = "/" + std::to_string(n) + "/" + data;
                 const double own = median(w + rest), least = median("floor" + rest);
@@ -120,6 +120,9 @@ void add_more(const std::string& who, std::uint64_t n)
 {
     add<ours<weighted, How>>(who + ", weights", n, shape::random);
     add<ours<everything, How>>(who + ", stats", n, shape::random);
+    add<ours<exact, How>>(who + ", compensated", n, shape::random);
+    add<twice<How>>(who + ", told twice", n, shape::random);
+    add<early<How>>(who + ", early 2", n, shape::random);
     if (n != 600 && n != 16'384) return;
     add<late<How, 1>>(who + ", late 1", n, shape::random);
     add<late<How, 16>>(who + ", late 16", n, shape::random);
@@ -198,8 +201,8 @@ int main(int argc, char** argv)
         add_more<waybill::worst_case>("worst_case", n);
     }
     for (const char* w : {"amortised", "worst_case"}) {
-        for (const char* what : {"", ", weights", ", stats", ", late 1", ", late 16",
-                                 ", late 256"}) {
+        for (const char* what : {"", ", weights", ", stats", ", compensated", ", told twice",
+                                 ", early 2", ", late 1", ", late 16", ", late 256"}) {
             more.push_back(std::string(w) + what);
         }
     }

@@ -16,11 +16,13 @@ namespace window_bench {
 
 using plain = waybill::measures<double, waybill::summed, waybill::extremes>;
 using weighted = waybill::measures<double, waybill::weighed, waybill::summed, waybill::extremes>;
+using exact = waybill::measures<double, waybill::compensated, waybill::extremes>;
 using everything = waybill::stats<double>;
 
 // What memory is said to be: 16 bytes a sample, and one measure beside it.
 static_assert(sizeof(waybill::sample<double>) == 16);
 static_assert(sizeof(plain) == 32);
+static_assert(sizeof(exact) == 40);
 
 inline waybill::wall_time time_of(std::int64_t at)
 {
@@ -34,9 +36,10 @@ public:
     static constexpr bool extremes = true;
     using window = waybill::sliding_window<Measure, waybill::wall_time, How>;
 
-    explicit ours(std::uint64_t n)
+    explicit ours(std::uint64_t n, waybill::same_time twins = waybill::same_time::keep)
         : window_({.span = waybill::duration::nanoseconds(static_cast<std::int64_t>(n) * step),
-                   .max_points = n + Slack})
+                   .max_points = n + Slack,
+                   .twins = twins})
     {
     }
 
@@ -57,9 +60,7 @@ public:
                 s.highest().value_or(0)};
     }
 
-    const window& inside() const { return window_; }
-
-private:
+protected:
     window window_;
 };
 
@@ -86,6 +87,31 @@ public:
     [[gnu::always_inline]] answer take(std::int64_t now, double value)
     {
         return ours<plain, How, 4>::take(now, date(now), value);
+    }
+};
+
+/// Every sample comes twice, as from somebody who tries again, and is one sample.
+template <template <class> class How>
+class twice : public ours<plain, How> {
+public:
+    explicit twice(std::uint64_t n) : ours<plain, How>(n, waybill::same_time::replace) {}
+
+    [[gnu::always_inline]] answer take(std::int64_t now, double value)
+    {
+        this->window_.insert(time_of(now), value, time_of(now));
+        return ours<plain, How>::take(now, value);
+    }
+};
+
+/// Every sample is dated two steps ahead, as by a clock that is fast.
+template <template <class> class How>
+class early : public ours<plain, How, 4> {
+public:
+    using ours<plain, How, 4>::ours;
+
+    [[gnu::always_inline]] answer take(std::int64_t now, double value)
+    {
+        return ours<plain, How, 4>::take(now, now + 2 * step, value);
     }
 };
 

@@ -7,7 +7,6 @@
 #define WAYBILL_BENCH_WINDOW_PROOF_HPP
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -99,11 +98,9 @@ bool memory(std::uint64_t n)
     const std::uint64_t after = bench::allocations - allocated;
     std::printf("%-12s %9llu %16.2f %26llu\n", Ours::name, static_cast<unsigned long long>(n), each,
                 static_cast<unsigned long long>(after));
-    // The room is the next power of two, so that between two of them a sample has up to twice as
-    // much. malloc has 16 bytes to a block, and a page to a large one.
-    const double slots = static_cast<double>(std::bit_ceil(n)) / static_cast<double>(n);
+    // malloc has 16 bytes to a block, and a page to a large one.
     const double rest = (n < 10'000 ? 64.0 : 8'192.0) / static_cast<double>(n);
-    return after == 0 && each <= slots * (16 + sizeof(plain)) + rest;
+    return after == 0 && each <= 16 + sizeof(plain) + rest;
 }
 
 /// The same measure; each combine is counted.

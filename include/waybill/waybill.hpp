@@ -12,6 +12,7 @@
 #include <waybill/consume.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/check.hpp>
+#include <waybill/core/crc32c.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
@@ -20,6 +21,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_source.hpp>
 #include <waybill/core/time_text.hpp>
+#include <waybill/core/varint.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/scaling.hpp>
 #include <waybill/version.hpp>

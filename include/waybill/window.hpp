@@ -12,20 +12,23 @@
 #include <waybill/version.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/bins.hpp>
-#include <waybill/window/crc32c.hpp>
+#include <waybill/window/compensated_sum.hpp>
 #include <waybill/window/log_histogram.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>
+#include <waybill/window/sample_iterator.hpp>
 #include <waybill/window/sample_ring.hpp>
 #include <waybill/window/series.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/slotted_window.hpp>
 #include <waybill/window/snapshot_bytes.hpp>
 #include <waybill/window/wide_sum.hpp>
+#include <waybill/window/window_options.hpp>
 #include <waybill/window/window_set.hpp>
 #include <waybill/window/window_snapshot.hpp>
+#include <waybill/window/window_summary.hpp>
 #include <waybill/window/worst_case.hpp>
 
 #endif  // WAYBILL_WINDOW_HPP

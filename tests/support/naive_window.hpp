@@ -4,8 +4,8 @@
 //
 // Samples are in a list, every answer goes through all of them, and it is decided here what is
 // taken and what is not, from the promises alone: times are compared in 128 bits, where nothing
-// saturates, whole numbers are added up in 128 bits and floating ones in long double, variances in
-// two passes.
+// saturates, whole numbers are added up in 128 bits and floating ones in long double, or in 113
+// bits where a sum is compensated, and variances in two passes.
 
 #ifndef WAYBILL_TESTS_SUPPORT_NAIVE_WINDOW_HPP
 #define WAYBILL_TESTS_SUPPORT_NAIVE_WINDOW_HPP
@@ -24,6 +24,7 @@
 namespace tests_support {
 
 __extension__ typedef __int128 wide;
+__extension__ typedef __float128 precise;  // 113 bits
 
 [[nodiscard]] constexpr std::int64_t clamped(wide n)
 {
@@ -73,6 +74,7 @@ public:
         const inserted why = n == kept_.size() ? inserted::newest : inserted::late;
         kept_.insert(kept_.begin() + static_cast<std::ptrdiff_t>(n), {at, value, weight});
         if (kept_.size() <= options_.max_points) return told == why;
+        out_.push_back(kept_.front().at);
         kept_.erase(kept_.begin());
         ++losses_.pushed_out;
         return told == (n == 0 ? inserted::too_old : why);
@@ -95,6 +97,15 @@ public:
     [[nodiscard]] const std::vector<entry>& kept() const { return kept_; }
     [[nodiscard]] const waybill::window_losses& losses() const { return losses_; }
     [[nodiscard]] std::optional<std::int64_t> clock() const { return clock_; }
+
+    /// Whether no sample was pushed out that would not have left by now.
+    [[nodiscard]] bool complete() const
+    {
+        for (const std::int64_t at : out_) {
+            if (!gone(at)) return false;
+        }
+        return true;
+    }
 
     /// Those that an answer is of.
     [[nodiscard]] std::vector<entry> seen() const
@@ -121,6 +132,7 @@ private:
     waybill::window_options options_;
     std::vector<entry> kept_;
     std::optional<std::int64_t> clock_;
+    std::vector<std::int64_t> out_;  // the times of those that were pushed out
     waybill::window_losses losses_;
 };
 
@@ -164,6 +176,25 @@ template <class Summary, class Entry>
             const auto near = static_cast<long double>(s.total.approximately());
             const auto exact = static_cast<long double>(whole);
             if (std::fabs(near - exact) > 2 * eps * std::fabs(exact)) return "approximately";
+        } else if constexpr (requires { s.total.approximately(); }) {
+            // As good as in twice the digits, and then rounded once.
+            if (!all.empty()) {
+                precise exact = 0;
+                for (const Entry& e : all) {
+                    exact += static_cast<precise>(e.value) * static_cast<precise>(e.weight);
+                }
+                const auto off = static_cast<long double>(static_cast<precise>(*s.sum()) - exact);
+                const auto size = std::fabs(static_cast<long double>(exact));
+                if (!(std::fabs(off) <= eps * size + n * n * eps * eps * magnitude + tiny)) {
+                    return "compensated sum";
+                }
+                const long double mean = size / weights;
+                const auto told = std::fabs(static_cast<long double>(*s.mean()));
+                if (!(std::fabs(told - mean) <=
+                      3 * eps * mean + n * n * eps * eps * magnitude / weights + tiny)) {
+                    return "compensated mean";
+                }
+            }
         } else if (!all.empty()) {
             const auto told = static_cast<long double>(*s.sum());
             if (!(std::fabs(told - sum) <= (n + 1) * eps * magnitude)) return "sum";

@@ -6,7 +6,8 @@
 //      "samples": [["2024-02-29T12:01:00Z", 120], ["2024-02-29T12:02:00Z", 135]]}
 //
 // Each sample is its time, its value and, if the window has weights, its weight. There is a clock
-// if one was told. As in window_snapshot.hpp, options are the caller's, and losses are not stored:
+// if one was told. As in window_snapshot.hpp, options are the caller's and have to pass `check`;
+// neither losses are stored nor what `max_points` has pushed out:
 //
 //     nlohmann::json j = backlog;
 //     auto again = waybill::parse_window<backlog_window>(j.dump(), {.span = 10min});
@@ -30,6 +31,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/check.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
@@ -50,6 +52,7 @@ void from_json(const Json&, snapshot_problem&) = delete;
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};
+    if (e.problem == snapshot_problem::bad_options) j["options"] = text(e.options);
 }
 
 namespace detail {
@@ -122,7 +125,7 @@ template <class W>
 void read_value(const json_place& at, samples_into<W>& into)
 {
     if (!at.value.is_array()) return at.fail("an array of samples");
-    window_filler<W> fill(into.window, into.clock);
+    if (into.clock) into.window.advance(*into.clock);
     wall_time last = wall_time::lowest();
     for (std::size_t n = 0; n != at.value.size() && !at.error; ++n) {
         const json_place place{at.value[n], path_to(at.path, std::to_string(n)), at.error};
@@ -133,9 +136,8 @@ void read_value(const json_place& at, samples_into<W>& into)
                 "a time not before that of the sample in front");
         }
         last = s.at;
-        if (!at.error) fill.take(s);
+        if (!at.error) into.window.insert(s);
     }
-    fill.done();
 }
 
 }  // namespace detail
@@ -169,11 +171,16 @@ void read_value(const json_place& at, W& into)
     if (!at.error) into = std::move(fresh);
 }
 
-/// The window that `value` says, with these options.
+/// The window that `value` says, with these options. If those are none that a window can be kept
+/// with, the path of the error is "options".
 template <storable_window W>
 [[nodiscard]] result<W, json_error> read_window(const nlohmann::json& value,
                                                 const window_options& options)
 {
+    if (const std::optional<config_error> bad = check(options)) {
+        return unexpected(json_error{json_problem::wrong, "options",
+                                     "those that a window can be kept with", text(*bad)});
+    }
     W read(options);
     std::optional<json_error> error;
     read_value(json_place{value, {}, error}, read);

@@ -209,7 +209,9 @@ template <sample_window W>
     std::uint64_t last = window.size();
     while (last != 0 && window[static_cast<size>(last - 1)].at > now) --last;
     if (span != duration::highest()) {
-        while (first != last && window[static_cast<size>(first)].at <= now - span) ++first;
+        // Where the difference saturates it is the first time there is, and none is before it.
+        const typename W::time_type from = now - (span - duration::nanoseconds(1));
+        while (first != last && window[static_cast<size>(first)].at < from) ++first;
     }
     return detail::quantile_of(window, first, last, q);
 }

@@ -3,8 +3,11 @@
 // sample_ring: samples in the order of their times, in one block, with room for a measure beside
 // each.
 //
-// Part of the sliding window. A sample keeps its number from when it comes until it goes; the
-// number finds it with one mask, since the room is a power of two.
+// Part of the sliding window. There is room for as many samples as were asked for, and not for one
+// more. Places are counted from 0, and behind the last one comes the first again: one comparison
+// where a mask would do, if the room were a power of two and up to twice as large.
+//
+// The newest samples may be waiting: they are kept, and no measure knows of them yet.
 
 #ifndef WAYBILL_WINDOW_SAMPLE_RING_HPP
 #define WAYBILL_WINDOW_SAMPLE_RING_HPP
@@ -13,11 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/core/saturating.hpp>
+
 namespace waybill::inline v0_1 {
 
 template <class Sample, class Measure>
 class sample_ring {
 public:
+    /// Where a sample stands, until the ring grows.
+    using place = std::uint64_t;
+
     sample_ring() = default;
     ~sample_ring() = default;
     sample_ring(const sample_ring&) = default;
@@ -29,83 +37,111 @@ public:
         return *this;
     }
 
-    /// The number of the oldest sample, and one behind that of the newest.
-    [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
-    [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-    [[nodiscard]] std::uint64_t size() const noexcept { return end_ - begin_; }
-    [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    [[nodiscard]] Sample& operator[](std::uint64_t n) noexcept { return samples_[at(n)]; }
+    /// How many of the newest are waiting, and how many of the oldest are not.
+    [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
+    [[nodiscard]] std::uint64_t measured() const noexcept { return size_ - waiting_; }
+    void wait(std::uint64_t n) noexcept { waiting_ = n; }
+
+    [[nodiscard]] place first() const noexcept { return oldest_; }
+    [[nodiscard]] place after(place p) const noexcept { return p + 1 == room_ ? 0 : p + 1; }
+    [[nodiscard]] place before(place p) const noexcept { return (p == 0 ? room_ : p) - 1; }
+
+    /// The place of the n-th oldest sample. Requires: n is at most the size.
+    [[nodiscard]] place place_of(std::uint64_t n) const noexcept
+    {
+        const place p = oldest_ + n;
+        return p < room_ ? p : p - room_;
+    }
+
+    [[nodiscard]] const Sample& at(place p) const noexcept { return samples_[p]; }
+    [[nodiscard]] const Measure& beside(place p) const noexcept { return measures_[p]; }
+    [[nodiscard]] Measure& beside(place p) noexcept { return measures_[p]; }
+
+    /// The n-th oldest sample.
+    [[nodiscard]] Sample& operator[](std::uint64_t n) noexcept { return samples_[place_of(n)]; }
     [[nodiscard]] const Sample& operator[](std::uint64_t n) const noexcept
     {
-        return samples_[at(n)];
+        return samples_[place_of(n)];
     }
-    [[nodiscard]] const Measure& beside(std::uint64_t n) const noexcept { return measures_[at(n)]; }
-    [[nodiscard]] Measure& beside(std::uint64_t n) noexcept { return measures_[at(n)]; }
+    [[nodiscard]] const Sample& oldest() const noexcept { return samples_[oldest_]; }
+    [[nodiscard]] const Sample& newest() const noexcept { return samples_[newest_]; }
 
-    [[nodiscard]] const Sample& oldest() const noexcept { return (*this)[begin_]; }
-    [[nodiscard]] const Sample& newest() const noexcept { return (*this)[end_ - 1]; }
-
-    /// Room for so many samples. Numbers stay.
-    void reserve(std::uint64_t n)
-    {
-        if (n > samples_.size()) grow(n);
-    }
-
+    /// Requires: there is room.
     void push(Sample s)
     {
-        if (size() == samples_.size()) grow(size() + 1);
-        samples_[at(end_)] = s;
-        ++end_;
+        newest_ = after(newest_);
+        samples_[newest_] = s;
+        ++size_;
     }
 
-    /// In front of sample `n`; those from there on move up by one number.
+    /// As the n-th oldest one; those from there on move up. Requires: there is room.
     void insert(std::uint64_t n, Sample s)
     {
         push(s);
-        for (std::uint64_t i = end_ - 1; i != n; --i) samples_[at(i)] = samples_[at(i - 1)];
-        samples_[at(n)] = s;
+        place to = newest_;
+        for (std::uint64_t i = size_ - 1; i != n; --i) {
+            const place from = before(to);
+            samples_[to] = samples_[from];
+            to = from;
+        }
+        samples_[to] = s;
     }
 
-    /// Forgets sample `n` and all behind it.
-    void drop_from(std::uint64_t n) noexcept { end_ = n; }
-
-    /// Forgets all in front of sample `n`.
-    void drop_until(std::uint64_t n) noexcept { begin_ = n; }
-
-private:
-    [[nodiscard]] std::uint64_t at(std::uint64_t n) const noexcept { return n & mask_; }
-
-    void grow(std::uint64_t n)
+    /// Forgets the n oldest ones.
+    void drop(std::uint64_t n) noexcept
     {
-        std::uint64_t room = 16;
-        while (room < n && room <= ~room) room *= 2;  // beyond that the allocator says no
-        std::vector<Sample> samples(room);
-        std::vector<Measure> measures(room, Measure::identity());
-        for (std::uint64_t i = begin_; i != end_; ++i) {
-            const std::uint64_t there = i & (room - 1);
-            samples[there] = samples_[at(i)];
-            measures[there] = measures_[at(i)];
+        oldest_ = place_of(n);
+        size_ -= n;
+    }
+
+    /// Forgets the n newest ones.
+    void drop_newest(std::uint64_t n) noexcept
+    {
+        newest_ = newest_ >= n ? newest_ - n : newest_ + room_ - n;
+        size_ -= n;
+    }
+
+    /// Room for `most` samples, which are more than there are. Every sample gets another place:
+    /// its number.
+    void grow(std::uint64_t most)
+    {
+        std::vector<Sample> samples(most);
+        std::vector<Measure> measures(most, Measure::identity());
+        place from = oldest_;
+        for (std::uint64_t n = 0; n != size_; ++n, from = after(from)) {
+            samples[n] = samples_[from];
+            measures[n] = measures_[from];
         }
         samples_.swap(samples);
         measures_.swap(measures);
-        mask_ = room - 1;
+        room_ = most;
+        oldest_ = 0;
+        newest_ = before(size_);
     }
 
+private:
     void swap(sample_ring& o) noexcept
     {
         samples_.swap(o.samples_);
         measures_.swap(o.measures_);
-        std::swap(mask_, o.mask_);
-        std::swap(begin_, o.begin_);
-        std::swap(end_, o.end_);
+        std::swap(room_, o.room_);
+        std::swap(oldest_, o.oldest_);
+        std::swap(newest_, o.newest_);
+        std::swap(size_, o.size_);
+        std::swap(waiting_, o.waiting_);
     }
 
     std::vector<Sample> samples_;
     std::vector<Measure> measures_;
-    std::uint64_t mask_ = 0;
-    std::uint64_t begin_ = 0;
-    std::uint64_t end_ = 0;
+    std::uint64_t room_ = 0;
+    place oldest_ = 0;
+    place newest_ = 0;  // behind it the oldest, where there is none
+    std::uint64_t size_ = 0;
+    std::uint64_t waiting_ = 0;
 };
 
 }  // namespace waybill::inline v0_1

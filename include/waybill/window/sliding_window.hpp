@@ -11,19 +11,23 @@
 // What holds:
 //   1. an answer is that of exactly the samples in (now - span, now], as if they were all added up
 //      for it; so ten minutes of one sample a minute are ten samples, wherever the ten minutes
-//      begin;
+//      begin. Where `max_points` has pushed some of them out it says so: `complete()`;
 //   2. samples may come late: they are counted at their own time. Older than the window, ahead of
 //      the clock by more than allowed, not finite, or without a weight: not taken, and counted by
 //      reason;
-//   3. only the clock that `query` and `advance` are told lets samples go, and `max_points`. One
-//      that is dated in the future is in no answer before its time; where `max_points` is given,
-//      give `ahead`, too, or a clock that is wrong fills the window with such. A clock that goes
-//      back neither brings samples back nor stops the window: the latest time that was told counts;
+//   3. only the clock that is told lets samples go, and `max_points`. One that is dated in the
+//      future is in no answer before its time; where `max_points` is given, give `ahead`, too, or a
+//      clock that is wrong fills the window with such. `ahead` is measured from the latest time
+//      that was told, so tell it with the sample: insert(at, value, now). A clock that goes back
+//      neither brings samples back nor stops the window: the latest time that was told counts;
 //   4. constant time on the average for each sample and answer, or with `worst_case` each single
-//      time, while samples come in order; a late one costs what moving the later ones costs, or all
-//      of them;
+//      time, while samples come in order and none is asked for before its time. A late one costs
+//      what moving the later ones costs, or all of them; the newest one, told again, is no late
+//      one. The first answer that a sample of the future has to be kept out of costs all of them,
+//      and from then on each costs its own when its time has come: constant on the average again;
 //   5. no allocation once the window has had as many samples; none at all after the constructor
-//      where `max_points` is given.
+//      where `max_points` is given, and then there is room for so many samples and their measures
+//      and not for one more.
 //
 // What is stored is samples alone (see window_snapshot.hpp), so a stored window does not depend on
 // how its answers are found.
@@ -34,146 +38,39 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
-#include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
+#include <waybill/window/sample_iterator.hpp>
 #include <waybill/window/sample_ring.hpp>
+#include <waybill/window/window_options.hpp>
+#include <waybill/window/window_summary.hpp>
 #include <waybill/window/worst_case.hpp>
 
 namespace waybill::inline v0_1 {
 
-/// What to do with a second sample of the same time.
-enum class same_time : std::uint8_t {
-    keep,     ///< It is another sample.
-    replace,  ///< It is the same one, told again: the newer value counts, and it is one sample.
-};
-
-/// How a window is kept. A plain value; `check` finds what cannot work.
-struct window_options {
-    duration span = duration::highest();           ///< Samples older than this go.
-    std::uint64_t max_points = highest_size;       ///< The oldest go where there are more.
-    duration ahead = duration::highest();          ///< How far a sample may be ahead of the clock.
-    same_time twins = same_time::keep;
-
-    friend bool operator==(const window_options&, const window_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> check(const window_options& o) noexcept
-{
-    if (o.span <= duration{}) {
-        const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.span.count());
-        return config_error{"span", ns, "nanoseconds must be more than", 0, o.span < duration{}};
-    }
-    if (o.max_points == 0) return config_error{"max_points", 0, "must be at least", 1};
-    constexpr std::uint64_t most = std::uint64_t{1} << 32U;
-    if (o.max_points > most && o.max_points != highest_size) {
-        return config_error{"max_points", o.max_points, "must be at most", most};
-    }
-    if (o.ahead < duration{}) {
-        const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.ahead.count());
-        return config_error{"ahead", ns, "nanoseconds must be at least", 0, true};
-    }
-    return {};
-}
-
-/// What became of a sample.
-enum class inserted : std::uint8_t {
-    newest,      ///< Taken, as the newest one.
-    late,        ///< Taken, at its place among older ones.
-    replaced,    ///< Taken in the place of one of the same time.
-    too_old,     ///< Not taken: its time had left the window, or there is room for newer ones only.
-    future,      ///< Not taken: farther ahead of the clock than allowed.
-    not_finite,  ///< Not taken: an infinity, or not a number.
-    no_weight,   ///< Not taken: stands for no event, or for 2^32 and more.
-};
-
-[[nodiscard]] constexpr std::string_view name(inserted i) noexcept
-{
-    switch (i) {
-        case inserted::newest: return "newest";
-        case inserted::late: return "late";
-        case inserted::replaced: return "replaced";
-        case inserted::too_old: return "too_old";
-        case inserted::future: return "future";
-        case inserted::not_finite: return "not_finite";
-        case inserted::no_weight: return "no_weight";
-    }
-    return "?";
-}
-
-/// How many samples were not taken, and why; and how many the limit of points has pushed out.
-struct window_losses {
-    std::uint64_t too_old = 0;
-    std::uint64_t future = 0;
-    std::uint64_t not_finite = 0;
-    std::uint64_t no_weight = 0;
-    std::uint64_t pushed_out = 0;
-
-    friend bool operator==(const window_losses&, const window_losses&) = default;
-};
-
-/// An answer: the measure, and what it is of.
-template <class Measure, class Time>
-struct window_summary : Measure {
-    Time now{};       ///< Of the samples after now - span, up to now.
-    duration span{};
-
-    /// Events a second: how many the samples stand for, over the whole span. Too few where
-    /// `max_points` has pushed some out.
-    [[nodiscard]] constexpr std::optional<double> rate() const noexcept
-        requires requires(const Measure& m) { m.weight(); }
-    {
-        if (this->empty() || span == duration::highest()) return {};
-        return static_cast<double>(this->weight()) / (static_cast<double>(span.count()) / 1e9);
-    }
-
-    /// How much of the span lies behind the first sample, 0 to 1: 0.9 for ten minutes of one sample
-    /// a minute. A window that has just begun to fill covers little.
-    [[nodiscard]] constexpr std::optional<double> coverage() const noexcept
-        requires requires(const Measure& m) { m.first_at; }
-    {
-        if (this->empty() || span == duration::highest()) return {};
-        const duration covered = now.since_epoch() - this->first_at;
-        return static_cast<double>(covered.count()) / static_cast<double>(span.count());
-    }
-
-    /// How old the last sample is.
-    [[nodiscard]] constexpr std::optional<duration> age() const noexcept
-        requires requires(const Measure& m) { m.last_at; }
-    {
-        if (this->empty()) return {};
-        return now.since_epoch() - this->last_at;
-    }
-
-    friend bool operator==(const window_summary&, const window_summary&) = default;
-};
-
 template <measure Measure, class Time = wall_time, template <class> class How = amortised>
 class sliding_window {
-    template <class M>
-    static constexpr bool has_weights = requires { requires M::weighted; };
     template <class M>
     static constexpr bool any_order = requires { requires M::commutative; };
 
 public:
     using value_type = typename Measure::value_type;
     using time_type = Time;
-    static constexpr bool weighted = has_weights<Measure>;
-    using sample_type = std::conditional_t<weighted, weighted_sample<value_type, Time>,
-                                           sample<value_type, Time>>;
+    static constexpr bool weighted = detail::has_weights<Measure>;
+    using sample_type = detail::sample_for_measure<Measure, Time>;
+    using iterator = sample_iterator<sliding_window>;
+    using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
     explicit sliding_window(const window_options& o = {}) : options_(o)
     {
         if (options_.max_points == 0) options_.max_points = 1;
-        if (options_.max_points != highest_size) ring_.reserve(options_.max_points);
+        if (options_.max_points != highest_size) ring_.grow(options_.max_points);
     }
 
     sliding_window(const sliding_window&) = default;
@@ -183,7 +80,7 @@ public:
     /// What was moved from has no samples, and its clock, options and losses as they were.
     sliding_window(sliding_window&& o) noexcept
         : options_(o.options_), ring_(std::move(o.ring_)), how_(std::move(o.how_)),
-          times_(o.times_), losses_(o.losses_)
+          times_(o.times_), wary_(o.wary_), missing_(o.missing_), losses_(o.losses_)
     {
         o.how_.start_anew(o.ring_);
     }
@@ -194,23 +91,14 @@ public:
         ring_ = std::move(from.ring_);
         how_ = std::move(from.how_);
         times_ = from.times_;
+        wary_ = from.wary_;
+        missing_ = from.missing_;
         losses_ = from.losses_;
         return *this;
     }
 
     /// Takes a sample. Does not let any go but where there are more than `max_points`.
-    inserted insert(Time at, value_type value)
-    {
-        return insert(sample_type{at, value});
-    }
-    /// A floating number is no whole one: round it as you mean it.
-    template <std::floating_point F>
-        requires std::integral<value_type>
-    inserted insert(Time, F) = delete;
-    template <std::floating_point F>
-        requires std::integral<value_type>
-    inserted insert(Time, F, std::uint64_t) = delete;
-
+    inserted insert(Time at, value_type value) { return insert(sample_type{at, value}); }
     inserted insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {
@@ -230,40 +118,64 @@ public:
         return place(s);
     }
 
+    /// Tells the time, and takes a sample then.
+    inserted insert(Time at, value_type value, Time now)
+    {
+        advance(now);
+        return insert(at, value);
+    }
+    inserted insert(Time at, value_type value, std::uint64_t weight, Time now)
+        requires weighted
+    {
+        advance(now);
+        return insert(at, value, weight);
+    }
+    inserted insert(sample_type s, Time now)
+    {
+        advance(now);
+        return insert(s);
+    }
+
+    /// A floating number is no whole one: round it as you mean it.
+    template <std::floating_point F, class... Rest>
+        requires std::integral<value_type>
+    inserted insert(Time, F, Rest...) = delete;
+
     /// Tells the time; samples that are no longer in the window go. An earlier time than was told
     /// before is not believed.
     void advance(Time now)
     {
-        if (times_.told && !(times_.now < now)) return;
+        if (now <= times_.now && times_.told) return;
         const bool first = !times_.told;
         tell(now);
-        if (first) drop_future();
-        std::uint64_t n = ring_.begin();
-        while (n != ring_.end() && ring_[n].at < times_.first) ++n;
-        if (n != ring_.begin()) how_.forget_until(ring_, n);
+        if (first) [[unlikely]] drop_future();
+        if (ring_.waiting() != 0) [[unlikely]] let_in();
+        std::uint64_t n = 0;
+        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < times_.first; ++n) {
+            p = ring_.after(p);
+        }
+        if (n != 0) how_.forget(ring_, n);
     }
 
-    /// The measure of the samples in (now - span, now]. Constant time, unless samples are dated
-    /// after now: then all are gone through.
-    [[nodiscard]] summary query(Time now)
+    /// The measure of the samples in (now - span, now]. Always inline, since an answer that goes
+    /// through memory takes as long again.
+    [[nodiscard, gnu::always_inline]] summary query(Time now)
     {
         advance(now);
-        if (ring_.empty() || ring_.newest().at <= times_.now) {
-            return {how_.all(ring_), times_.now, options_.span};
-        }
-        Measure m = Measure::identity();
-        for (std::uint64_t n = ring_.begin(); n != ring_.end() && ring_[n].at <= times_.now; ++n) {
-            m = Measure::combine(m, Measure::of(ring_[n]));
-        }
-        return {m, times_.now, options_.span};
+        if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0) keep_out();
+        return {how_.all(ring_), times_.now, options_.span,
+                missing_ && !(*missing_ < times_.first)};
     }
 
     /// How many samples are kept, those in the future among them, and the n-th oldest of them.
     [[nodiscard]] std::uint64_t size() const noexcept { return ring_.size(); }
     [[nodiscard]] const sample_type& operator[](std::uint64_t n) const noexcept
     {
-        return ring_[ring_.begin() + n];
+        return ring_[n];
     }
+
+    [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
+    [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
 
     /// The latest time that was told.
     [[nodiscard]] std::optional<Time> clock() const noexcept
@@ -273,11 +185,20 @@ public:
     [[nodiscard]] const window_options& options() const noexcept { return options_; }
     [[nodiscard]] const window_losses& losses() const noexcept { return losses_; }
 
+    /// The time of the newest sample that `max_points` has pushed out. Answers that reach back so
+    /// far are not complete.
+    [[nodiscard]] std::optional<Time> missing() const noexcept { return missing_; }
+    /// A sample of that time is missing for another reason: it was pushed out elsewhere.
+    void missed(Time at) noexcept
+    {
+        if (!missing_ || *missing_ < at) missing_ = at;
+    }
+
     /// Samples, clock, options and losses; not how answers are found.
     friend bool operator==(const sliding_window& a, const sliding_window& b)
     {
         if (a.size() != b.size() || a.clock() != b.clock() || !(a.options_ == b.options_) ||
-            !(a.losses_ == b.losses_)) {
+            !(a.losses_ == b.losses_) || a.missing_ != b.missing_) {
             return false;
         }
         for (std::uint64_t n = 0; n != a.size(); ++n) {
@@ -295,28 +216,54 @@ private:
         bool told = false;
     };
 
-    /// No sample has left where the window begins before all times: there the difference has
-    /// saturated, and is a time that may have a sample.
+    /// No sample has left where the window begins before all times: there the difference saturates
+    /// at the first time that there is.
     void tell(Time now) noexcept
     {
         times_.now = now;
         times_.told = true;
-        const Time until = now - options_.span;
-        const bool some = options_.span != duration::highest() && now - until == options_.span;
-        times_.first = some ? until + duration::nanoseconds(1) : Time::lowest();
-        times_.latest = now + options_.ahead;
-        if (options_.ahead == duration::highest()) times_.latest = Time::highest();
+        if (options_.span != duration::highest()) {
+            times_.first = now - (options_.span - duration::nanoseconds(1));
+        }
+        if (options_.ahead != duration::highest()) times_.latest = now + options_.ahead;
     }
 
     /// What came before any time was told may have been too far ahead of it.
-    void drop_future()
+    [[gnu::noinline]] void drop_future()
     {
-        std::uint64_t n = ring_.end();
-        while (n != ring_.begin() && times_.latest < ring_[n - 1].at) --n;
-        if (n == ring_.end()) return;
-        losses_.future += ring_.end() - n;
-        ring_.drop_from(n);
+        std::uint64_t n = ring_.size();
+        while (n != 0 && times_.latest < ring_[n - 1].at) --n;
+        if (n == ring_.size()) return;
+        losses_.future += ring_.size() - n;
+        ring_.drop_newest(ring_.size() - n);
         how_.start_anew(ring_);
+    }
+
+    // While samples come in order and are asked for no sooner than that, each is measured when it
+    // comes, whatever the clock says by then. Where that went wrong, those that are later than the
+    // clock wait for their time, until as many others have come: so it goes wrong seldom enough to
+    // pay for what it costs.
+
+    /// Samples wait until it is their time, those that are here among them.
+    [[gnu::noinline]] void keep_out()
+    {
+        std::uint64_t n = 0;
+        while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
+        ring_.wait(n);
+        wary_ = ring_.size();
+        how_.start_anew(ring_);
+    }
+
+    /// Those whose time has come wait no longer.
+    [[gnu::noinline]] void let_in()
+    {
+        wary_ = ring_.size();
+        while (ring_.waiting() != 0) {
+            const sample_type s = ring_[ring_.measured()];
+            if (times_.now < s.at) return;
+            ring_.wait(ring_.waiting() - 1);
+            count_in(s);
+        }
     }
 
     /// Why it is not taken; `newest` where it is.
@@ -343,40 +290,78 @@ private:
 
     void append(sample_type s)
     {
-        make_room();
+        if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
-        how_.came(ring_, s);
+        if (wary_ != 0) {
+            if (times_.now < s.at) return ring_.wait(ring_.waiting() + 1);
+            --wary_;
+        }
+        count_in(s);
     }
 
-    void make_room()
+    void count_in(sample_type s)
     {
-        if (ring_.size() < options_.max_points) return;
+        if (options_.twins == same_time::replace) how_.came_first(ring_, s);
+        else how_.came(ring_, s);
+    }
+
+    /// The ring is full: it grows, or where it must not, the oldest sample goes.
+    [[gnu::noinline]] void make_room()
+    {
+        const std::uint64_t room = ring_.room();
+        if (room < options_.max_points) {
+            const auto first = ring_.first();
+            const bool limited = options_.max_points != highest_size;
+            ring_.grow(limited ? options_.max_points : room < 16 ? 16 : 2 * room);
+            how_.moved(first, room);
+            return;
+        }
+        push_out(ring_.oldest().at);
+        if (ring_.measured() != 0) return how_.forget(ring_, 1);
+        ring_.drop(1);
+        ring_.wait(ring_.waiting() - 1);
+    }
+    void push_out(Time at) noexcept
+    {
         ++losses_.pushed_out;
-        how_.forget_until(ring_, ring_.begin() + 1);
+        missed(at);
     }
 
     /// A sample that is not newer than the newest.
-    [[nodiscard]] inserted place(sample_type s)
+    [[nodiscard, gnu::noinline]] inserted place(sample_type s)
     {
-        std::uint64_t n = ring_.end();
-        while (n != ring_.begin() && s.at < ring_[n - 1].at) --n;
-        if (options_.twins == same_time::replace && n != ring_.begin() && ring_[n - 1].at == s.at) {
+        std::uint64_t n = ring_.size();
+        while (n != 0 && s.at < ring_[n - 1].at) --n;
+        if (options_.twins == same_time::replace && n != 0 && ring_[n - 1].at == s.at) {
             ring_[n - 1] = s;
-            how_.start_anew(ring_);
+            if (n == ring_.measured() && n > how_.older()) how_.told_again(ring_, s);
+            else if (n <= ring_.measured()) how_.start_anew(ring_);
             return inserted::replaced;
         }
-        if (n == ring_.end()) {
+        if (n == ring_.size()) {
             append(s);
             return inserted::newest;
         }
-        if (ring_.size() == options_.max_points && n == ring_.begin()) {
-            ++losses_.pushed_out;  // it would be the oldest, and there is no room for one more
-            return inserted::too_old;
+        if (ring_.size() == options_.max_points) {
+            if (n == 0) {
+                push_out(s.at);  // it would be the oldest, and there is no room for one more
+                return inserted::too_old;
+            }
+            --n;
         }
-        make_room();
+        if (ring_.size() == ring_.room()) make_room();
         ring_.insert(n, s);
-        if (any_order<Measure> && n >= how_.border()) how_.came(ring_, s);
-        else how_.start_anew(ring_);
+        const std::uint64_t measured = ring_.measured() - 1;
+        if (n > measured || (n == measured && times_.now < s.at)) {
+            ring_.wait(ring_.waiting() + 1);
+        } else if (n == measured) {
+            count_in(s);
+        } else if (any_order<Measure> && n >= how_.older()) {
+            if (options_.twins == same_time::replace) how_.came_late(ring_, s);
+            else how_.came(ring_, s);
+        } else {
+            how_.start_anew(ring_);
+        }
         return inserted::late;
     }
 
@@ -384,6 +369,8 @@ private:
     sample_ring<sample_type, Measure> ring_;
     How<Measure> how_;
     times times_;
+    std::uint64_t wary_ = 0;  // for so many samples more
+    std::optional<Time> missing_;
     window_losses losses_;
 };
 

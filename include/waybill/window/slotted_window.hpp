@@ -38,7 +38,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_options.hpp>
 
 namespace waybill::inline v0_1 {
 

@@ -15,11 +15,13 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/window/crc32c.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/crc32c.hpp>
+#include <waybill/core/varint.hpp>
 
 namespace waybill::inline v0_1 {
 
-/// What can be wrong with the bytes of a stored window.
+/// What can be wrong with the bytes of a stored window, or with how it is to be kept.
 enum class snapshot_problem : std::uint8_t {
     empty,           ///< There are no bytes at all.
     too_short,       ///< They begin like a snapshot and end too soon to be one.
@@ -30,6 +32,7 @@ enum class snapshot_problem : std::uint8_t {
     unsorted,        ///< A sample is older than the one in front of it.
     not_finite,      ///< A value is an infinity or not a number.
     out_of_range,    ///< A time, value or weight is beyond what its type can hold.
+    bad_options,     ///< Nothing with the bytes: no window can be kept with such options.
 };
 
 [[nodiscard]] constexpr std::string_view name(snapshot_problem p) noexcept
@@ -44,6 +47,7 @@ enum class snapshot_problem : std::uint8_t {
         case snapshot_problem::unsorted: return "unsorted";
         case snapshot_problem::not_finite: return "not_finite";
         case snapshot_problem::out_of_range: return "out_of_range";
+        case snapshot_problem::bad_options: return "bad_options";
     }
     return "?";
 }
@@ -52,6 +56,7 @@ enum class snapshot_problem : std::uint8_t {
 struct snapshot_error {
     snapshot_problem problem = snapshot_problem::corrupt;
     std::uint64_t offset = 0;
+    config_error options{};  ///< What is wrong with the options, if that is the problem.
 
     friend bool operator==(const snapshot_error&, const snapshot_error&) = default;
 };
@@ -61,6 +66,7 @@ struct snapshot_error {
 {
     std::string line = "window snapshot: ";
     line += name(e.problem);
+    if (e.problem == snapshot_problem::bad_options) return line + ": " + text(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;
@@ -99,7 +105,7 @@ public:
     }
 
     /// The same for a number close to zero on either side of it, in two's complement.
-    void near(std::uint64_t n) { whole((n << 1U) ^ (0U - (n >> 63U))); }
+    void near(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
 
     /// All but the zero bytes in front and behind.
     void middle(std::uint64_t x)
@@ -170,8 +176,7 @@ public:
 
     [[nodiscard]] std::uint64_t near() noexcept
     {
-        const std::uint64_t n = whole();
-        return (n >> 1U) ^ (0U - (n & 1U));
+        return static_cast<std::uint64_t>(from_zigzag(whole()));
     }
 
     [[nodiscard]] std::uint64_t middle() noexcept

@@ -5,7 +5,7 @@
 //     using key = std::pair<std::string, std::string>;                   // (resource, metric)
 //     using backlog = waybill::sliding_window<waybill::stats<std::int64_t>>;
 //     waybill::window_set<key, backlog> metrics{{.window = {.span = 10min}, .idle = 1h}};
-//     metrics.insert({"orders", "length"}, at, value);
+//     metrics.insert({"orders", "length"}, at, value, now);
 //     if (auto s = metrics.query({"orders", "length"}, now)) scale(*s);
 //     metrics.for_each(now, [](const key& k, const auto& s) { log(k, s.points, s.mean()); });
 //
@@ -22,7 +22,8 @@
 //   4. keys are gone through in their order, whatever came first.
 //
 // A window with `max_points` takes the room for all of them when its key comes. A sample that is
-// dated in the future keeps its key until then, so `ahead` is worth having here.
+// dated in the future keeps its key until then, so `ahead` is worth having here, and telling the
+// time with each sample.
 
 #ifndef WAYBILL_WINDOW_WINDOW_SET_HPP
 #define WAYBILL_WINDOW_WINDOW_SET_HPP
@@ -38,6 +39,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_options.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -71,9 +73,15 @@ struct window_set_options {
     return {};
 }
 
-/// `Window` is a sliding_window. A key is any value that has == and <.
-template <class Key, class Window>
-    requires std::copyable<Key> && std::equality_comparable<Key>
+/// What windows are told apart by: any value that has == and <.
+template <class Key>
+concept window_key =
+    std::copyable<Key> && std::equality_comparable<Key> && requires(const Key& a, const Key& b) {
+        { a < b } -> std::convertible_to<bool>;
+    };
+
+/// `Window` is a sliding_window.
+template <window_key Key, class Window>
 class window_set {
 public:
     using key_type = Key;
@@ -90,6 +98,14 @@ public:
         }
         if (options_.max_keys == 0) options_.max_keys = 1;
     }
+
+    window_set(const window_set&) = default;
+    window_set(window_set&&) = default;
+    ~window_set() = default;
+
+    /// All of it or, where memory does not do, nothing.
+    window_set& operator=(const window_set& o) { return *this = window_set(o); }
+    window_set& operator=(window_set&&) = default;
 
     /// What became of a sample; empty if there are too many keys for it. A sample so old that its
     /// key would be idle is too old for a new window.
@@ -123,6 +139,25 @@ public:
         if (fresh.window.size() != 0) keep(key, std::move(fresh));
         else add(gone_, fresh.window.losses());
         return what;
+    }
+
+    /// Tells the time, and takes a sample then.
+    std::optional<inserted> insert(const Key& key, time_type at, value_type value, time_type now)
+    {
+        advance(now);
+        return insert(key, at, value);
+    }
+    std::optional<inserted> insert(const Key& key, time_type at, value_type value,
+                                   std::uint64_t weight, time_type now)
+        requires(Window::weighted)
+    {
+        advance(now);
+        return insert(key, at, value, weight);
+    }
+    std::optional<inserted> insert(const Key& key, const sample_type& s, time_type now)
+    {
+        advance(now);
+        return insert(key, s);
     }
 
     /// Adds the samples of a window that was stored, or comes from another partition: see merged().
@@ -165,7 +200,9 @@ public:
         for (auto& [key, e] : kept_) f(key, e.window.query(*clock_));
     }
 
-    /// Tells the time; keys that are idle by then go. How many they are. Questions do it, too.
+    /// Tells the time; keys that are idle by then go.
+    void advance(time_type now) { evict_idle(now); }
+    /// The same, and how many they are. Questions do it, too.
     std::uint64_t evict_idle(time_type now)
     {
         const bool first = !clock_;

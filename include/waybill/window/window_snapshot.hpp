@@ -10,10 +10,12 @@
 //
 // What holds:
 //   1. samples and clock come back exactly; the same ones are the same bytes, whatever the policy
-//      and the measures of the window are. Losses are not stored;
+//      and the measures of the window are. Losses are not stored, nor what `max_points` has pushed
+//      out: the new window takes what it is given for all there was, and its answers say that they
+//      are complete. Who keeps `missing()` beside the bytes tells the new window: missed(at);
 //   2. options are not stored, since they are settings and may have changed. The new window is
 //      told the clock and then given the samples; what its options do not let in is not taken, and
-//      counted in its losses;
+//      counted in its losses. Options that `check` refuses are refused;
 //   3. bytes are a whole window, or the answer is the first thing that is wrong with them. What is
 //      accepted is byte for byte what `save` writes of those samples;
 //   4. nothing is allocated for samples that the bytes do not hold, but what `max_points` takes in
@@ -56,11 +58,13 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/check.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/snapshot_bytes.hpp>
+#include <waybill/window/window_options.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -82,37 +86,6 @@ concept storable_window =
     };
 
 namespace detail {
-
-/// Fills a window with stored samples, in their order.
-template <class W>
-class window_filler {
-public:
-    window_filler(W& w, const std::optional<wall_time>& clock) : window_(w)
-    {
-        if (clock) window_.advance(*clock);
-    }
-
-    /// Of several that replace each other only the last one is inserted: each replacement would
-    /// cost as much as the window is long.
-    void take(const typename W::sample_type& s)
-    {
-        if (window_.options().twins == same_time::replace) {
-            if (held_ && held_->at != s.at) window_.insert(*held_);
-            held_ = s;
-        } else {
-            window_.insert(s);
-        }
-    }
-    void done()
-    {
-        if (held_) window_.insert(*held_);
-        held_.reset();
-    }
-
-private:
-    W& window_;
-    std::optional<typename W::sample_type> held_;
-};
 
 inline constexpr std::int64_t snapshot_units[] = {1, 1'000, 1'000'000, 1'000'000'000,
                                                   60'000'000'000};
@@ -302,12 +275,15 @@ template <storable_window W>
 [[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
 {
     using V = typename W::value_type;
+    if (const std::optional<config_error> bad = check(options)) {
+        return unexpected(snapshot_error{snapshot_problem::bad_options, 0, *bad});
+    }
     detail::snapshot_reader in(bytes);
     const detail::snapshot_head head = detail::read_head(in, detail::snapshot_kind<W>());
     if (in.error()) return unexpected(*in.error());
 
     result<W, snapshot_error> loaded = W(options);
-    detail::window_filler<W> fill(*loaded, head.clock);
+    if (head.clock) loaded->advance(*head.clock);
     const std::int64_t ns = detail::snapshot_units[head.unit];
     std::int64_t at = head.first;
     std::uint8_t unit = detail::coarsest_unit;
@@ -328,9 +304,8 @@ template <storable_window W>
             s.weight = static_cast<std::uint32_t>(weight);
         }
         if (in.error()) return unexpected(*in.error());
-        fill.take(s);
+        loaded->insert(s);
     }
-    fill.done();
     if (in.left() != 0 || unit != head.unit) {
         (void)in.byte();
         in.fail(snapshot_problem::corrupt);

@@ -3,7 +3,7 @@
 // worst_case: the measure of a window in constant time, each single time.
 //
 // Part of the sliding window. This is DABA Lite (Tangwongsan, Hirzel and Schneider, "In-order
-// sliding- window aggregation in worst-case constant time", VLDB Journal 2021): two stacks in one
+// sliding-window aggregation in worst-case constant time", VLDB Journal 2021): two stacks in one
 // ring again, but the newer one becomes the older one a little with every sample, before it is
 // needed. Between the oldest sample f and the end e stand four marks, l <= r <= a <= b:
 //
@@ -17,6 +17,9 @@
 // are used up together; then all three move up over [a, b), and when that is used up, too, [b, e)
 // becomes [r, a). Combines: at most three for a sample that comes, two for one that goes, one for
 // an answer.
+//
+// What is kept is how far the marks are apart, and the places of l and a while they are between
+// others: [l, r) and [r, a) are equally long.
 
 #ifndef WAYBILL_WINDOW_WORST_CASE_HPP
 #define WAYBILL_WINDOW_WORST_CASE_HPP
@@ -28,35 +31,85 @@ namespace waybill::inline v0_1 {
 template <class Measure>
 class worst_case {
 public:
-    /// The measure of all samples.
+    /// The measure of all samples that are not waiting.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
-        if (r.begin() == b_) return newer_;
-        return Measure::combine(r.beside(r.begin()), newer_);
+        if (older_ == 0) return newer_;
+        return Measure::combine(r.beside(r.first()), newer_);
     }
 
-    /// The newest sample has come; or one among those behind the border, where order does not
-    /// matter.
+    /// The newest sample that is measured has come; or one among the newer ones, where order does
+    /// not matter.
     template <class Ring, class Sample>
     void came(Ring& r, Sample s)
     {
-        newer_ = Measure::combine(newer_, Measure::of(s));
+        // Each time combined to where it is wanted: copied from where it was written to just before
+        // in other pieces, it would be waited for.
+        if (older_ == 0) {
+            r.beside(r.first()) = Measure::of(s);
+            return begin(r);
+        }
+        if (between_ + done_ == 0) {
+            middle_ = Measure::combine(newer_, Measure::of(s));
+            turn(r);
+        } else {
+            newer_ = Measure::combine(newer_, Measure::of(s));
+        }
         step(r);
     }
-
-    /// All in front of sample `n` go, one by one.
-    template <class Ring>
-    void forget_until(Ring& r, std::uint64_t n)
+    /// The same, and if it is told again, `told_again` will know what there was without it.
+    template <class Ring, class Sample>
+    void came_first(Ring& r, Sample s)
     {
-        while (r.begin() != n) {
-            r.drop_until(r.begin() + 1);
+        before_newest_ = newer_;
+        came(r, s);
+    }
+    /// The same for one that is not the newest.
+    template <class Ring, class Sample>
+    void came_late(Ring& r, Sample s)
+    {
+        before_newest_ = Measure::combine(before_newest_, Measure::of(s));
+        came(r, s);
+    }
+
+    /// The newest sample that is measured is another one. Requires: it is one of the newer ones,
+    /// and all that came since the measures were made anew have come in these two ways.
+    template <class Ring, class Sample>
+    void told_again(Ring&, Sample s)
+    {
+        newer_ = Measure::combine(before_newest_, Measure::of(s));
+    }
+
+    /// The n oldest go, one by one.
+    template <class Ring>
+    void forget(Ring& r, std::uint64_t n)
+    {
+        for (; n != 0; --n) {
+            r.drop(1);
+            if (--older_ == 0) {
+                if (r.measured() != 0) r.beside(r.first()) = newer_;
+                begin(r);
+                continue;
+            }
+            if (between_ + done_ == 0) {
+                middle_ = newer_;
+                turn(r);
+            }
             step(r);
         }
     }
 
-    /// The first sample that is in no measure but the newest part's.
-    [[nodiscard]] std::uint64_t border() const noexcept { return b_; }
+    /// How many samples are not just in the measure of the newer ones.
+    [[nodiscard]] std::uint64_t older() const noexcept { return older_; }
+
+    /// The ring has grown, and all samples have other places. The oldest one had `first`, and there
+    /// were so many.
+    void moved(std::uint64_t first, std::uint64_t room) noexcept
+    {
+        l_ = l_ < first ? l_ + room - first : l_ - first;
+        a_ = a_ < first ? a_ + room - first : a_ - first;
+    }
 
     /// Samples have changed: all measures are made again. A quarter stays newer, so that a sample
     /// that comes nearly as late as the last one does not make them all again.
@@ -64,57 +117,77 @@ public:
     void start_anew(Ring& r)
     {
         // l is always one farther from f than e is from b.
-        const std::uint64_t newer = r.size() / 4;
-        b_ = r.end() - newer;
-        l_ = r_ = a_ = r.begin() + (r.empty() ? 0 : newer + 1);
-        middle_ = newer_ = Measure::identity();
-        for (std::uint64_t n = b_; n != r.end(); ++n) {
-            newer_ = Measure::combine(newer_, Measure::of(r[n]));
-        }
+        const std::uint64_t newer = r.measured() / 4;
+        older_ = r.measured() - newer;
+        between_ = 0;
+        done_ = older_ == 0 ? 0 : older_ - newer - 1;
+        middle_ = Measure::identity();
+        const auto border = r.place_of(older_);
+        auto p = border;
         Measure sum = Measure::identity();
-        for (std::uint64_t n = b_; n != r.begin(); --n) {
-            sum = Measure::combine(Measure::of(r[n - 1]), sum);
-            r.beside(n - 1) = sum;
+        Measure before = sum;
+        for (std::uint64_t n = 0; n != newer; ++n, p = r.after(p)) {
+            before = sum;
+            sum = Measure::combine(sum, Measure::of(r.at(p)));
+        }
+        newer_ = sum;
+        before_newest_ = before;
+        sum = Measure::identity();
+        p = border;
+        for (std::uint64_t n = older_; n != 0; --n) {
+            p = r.before(p);
+            sum = Measure::combine(Measure::of(r.at(p)), sum);
+            r.beside(p) = sum;
         }
     }
 
 private:
+    // There is one sample at most, and its measure stands beside it.
     template <class Ring>
-    void step(Ring& r)
+    void begin(Ring& r)
     {
-        if (r.begin() == b_) {
-            // Nothing older is left, and then there is one newer sample at most.
-            for (std::uint64_t n = b_; n != r.end(); ++n) r.beside(n) = newer_;
-            l_ = r_ = a_ = b_ = r.end();
-            newer_ = middle_ = Measure::identity();
-            return;
-        }
-        if (l_ == b_) {
-            l_ = r.begin();
-            r_ = b_;
-            a_ = b_ = r.end();
-            middle_ = newer_;
-            newer_ = Measure::identity();
-        }
-        if (l_ == r_) {
-            ++l_;
-            ++r_;
-            ++a_;
-            return;
-        }
-        r.beside(l_) = Measure::combine(r.beside(l_), middle_);
-        ++l_;
-        --a_;
-        const Measure one = Measure::of(r[a_]);
-        r.beside(a_) = a_ + 1 == b_ ? one : Measure::combine(one, r.beside(a_ + 1));
+        older_ = r.measured();
+        between_ = done_ = 0;
+        newer_ = Measure::identity();
     }
 
+    // The newer ones have become the middle ones.
+    template <class Ring>
+    void turn(Ring& r)
+    {
+        l_ = r.first();
+        a_ = r.place_of(r.measured());
+        between_ = older_;
+        older_ = r.measured();
+        newer_ = Measure::identity();
+    }
+
+    template <class Ring>
+    [[gnu::always_inline]] void step(Ring& r)
+    {
+        if (between_ == 0) {
+            --done_;
+            return;
+        }
+        Measure& left = r.beside(l_);
+        left = Measure::combine(left, middle_);
+        l_ = r.after(l_);
+        const auto behind = a_;
+        a_ = r.before(a_);
+        const Measure one = Measure::of(r.at(a_));
+        r.beside(a_) = done_ == 0 ? one : Measure::combine(one, r.beside(behind));
+        --between_;
+        ++done_;
+    }
+
+    std::uint64_t older_ = 0;    // b - f
+    std::uint64_t between_ = 0;  // r - l, and a - r
+    std::uint64_t done_ = 0;     // b - a
     std::uint64_t l_ = 0;
-    std::uint64_t r_ = 0;
     std::uint64_t a_ = 0;
-    std::uint64_t b_ = 0;
     Measure middle_ = Measure::identity();
     Measure newer_ = Measure::identity();
+    Measure before_newest_ = Measure::identity();
 };
 
 }  // namespace waybill::inline v0_1

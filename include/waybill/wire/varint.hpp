@@ -9,41 +9,18 @@
 //     waybill::wire::varint_size(300)     // 2
 //     waybill::wire::zigzag_size(-1)      // 1: small either way of zero is short
 //
-// Nothing here branches or loops: the width of a number is counted by the processor.
+// They are those of core/varint.hpp, under the name of this room.
 
 #ifndef WAYBILL_WIRE_VARINT_HPP
 #define WAYBILL_WIRE_VARINT_HPP
 
-#include <bit>
-#include <cstdint>
+#include <waybill/core/varint.hpp>
 
 namespace waybill::inline v0_1::wire {
 
-/// Bytes of an unsigned base-128 varint: 1 to 10. Constant time.
-/// Source: protobuf, "Base 128 Varints", https://protobuf.dev/programming-guides/encoding/.
-/// Proved by a loop that writes it, in varint.prop.cpp, and at every edge in varint.test.cpp.
-[[nodiscard]] constexpr std::uint64_t varint_size(std::uint64_t n) noexcept
-{
-    // The place of the highest bit, counted from 0; the lowest bit makes 0 as wide as 1. Nine times
-    // the width over 64 is the width over seven, rounded up, for every width there is.
-    const auto top = static_cast<unsigned>(std::countl_zero(n | 1U) ^ 63);
-    return (top * 9U + 73U) / 64U;
-}
-
-/// The unsigned number that stands for a signed one: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...
-/// Source: protobuf, "Signed Integers", same page.
-[[nodiscard]] constexpr std::uint64_t zigzag(std::int64_t n) noexcept
-{
-    const auto bits = static_cast<std::uint64_t>(n);
-    return (bits << 1U) ^ (0U - (bits >> 63U));
-}
-
-/// Bytes of a signed varint in zigzag form: 1 for -64 to 63, 10 for the extremes. Constant time.
-/// A 32-bit zigzag takes the same bytes wherever both can say the number.
-[[nodiscard]] constexpr std::uint64_t zigzag_size(std::int64_t n) noexcept
-{
-    return varint_size(zigzag(n));
-}
+using v0_1::varint_size;
+using v0_1::zigzag;
+using v0_1::zigzag_size;
 
 }  // namespace waybill::inline v0_1::wire
 

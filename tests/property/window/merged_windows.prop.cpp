@@ -161,8 +161,12 @@ bool against_one_window(std::uint64_t seed)
         const auto second = b.query(now);
         if (samples(merged(a, b)) != samples(one)) return false;
         if (merged(a, b).clock() != one.clock()) return false;
+        if (merged(a, b).query(now).complete() != one.query(now).complete()) return false;
         if (o.max_points != highest_size) continue;  // two windows keep twice as many
-        const auto both = merged(first, second);
+        const auto answer = merged(first, second);
+        if (!answer) return false;
+        const auto& both = *answer;
+        if (both.complete() != all.complete()) return false;
         if (both.points != all.points || both.weight() != all.weight() || both.sum() != all.sum() ||
             both.lowest() != all.lowest() || both.highest() != all.highest() ||
             both.first() != all.first() || both.last() != all.last() || both.now != all.now ||

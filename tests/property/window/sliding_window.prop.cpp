@@ -126,6 +126,9 @@ struct tally {
     std::uint64_t points = 0;
     std::uint64_t said[7] = {};
     std::uint64_t pushed_out = 0;
+    std::uint64_t told = 0;   // times with a sample
+    std::uint64_t early = 0;  // answers while there are samples of the future
+    std::uint64_t cut = 0;    // answers that are not complete
 };
 
 template <class Measure>
@@ -143,6 +146,7 @@ public:
                                        INT64_MAX - 400, -1'000};
         now_ = roll_.any_of(starts);
         wild_ = roll_.one_in(3);
+        hasty_ = roll_.one_in(4);
         pace_ = 1 + roll_.below(4);
     }
 
@@ -197,10 +201,13 @@ private:
         ++tally_.answers;
         const auto all = naive_.seen();
         tally_.points += all.size();
+        tally_.early += all.size() < naive_.kept().size();
+        tally_.cut += !naive_.complete();
         const auto s = a_.query(at_ns(told));
         const auto t = b_.query(at_ns(told));
         if (s.now.since_epoch().count() != *naive_.clock() || t.now != s.now) return "now";
         if (s.span != options_.span || t.span != s.span) return "span";
+        if (s.complete() != naive_.complete() || t.complete() != s.complete()) return "complete";
         if (std::string why = differs(s, all); !why.empty()) return why;
         if (std::string why = differs(t, all); !why.empty()) return why + ", worst case";
         return {};
@@ -229,19 +236,42 @@ private:
             case 8:
                 if (roll_.one_in(12)) at = roll_.any_of(ends);
                 break;
-            default: move(roll_.below(pace_)), at = now_; break;
+            default:
+                if (!hasty_) move(roll_.below(pace_));
+                at = hasty_ ? clamped(wide{now_} + roll_.below(30)) : now_;
+                break;
+        }
+        // The time may be told with it.
+        std::optional<wall_time> now;
+        if (roll_.one_in(6)) {
+            if (roll_.one_in(2)) move(roll_.below(pace_ + 1));
+            now = at_ns(roll_.one_in(8) ? clamped(wide{now_} - roll_.below(50)) : now_);
+            naive_.advance(now->since_epoch().count());
+            ++tally_.told;
         }
         const V value = any_value<V>(roll_, wild_);
         if constexpr (quick::weighted) {
             const std::uint64_t weight = any_weight(roll_);
             if (roll_.one_in(4) && weight <= 0xFFFF'FFFFU) {
                 const auto w = static_cast<std::uint32_t>(weight);
+                if (now) {
+                    return took(at, value, weight, a_.insert({at_ns(at), value, w}, *now),
+                                b_.insert({at_ns(at), value, w}, *now));
+                }
                 return took(at, value, weight, a_.insert({at_ns(at), value, w}),
                             b_.insert({at_ns(at), value, w}));
+            }
+            if (now) {
+                return took(at, value, weight, a_.insert(at_ns(at), value, weight, *now),
+                            b_.insert(at_ns(at), value, weight, *now));
             }
             return took(at, value, weight, a_.insert(at_ns(at), value, weight),
                         b_.insert(at_ns(at), value, weight));
         } else {
+            if (now) {
+                return took(at, value, 1, a_.insert(at_ns(at), value, *now),
+                            b_.insert(at_ns(at), value, *now));
+            }
             return took(at, value, 1, a_.insert(at_ns(at), value), b_.insert(at_ns(at), value));
         }
     }
@@ -276,6 +306,7 @@ private:
     std::int64_t now_ = 0;
     std::int64_t pace_ = 1;
     bool wild_ = false;
+    bool hasty_ = false;  // samples come before their time
 };
 
 template <class Measure>
@@ -293,7 +324,9 @@ void lives(const std::string& what)
     MESSAGE(what, ": ", t.steps, " steps, ", t.answers, " answers of ", t.points,
             " points; newest ", t.said[0], ", late ", t.said[1], ", replaced ", t.said[2],
             ", too old ", t.said[3], ", future ", t.said[4], ", not finite ", t.said[5],
-            ", no weight ", t.said[6], ", pushed out ", t.pushed_out);
+            ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; told with a sample ",
+            t.told, ", some of the future ", t.early, ", not complete ", t.cut);
+    for (const std::uint64_t n : {t.told, t.early, t.cut}) CHECK(n > most / 100);
     CHECK(t.points > 4 * t.answers);
     for (const inserted i : {inserted::newest, inserted::late, inserted::replaced,
                              inserted::too_old, inserted::future}) {
@@ -307,6 +340,8 @@ TEST_CASE("sliding_window: sums are those of the samples, whatever comes when")
 {
     lives<measures<std::int64_t, summed>>("summed<int64>");
     lives<measures<double, summed>>("summed<double>");
+    lives<measures<double, compensated>>("compensated<double>");
+    lives<measures<double, weighed, compensated>>("weighed, compensated<double>");
 }
 
 TEST_CASE("sliding_window: extremes are those of the samples, whatever comes when")

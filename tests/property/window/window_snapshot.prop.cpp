@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/window/crc32c.hpp>
+#include <waybill/core/crc32c.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_snapshot.hpp>

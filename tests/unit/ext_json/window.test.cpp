@@ -12,6 +12,7 @@
 #include <waybill/ext/json.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_snapshot.hpp>
 
 namespace json_window_test {
 namespace {
@@ -177,6 +178,26 @@ TEST_CASE("what is wrong is told with its place")
         infinite["samples"][0][1] = x;
         CHECK(text(read_window<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
     }
+}
+
+TEST_CASE("options that no window can be kept with are refused by their names")
+{
+    using W = plain<std::int64_t>;
+    const auto refused = [](const window_options& o) {
+        const auto read = parse_window<W>(R"({"version":1,"samples":[]})", o);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().path == "options");
+        CHECK(read_window<W>(json(W{}), o).error() == read.error());
+        return text(read.error());
+    };
+    CHECK(refused({.span = 0s}) == "options: expected those that a window can be kept with, found "
+                                   "span is 0: nanoseconds must be more than (0)");
+    CHECK(refused({.max_points = 0}) == "options: expected those that a window can be kept with, "
+                                        "found max_points is 0: must be at least (1)");
+    const auto bytes = load<W>("", {.span = 0s});
+    CHECK(json(bytes.error()).dump() ==
+          R"-({"offset":0,"options":"span is 0: nanoseconds must be more than (0)",)-"
+          R"-("problem":"bad_options"})-");
 }
 
 TEST_CASE("what cannot be read leaves what there is")

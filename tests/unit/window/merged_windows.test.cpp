@@ -124,7 +124,9 @@ TEST_CASE("answers are merged without the samples")
     sliding_window<whole, wall_time, worst_case> b{{.span = 10min}};
     for (const int t : {10, 40}) a.insert(at(t), t);
     for (const int t : {5, 30, 50}) b.insert(at(t), t);
-    const auto answer = merged(a.query(at(60)), b.query(at(60)));
+    const auto both = merged(a.query(at(60)), b.query(at(60)));
+    REQUIRE(both.has_value());
+    const auto answer = *both;
     const auto all = merged(a, b).query(at(60));
     CHECK(answer.points == all.points);
     CHECK(answer.sum() == all.sum());
@@ -134,8 +136,50 @@ TEST_CASE("answers are merged without the samples")
     CHECK(answer.last() == 50);
     CHECK(answer.rate() == all.rate());
     CHECK(answer.coverage() == all.coverage());
-    CHECK(merged(b.query(at(60)), a.query(at(60))).last() == 50);
-    CHECK(merged(window{}.query(at(60)), a.query(at(60))).first() == 10);
+    CHECK(answer.now == at(60));
+    CHECK(answer.span == 10min);
+    CHECK(merged(b.query(at(60)), a.query(at(60)))->last() == 50);
+    CHECK(merged(window{{.span = 10min}}.query(at(60)), a.query(at(60)))->first() == 10);
+}
+
+TEST_CASE("answers of different times or spans are not merged, whatever is in them")
+{
+    window a{{.span = 10min}};
+    window b{{.span = 10min}};
+    window c{{.span = 5min}};
+    for (window* w : {&a, &b, &c}) w->insert(at(10), 1);
+    CHECK(merged(a.query(at(60)), b.query(at(60))).has_value());
+    CHECK(merged(a.query(at(60)), c.query(at(60))).error() == unlike_answers::span);
+    CHECK(merged(a.query(at(60)), c.query(at(61))).error() == unlike_answers::time);
+    // One of them was told a later time already, and an answer is not of what was asked for.
+    b.advance(at(300));
+    CHECK(merged(a.query(at(60)), b.query(at(60))).error() == unlike_answers::time);
+    CHECK(merged(a.query(at(300)), b.query(at(60)))->points == 2);
+    CHECK(merged(window{}.query(at(9)), a.query(at(300))).error() == unlike_answers::time);
+    CHECK(name(unlike_answers::time) == "time");
+    CHECK(name(unlike_answers::span) == "span");
+}
+
+TEST_CASE("what one of two has pushed out is missing in both")
+{
+    window a{{.span = 1min, .max_points = 3}};
+    window b{{.span = 1min}};
+    for (const int t : {10, 20, 30, 40}) a.insert(at(t), t);
+    b.insert(at(15), 1);
+    auto both = merged(b, a);
+    CHECK(both.missing() == at(10));
+    CHECK(both.losses() == window_losses{});
+    CHECK_FALSE(both.query(at(60)).complete());
+    CHECK_FALSE(both.query(at(60)).rate().has_value());
+    CHECK(both.query(at(70)).complete());  // it would have left by now
+    CHECK(*both.query(at(70)).rate() == doctest::Approx(4 / 60.0));
+    CHECK_FALSE(merged(a.query(at(60)), b.query(at(60)))->complete());
+    CHECK_FALSE(merged(b.query(at(60)), a.query(at(60)))->complete());
+    CHECK(merged(b.query(at(70)), a.query(at(70)))->complete());
+    // And what the merge itself pushes out.
+    window few{{.span = 1min, .max_points = 2}};
+    CHECK(merged(few, b).missing() == std::nullopt);
+    CHECK(merged(few, a).missing() == at(20));
 }
 
 // Samples that alternate, lie one behind the other, or have the same times; all kept, or few.

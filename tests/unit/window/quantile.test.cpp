@@ -131,6 +131,23 @@ TEST_CASE("quantile: of exactly the window, asked at any time")
     CHECK(quantile(w, 1.0, at(3)) == 20);
 }
 
+TEST_CASE("quantile: of what the window answers for, at the first times that there are")
+{
+    const wall_time first = wall_time::lowest();
+    const auto behind = [&](std::int64_t ns) { return first + duration::nanoseconds(ns); };
+    for (const std::int64_t span : {1, 2, 5, 6}) {
+        sliding_window<stats<std::int64_t>> w{{.span = duration::nanoseconds(span)}};
+        for (std::int64_t n = 0; n != 5; ++n) w.insert(behind(n), n);
+        for (std::int64_t n = 0; n != 12; ++n) {
+            const auto lowest = quantile(w, 0.0, behind(n));
+            const auto highest = quantile(w, 1.0, behind(n));
+            const auto s = w.query(behind(n));
+            CHECK(lowest == s.lowest());
+            CHECK(highest == s.highest());
+        }
+    }
+}
+
 TEST_CASE("quantile: a window that keeps all, by steady time and with weights")
 {
     const auto when = [](std::int64_t s) { return steady_time::at(duration::seconds(s)); };

@@ -239,6 +239,95 @@ TEST_CASE_TEMPLATE("window costs: a late sample starts anew where order may matt
     CHECK(w.query(at(200)).points == 101);
 }
 
+TEST_CASE_TEMPLATE("window costs: a stream that tells each newest sample twice is linear", W,
+                   sliding_window<counting, wall_time, amortised>,
+                   sliding_window<counting, wall_time, worst_case>,
+                   sliding_window<in_any_order, wall_time, amortised>,
+                   sliding_window<in_any_order, wall_time, worst_case>)
+{
+    for (const std::int64_t span : {1, 2, 10, 100, 3'000}) {
+        W w{{.span = duration::nanoseconds(span), .twins = same_time::replace}};
+        const std::int64_t steps = 10 * span + 1'000;
+        const std::uint64_t before = combined;
+        for (std::int64_t n = 0; n != steps; ++n) {
+            w.insert(at(n), 1, at(n));
+            CHECK(w.insert(at(n), 1, at(n)) == waybill::inserted::replaced);
+            CHECK(w.insert(at(n), 1, at(n)) == waybill::inserted::replaced);
+        }
+        const double each =
+            static_cast<double>(combined - before) / static_cast<double>(steps);
+        MESSAGE(span, " samples, each told three times: ", each, " a sample");
+        CHECK(each <= 9.0);
+        CHECK(w.query(at(steps - 1)).points == static_cast<std::uint64_t>(span));
+    }
+}
+
+TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination", W,
+                   sliding_window<counting, wall_time, amortised>,
+                   sliding_window<counting, wall_time, worst_case>)
+{
+    W w{{.span = duration::nanoseconds(1'000), .twins = same_time::replace}};
+    for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
+    w.insert(at(198), 1);  // may make all anew
+    const std::uint64_t before = combined;
+    for (int n = 0; n != 50; ++n) w.insert(at(198), 1);
+    CHECK(combined - before == 50);
+}
+
+TEST_CASE_TEMPLATE("window costs: samples of the future do not make each answer dear", W,
+                   sliding_window<counting, wall_time, amortised>,
+                   sliding_window<counting, wall_time, worst_case>)
+{
+    // One far ahead; a clock of samples that is always so much ahead; and one that is now and then.
+    for (const std::int64_t span : {10, 100, 3'000}) {
+        for (const int kind : {0, 1, 2}) {
+            W w{{.span = duration::nanoseconds(span)}};
+            const std::int64_t steps = 10 * span + 1'000;
+            if (kind == 0) w.insert(at(1'000'000), 1);
+            const std::uint64_t before = combined;
+            for (std::int64_t n = 0; n != steps; ++n) {
+                const std::int64_t ahead = kind == 1 ? 3 : kind == 2 && n % 50 == 0 ? 20 : 0;
+                w.insert(at(n + ahead), 1);
+                CHECK(w.query(at(n)).points <= static_cast<std::uint64_t>(span + 1));
+            }
+            const double each =
+                static_cast<double>(combined - before) / static_cast<double>(steps);
+            MESSAGE(span, " samples, some of the future: ", each, " a step");
+            CHECK(each <= 12.0);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its time", W,
+                   sliding_window<letters, wall_time, amortised>,
+                   sliding_window<letters, wall_time, worst_case>)
+{
+    W w{{.span = duration::nanoseconds(10), .max_points = 6, .twins = same_time::replace}};
+    for (const char c : {'a', 'b'}) w.insert(at(c), c);
+    w.insert(at('m'), 'm');
+    CHECK(w.query(at('c')).text == "ab");
+    w.insert(at('l'), 'l');  // late, and of the future
+    w.insert(at('c'), 'c');  // late, and due
+    CHECK(w.query(at('c')).text == "abc");
+    w.insert(at('m'), 'M');  // told again before its time
+    w.insert(at('c'), 'C');
+    CHECK(w.query(at('d')).text == "abC");
+    w.insert(at('n'), 'n');
+    CHECK(w.query(at('d')).text == "abC");
+    w.insert(at('o'), 'o');  // no room: a goes
+    CHECK(w.query(at('d')).text == "bC");
+    CHECK(w.query(at('l')).text == "Cl");
+    CHECK(w.query(at('m')).text == "lM");
+    CHECK(w.query(at('n')).text == "lMn");
+    for (const char c : {'p', 'q', 'r', 's', 't'}) w.insert(at(c), c);  // those due go for them
+    CHECK(w.size() == 6);
+    CHECK(w.query(at('n')).text == "");
+    w.insert(at('u'), 'u');  // and now one that waits
+    CHECK(w.query(at('n')).text == "");
+    CHECK(w.query(at('p')).text == "p");
+    CHECK(w.query(at('z')).text == "qrstu");
+}
+
 TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and all", W,
                    sliding_window<letters, wall_time, amortised>,
                    sliding_window<letters, wall_time, worst_case>)

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_set.hpp>
 
 namespace window_memory_test {
 
@@ -21,6 +22,7 @@ using waybill::sliding_window;
 using waybill::stats;
 using waybill::wall_time;
 using waybill::weighted_sample;
+using waybill::window_set;
 using waybill::worst_case;
 
 namespace {
@@ -106,12 +108,17 @@ TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, qui
     CHECK(taken == before);
 }
 
-TEST_CASE_TEMPLATE("window memory: sixteen bytes a sample and one measure, in a power of two", W,
+TEST_CASE_TEMPLATE("window memory: sixteen bytes a sample and one measure, and not one more", W,
                    quick, steady)
 {
-    const std::uint64_t before = bytes;
-    W w{{.max_points = 4'096}};
-    CHECK(bytes - before == 4'096 * (16 + sizeof(stats<std::int64_t>)));
+    for (const std::uint64_t most : {1U, 7U, 600U, 4'096U, 5'000U}) {
+        const std::uint64_t before = bytes;
+        W w{{.max_points = most}};
+        CHECK(bytes - before == most * (16 + sizeof(stats<std::int64_t>)));
+        W moved(std::move(w));
+        w.insert(at(1), 1);  // what was moved from takes as much again, and at once
+        CHECK(bytes - before == 2 * most * (16 + sizeof(stats<std::int64_t>)));
+    }
 }
 
 TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, quick, steady)
@@ -147,6 +154,36 @@ TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, qu
         CHECK(fails(after, [&] { const W copy(large); }));
         CHECK(!fails(after, [&] { const W moved(std::move(large)); }));
     }
+}
+
+TEST_CASE("window memory: a set that cannot be copied into another leaves that as it was")
+{
+    using set = window_set<int, quick>;
+    const waybill::window_set_options o{.window = {.span = duration::seconds(1)},
+                                        .idle = duration::seconds(1)};
+    set from{o};
+    set into{o};
+    for (int key = 0; key != 5; ++key) from.insert(key, at(key), key, at(5));
+    into.insert(7, at(3), 7, at(4));
+    const set before(into);
+    std::uint64_t failed = 0;
+    for (std::uint64_t after = 0;; ++after) {
+        left = after;
+        bool thrown = false;
+        try {
+            into = from;
+        } catch (const std::bad_alloc&) {
+            thrown = true;
+        }
+        left = ~std::uint64_t{0};
+        if (!thrown) break;
+        ++failed;
+        CHECK(into == before);
+        CHECK(into.query(7, at(4))->points == 1);
+    }
+    CHECK(failed >= 10);  // a node and two blocks for each key, and one to be filed
+    CHECK(into == from);
+    CHECK(into.evict_idle(at(1'000'000'004)) == 5);
 }
 
 }  // namespace window_memory_test

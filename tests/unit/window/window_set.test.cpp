@@ -42,6 +42,22 @@ private:
     int n_;
 };
 
+// And what can be no key: no order, nothing to tell them apart, no copy.
+struct unordered {
+    friend bool operator==(const unordered&, const unordered&) = default;
+};
+struct unequal {
+    friend bool operator<(const unequal&, const unequal&) { return false; }
+};
+struct uncopied {
+    uncopied(const uncopied&) = delete;
+    uncopied& operator=(const uncopied&) = delete;
+    friend auto operator<=>(const uncopied&, const uncopied&) = default;
+};
+static_assert(window_key<int> && window_key<std::string> && window_key<resource_metric>);
+static_assert(window_key<plain_key>);
+static_assert(!window_key<unordered> && !window_key<unequal> && !window_key<uncopied>);
+
 static_assert(!check(window_set_options{}));
 static_assert(!check(window_set_options{.window = {.span = 10min}, .idle = 10min}));
 static_assert(check(window_set_options{.window = {.span = 10min}, .idle = 9min})->bound ==
@@ -199,6 +215,25 @@ TEST_CASE("a copy lives by itself")
     set moved = std::move(copy);
     CHECK(moved.evict_idle(at(61)) == 1);
     CHECK(s.evict_idle(at(61)) == 1);
+}
+
+TEST_CASE("the time may be told with a sample, or alone")
+{
+    set s{{.window = {.span = 60s, .ahead = 5s}, .idle = 60s}};
+    CHECK(s.insert("a", at(1'000), 1, at(10)) == inserted::future);
+    CHECK(s.empty());  // and so it opened no window
+    CHECK(s.insert("a", at(10), 1, at(10)) == inserted::newest);
+    CHECK(s.insert("b", {at(15), 1}, at(12)) == inserted::newest);
+    CHECK(s.insert("b", at(18), 1, at(12)) == inserted::future);
+    CHECK(s.clock() == at(12));
+    s.advance(at(70));
+    CHECK(keys(s) == list{"b"});
+    CHECK(s.insert("b", at(71), 1, at(75)) == inserted::newest);
+    CHECK(s.query("b", at(75))->points == 1);
+    window_set<int, sliding_window<weighted_stats<double>>> weights;
+    CHECK(weights.insert(1, at(1), 0.5, 3, at(1)) == inserted::newest);
+    CHECK(weights.insert(1, at(1), 0.5, 0, at(1)) == inserted::no_weight);
+    CHECK(weights.query(1, at(1))->weight() == 3);
 }
 
 TEST_CASE("a stored window comes back, and one of another partition is merged")

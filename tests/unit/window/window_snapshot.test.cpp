@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/window/crc32c.hpp>
+#include <waybill/core/crc32c.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/snapshot_bytes.hpp>
@@ -35,12 +35,6 @@ static_assert(storable_window<sliding_window<measures<double>>>);
 static_assert(!storable_window<sliding_window<stats<double>, steady_time>>);
 static_assert(!storable_window<plain<long double>> || sizeof(long double) == 8);
 static_assert(!storable_window<std::string>);
-
-// The examples of RFC 3720, appendix B.4, and the one that all catalogues of checksums have.
-constexpr char zeros[32] = {};
-static_assert(crc32c(std::string_view(zeros, 32)) == 0x8A9136AA);
-static_assert(crc32c("123456789") == 0xE3069283);
-static_assert(crc32c("") == 0);
 
 constexpr wall_time at(duration d)
 {
@@ -349,12 +343,35 @@ TEST_CASE("many at one time are loaded as quickly as others")
     CHECK(others->size() == 100'001);
 }
 
+TEST_CASE("no window is made with options that none can be kept with")
+{
+    const std::string stored = save(plain<std::int64_t>{});
+    const auto refused = [&](const window_options& o) {
+        const auto read = load<plain<std::int64_t>>(stored, o);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().problem == snapshot_problem::bad_options);
+        CHECK(read.error().options == *check(o));
+        return text(read.error());
+    };
+    CHECK(refused({.span = 0s}) ==
+          "window snapshot: bad_options: span is 0: nanoseconds must be more than (0)");
+    CHECK(refused({.max_points = 0}) ==
+          "window snapshot: bad_options: max_points is 0: must be at least (1)");
+    CHECK(refused({.ahead = -1s}) == "window snapshot: bad_options: ahead is -1000000000: "
+                                     "nanoseconds must be at least (0)");
+    // Nothing is read then, and nothing is taken from the allocator.
+    CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().problem ==
+          snapshot_problem::bad_options);
+    CHECK(load<plain<std::int64_t>>(stored, {.max_points = 1ULL << 40U}).error().options.bound ==
+          1ULL << 32U);
+}
+
 TEST_CASE("every problem has a name")
 {
-    for (std::uint8_t n = 0; n != 9; ++n) {
+    for (std::uint8_t n = 0; n != 10; ++n) {
         CHECK(name(static_cast<snapshot_problem>(n)) != "?");
     }
-    CHECK(name(static_cast<snapshot_problem>(9)) == "?");
+    CHECK(name(static_cast<snapshot_problem>(10)) == "?");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// All orders of samples that come and go, up to so many; and the marks inside, which are nobody's
-// business but hold the whole thing together: l <= r <= a <= b, and as many samples in some
-// stretches as in others.
+// All orders of samples that come and go, up to so many, in rings that are full, that wrap, and
+// that grow in the middle of it; and the marks inside, which are nobody's business but hold the
+// whole thing together: l <= r <= a <= b, and as many samples in some stretches as in others.
 
 #include <cstdint>
 #include <vector>
@@ -49,55 +49,76 @@ using ring = sample_ring<sample<int>, stretch>;
 
 // Explicit instantiation may name what is private.
 struct marks {
-    std::uint64_t l, r, a, b;
+    std::uint64_t older, between, done, l, a;
     stretch middle, newer;
 };
 marks marks_of(const worst_case<stretch>& w);
 
-template <auto L, auto R, auto A, auto B, auto Middle, auto Newer>
+template <auto Older, auto Between, auto Done, auto L, auto A, auto Middle, auto Newer>
 struct key {
     friend marks marks_of(const worst_case<stretch>& w)
     {
-        return {w.*L, w.*R, w.*A, w.*B, w.*Middle, w.*Newer};
+        return {w.*Older, w.*Between, w.*Done, w.*L, w.*A, w.*Middle, w.*Newer};
     }
 };
-template struct key<&worst_case<stretch>::l_, &worst_case<stretch>::r_, &worst_case<stretch>::a_,
-                    &worst_case<stretch>::b_, &worst_case<stretch>::middle_,
+template struct key<&worst_case<stretch>::older_, &worst_case<stretch>::between_,
+                    &worst_case<stretch>::done_, &worst_case<stretch>::l_,
+                    &worst_case<stretch>::a_, &worst_case<stretch>::middle_,
                     &worst_case<stretch>::newer_>;
 
+// Of samples from the n-th oldest on.
 stretch of(const ring& r, std::uint64_t from, std::uint64_t to)
 {
     stretch s;
     for (std::uint64_t n = from; n != to; ++n) s = stretch::combine(s, stretch::of(r[n]));
     return s;
 }
+const stretch& beside(const ring& r, std::uint64_t n)
+{
+    return r.beside(r.place_of(n));
+}
 
 bool holds(const ring& r, const worst_case<stretch>& w)
 {
-    const auto [l, right, a, b, middle, newer] = marks_of(w);
-    const std::uint64_t f = r.begin(), e = r.end();
-    if (!(f <= l && l <= right && right <= a && a <= b && b <= e)) return false;
-    if (f == b && f != e) return false;                // something older, if there is anything
-    if (right - l != a - right) return false;          // used up together
-    if (f != b && l - f != e - b + 1) return false;    // and before the newer part is as long
-    if (w.border() != b) return false;
-    for (std::uint64_t n = f; n != l; ++n) {
-        if (!(r.beside(n) == of(r, n, b))) return false;
+    const auto [b, between, done, left, down, middle, newer] = marks_of(w);
+    const std::uint64_t e = r.measured();
+    if (w.older() != b || b > e || 2 * between + done > b) return false;
+    const std::uint64_t a = b - done;
+    const std::uint64_t right = a - between;
+    const std::uint64_t l = right - between;           // both are used up together
+    if (b == 0 && e != 0) return false;                // something older, if there is anything
+    if (b != 0 && l != e - b + 1) return false;        // and before the newer part is as long
+    if (between != 0 && (left != r.place_of(l) || down != r.place_of(a))) return false;
+    for (std::uint64_t n = 0; n != l; ++n) {
+        if (!(beside(r, n) == of(r, n, b))) return false;
     }
     for (std::uint64_t n = l; n != right; ++n) {
-        if (!(r.beside(n) == of(r, n, right))) return false;
+        if (!(beside(r, n) == of(r, n, right))) return false;
     }
     for (std::uint64_t n = a; n != b; ++n) {
-        if (!(r.beside(n) == of(r, n, b))) return false;
+        if (!(beside(r, n) == of(r, n, b))) return false;
     }
-    return newer == of(r, b, e) && (right == b || l == right || middle == of(r, right, b));
+    return newer == of(r, b, e) && (between == 0 || middle == of(r, right, b));
 }
 bool holds(const ring& r, const amortised<stretch>& w)
 {
-    for (std::uint64_t n = r.begin(); n != w.border(); ++n) {
-        if (!(r.beside(n) == of(r, n, w.border()))) return false;
+    if (w.older() > r.measured()) return false;
+    for (std::uint64_t n = 0; n != w.older(); ++n) {
+        if (!(beside(r, n) == of(r, n, w.older()))) return false;
     }
-    return r.begin() <= w.border() && w.border() <= r.end();
+    return true;
+}
+
+// In as little room as there may be: it grows by one place, or by some.
+template <class How>
+void push(ring& r, How& how, int n)
+{
+    if (r.size() == r.room()) {
+        const std::uint64_t first = r.first(), room = r.room();
+        r.grow(room + 1 + static_cast<std::uint64_t>(n) % 3);
+        how.moved(first, room);
+    }
+    r.push({{}, n});
 }
 
 struct enumeration {
@@ -110,19 +131,19 @@ void all_orders(const ring& r, const How& how, int next, int left, enumeration& 
 {
     ++done.orders;
     const stretch all = how.all(r);
-    if (!(all == of(r, r.begin(), r.end())) || all.broken || !holds(r, how)) ++done.broken;
+    if (!(all == of(r, 0, r.size())) || all.broken || !holds(r, how)) ++done.broken;
     if (left == 0) return;
     {
         ring more = r;
         How same = how;
-        more.push({{}, next});
+        push(more, same, next);
         same.came(more, more.newest());
         all_orders(more, same, next + 1, left - 1, done);
     }
     if (!r.empty()) {
         ring fewer = r;
         How same = how;
-        same.forget_until(fewer, fewer.begin() + 1);
+        same.forget(fewer, 1);
         all_orders(fewer, same, next, left - 1, done);
     }
 }
@@ -133,7 +154,7 @@ enumeration from(int samples, int left)
 {
     ring r;
     How how;
-    for (int n = 0; n != samples; ++n) r.push({{}, n});
+    for (int n = 0; n != samples; ++n) push(r, how, n);
     how.start_anew(r);
     enumeration done;
     all_orders(r, how, samples, left, done);
@@ -174,13 +195,13 @@ TEST_CASE_TEMPLATE("long ones: as many come as go, more come, more go, all go at
             int next = 0;
             for (int n = 0; n != 60; ++n) {
                 for (int i = 0; i != come; ++i) {
-                    r.push({{}, next++});
+                    push(r, how, next++);
                     how.came(r, r.newest());
                 }
                 if (r.size() < 10) continue;
                 const std::uint64_t most = go == 7 ? r.size() : static_cast<std::uint64_t>(go);
-                how.forget_until(r, r.begin() + (most < r.size() ? most : r.size()));
-                if (!(how.all(r) == of(r, r.begin(), r.end())) || !holds(r, how)) ++broken;
+                how.forget(r, most < r.size() ? most : r.size());
+                if (!(how.all(r) == of(r, 0, r.size())) || !holds(r, how)) ++broken;
             }
         }
     }

@@ -7,8 +7,8 @@
 // and so is whatever is wrong within four bytes in a row; of other damage one in 2^32 passes. It
 // says nothing about who wrote the bytes: whoever wants to deceive can make the checksum, too.
 
-#ifndef WAYBILL_WINDOW_CRC32C_HPP
-#define WAYBILL_WINDOW_CRC32C_HPP
+#ifndef WAYBILL_CORE_CRC32C_HPP
+#define WAYBILL_CORE_CRC32C_HPP
 
 #include <cstdint>
 #include <string_view>
@@ -49,4 +49,4 @@ inline constexpr crc32c_table crc32c_steps{};
 
 }  // namespace waybill::inline v0_1
 
-#endif  // WAYBILL_WINDOW_CRC32C_HPP
+#endif  // WAYBILL_CORE_CRC32C_HPP

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// What an answer says of itself; the time that is told with a sample; and a window as a range.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/window/bins.hpp>
+#include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_snapshot.hpp>
+
+namespace window_answers_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+using quick = sliding_window<stats<std::int64_t>>;
+using steady = sliding_window<stats<std::int64_t>, wall_time, worst_case>;
+using sampled = sliding_window<weighted_stats<double>>;
+
+constexpr wall_time at(std::int64_t s)
+{
+    return wall_time::at(duration::seconds(s));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("an answer that max_points has cut says so, and has no rate", W, quick, steady)
+{
+    W w{{.span = 60s, .max_points = 3}};
+    for (const std::int64_t t : {10, 20, 30}) w.insert(at(t), t);
+    CHECK(w.missing() == std::nullopt);
+    CHECK(w.query(at(30)).complete());
+    CHECK(*w.query(at(30)).rate() == doctest::Approx(3 / 60.0));
+    w.insert(at(40), 40);
+    CHECK(w.missing() == at(10));
+    const auto s = w.query(at(69));
+    CHECK_FALSE(s.complete());
+    CHECK(s.points == 3);
+    CHECK(s.mean() == 30.0);
+    CHECK(s.rate() == std::nullopt);
+    // At 70 the one that was pushed out would have left.
+    CHECK(w.query(at(70)).complete());
+    CHECK(*w.query(at(70)).rate() == doctest::Approx(3 / 60.0));
+    CHECK_FALSE(W{{.max_points = 1}}.query(at(0)).rate().has_value());
+}
+
+TEST_CASE_TEMPLATE("a late sample that there is no room for is missing, too", W, quick, steady)
+{
+    W w{{.span = 60s, .max_points = 2}};
+    w.insert(at(50), 1);
+    w.insert(at(60), 1);
+    CHECK(w.insert(at(20), 1, at(61)) == inserted::too_old);
+    CHECK(w.missing() == at(20));
+    CHECK_FALSE(w.query(at(61)).complete());
+    CHECK(w.insert(at(55), 1) == inserted::late);  // 50 goes
+    CHECK(w.missing() == at(50));
+    CHECK_FALSE(w.query(at(109)).complete());
+    CHECK(w.query(at(110)).complete());
+    // Without a span what was pushed out is missing for good.
+    W all{{.max_points = 1}};
+    all.insert(wall_time::lowest(), 1);
+    all.insert(at(1), 1);
+    CHECK_FALSE(all.query(wall_time::highest()).complete());
+}
+
+TEST_CASE("what is missing is copied, moved, compared, and not stored")
+{
+    quick w{{.span = 60s, .max_points = 1}};
+    w.insert(at(1), 1);
+    w.insert(at(2), 1);
+    const quick copy(w);
+    CHECK(copy == w);
+    CHECK(copy.missing() == at(1));
+    quick moved(std::move(w));
+    CHECK(moved == copy);
+    quick again = *load<quick>(save(copy), copy.options());
+    CHECK(again.missing() == std::nullopt);
+    CHECK(again.query(at(3)).complete());
+    again.missed(*copy.missing());
+    CHECK_FALSE(again.query(at(3)).complete());
+    again.missed(at(0));  // the newest counts
+    CHECK(again.missing() == at(1));
+    quick other{{.span = 60s, .max_points = 1}};
+    other.missed(at(1));
+    CHECK_FALSE(other == quick{other.options()});
+}
+
+TEST_CASE_TEMPLATE("ahead is measured from the clock that is told with the sample", W, quick,
+                   steady)
+{
+    W told{{.span = 60s, .max_points = 5, .ahead = 2s}};
+    CHECK(told.insert(at(1'000), 1, at(10)) == inserted::future);  // the first one already
+    CHECK(told.clock() == at(10));
+    CHECK(told.insert(at(12), 1, at(10)) == inserted::newest);
+    CHECK(told.insert(at(13), 1, at(10)) == inserted::future);
+    CHECK(told.insert(at(13), 1, at(11)) == inserted::newest);
+    CHECK(told.insert(at(13), 1, at(5)) == inserted::newest);  // the clock does not go back
+    CHECK(told.clock() == at(11));
+    CHECK(told.losses() == window_losses{.future = 2});
+    // What has left at that time is too old for it.
+    CHECK(told.insert(at(40), 1, at(100)) == inserted::too_old);
+    CHECK(told.size() == 0);
+    CHECK(told.insert({at(41), 1}, at(100)) == inserted::newest);
+}
+
+TEST_CASE("the same with weights")
+{
+    sampled w{{.span = 60s, .ahead = 0s}};
+    CHECK(w.insert(at(11), 1.5, 3, at(10)) == inserted::future);
+    CHECK(w.insert(at(11), 1.5, 0, at(11)) == inserted::no_weight);
+    CHECK(w.insert(at(11), 1.5, 3, at(11)) == inserted::newest);
+    CHECK(w.insert({at(11), 1.5, 2}, at(12)) == inserted::newest);
+    CHECK(w.insert(at(12), 1.0, at(12)) == inserted::newest);
+    CHECK(w.query(at(12)).weight() == 6);
+}
+
+TEST_CASE_TEMPLATE("a window is a range of its samples", W, quick, steady)
+{
+    static_assert(std::random_access_iterator<typename W::iterator>);
+    W w{{.span = 60s, .max_points = 4}};
+    CHECK(w.begin() == w.end());
+    for (const std::int64_t t : {10, 20, 30, 40, 50, 25}) w.insert(at(t), t);
+    std::vector<std::int64_t> values;
+    for (const auto& s : w) values.push_back(s.value);
+    CHECK(values == std::vector<std::int64_t>{25, 30, 40, 50});
+    CHECK(w.end() - w.begin() == 4);
+    CHECK(w.begin()[2].value == 40);
+    CHECK((w.begin() + 1)->value == 30);
+    CHECK((1 + w.begin())->value == 30);
+    CHECK((w.end() - 1)->value == 50);
+    CHECK(w.begin() < w.end());
+    auto i = w.begin();
+    CHECK((i++)->value == 25);
+    CHECK((++i)->value == 40);
+    CHECK((i--)->value == 40);
+    CHECK((--i)->value == 25);
+    CHECK(i == typename W::iterator(w, 0));
+    CHECK(std::find_if(w.begin(), w.end(), [](const auto& s) { return s.value == 40; }) ==
+          w.begin() + 2);
+}
+
+}  // namespace window_answers_test
