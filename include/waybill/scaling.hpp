@@ -18,6 +18,7 @@
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/few.hpp>
 #include <waybill/scaling/flapping.hpp>
+#include <waybill/scaling/known_metrics.hpp>
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>

@@ -30,6 +30,7 @@
 #include <waybill/ext/fmt_act.hpp>
 #include <waybill/ext/fmt_line.hpp>
 #include <waybill/ext/fmt_report.hpp>
+#include <waybill/ext/fmt_scaling.hpp>
 #include <waybill/ext/fmt_wire.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/wire.hpp>
@@ -71,11 +72,18 @@ concept fact_in_words =
            send_policy, send_report, steady_time, wall_time, wire::error_code, wire::error_table,
            wire::refusal_numbers, wire::service>;
 
+template <class T>
+concept scaling_in_words =
+    one_of<T, scaling::admission, scaling::answered, scaling::command, scaling::comparison,
+           scaling::decision, scaling::evidence, scaling::lack_of, scaling::policy_error,
+           scaling::reason, scaling::relation, scaling::role, scaling::rule, scaling::statistic,
+           scaling::threshold, scaling::truth, scaling::verdict, scaling::when_missing>;
+
 }  // namespace waybill::inline v0_1::detail
 
 template <class T>
     requires waybill::detail::outcome_in_words<T> || waybill::detail::act_in_words<T> ||
-             waybill::detail::fact_in_words<T>
+             waybill::detail::fact_in_words<T> || waybill::detail::scaling_in_words<T>
 struct fmt::formatter<T, char> : waybill::detail::in_words<T> {};
 
 template <class I>

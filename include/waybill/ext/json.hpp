@@ -19,8 +19,10 @@
 //   - Policies (limits, open_limits, backoff, retry_policy, send_policy, batch_policy): every field
 //     may be left out and then has its default; a field that is not known is refused by its name,
 //     so a slip of the pen is not a default. Whether the values make sense is for `check` to say.
-//   - State (calibration, checkpoint, dead_letter, the samples of a window): has a "version", all
-//     fields are there, and one that a later version has written is refused as `newer`.
+//     Policies of scaling are checked as they are read, see json_scaling.hpp.
+//   - State (calibration, checkpoint, dead_letter, the samples of a window, what scaling remembers):
+//     has a "version", all fields are there, and one that a later version has written is refused as
+//     `newer`.
 //   - Durations are strings, "100ms", "1.5s", "10min", "forever" (core/time_text.hpp); times are
 //     ISO 8601 in UTC; both are exact. Only points on a steady clock, which mean nothing to anybody
 //     else, are plain nanoseconds, and are only written.
@@ -46,6 +48,7 @@
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
+#include <waybill/ext/json_scaling.hpp>
 #include <waybill/ext/json_state.hpp>
 #include <waybill/ext/json_text.hpp>
 #include <waybill/ext/json_window.hpp>

@@ -204,6 +204,15 @@ void read_value(const json_place& at, E& into)
     else at.fail(names<E>());
 }
 
+/// What may be left out, and is there.
+template <class T>
+void read_value(const json_place& at, std::optional<T>& into)
+{
+    T read{};
+    read_value(at, read);
+    if (!at.error) into = std::move(read);
+}
+
 /// The fields of an object. Each is asked for by name; `done` refuses those that nobody asked for.
 class json_fields {
 public:

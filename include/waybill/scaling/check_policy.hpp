@@ -3,15 +3,15 @@
 // check_policy: what is wrong with a policy, before it scales anything.
 //
 //     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::text(*bad));
-//     // /down/all/0: expected a threshold below the 100 from where on "orders" asks for more, with
-//     // 1 instances, found 120
+//     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
+//     // more, with 1 instances, found 120
 //
-// Places are named as in the policy's JSON.
+// Places are named as in the policy's JSON (ext/json_scaling.hpp).
 
 #ifndef WAYBILL_SCALING_CHECK_POLICY_HPP
 #define WAYBILL_SCALING_CHECK_POLICY_HPP
 
-#include <concepts>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ namespace waybill::inline v0_1::scaling {
 
 /// The first thing that is wrong.
 struct policy_error {
-    std::string path{};      ///< As in "/up/any/0/metric".
+    std::string path{};      ///< As in "/up/any/0/above".
     std::string expected{};  ///< What should stand there.
     std::string found{};     ///< What does.
 
@@ -44,19 +44,47 @@ struct policy_error {
 
 namespace detail {
 
-/// A number as short as it can be told: "100", "0.5".
+/// A number as short as it can be told: "100", "0.5", "1e-09". In any locale.
 [[nodiscard]] inline std::string short_number(double x)
 {
     if (!is_finite(x)) return "no number";
-    std::string s = std::to_string(x);
-    while (s.back() == '0') s.pop_back();
-    if (s.back() == '.') s.pop_back();
-    return s;
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 
-[[nodiscard]] inline std::string quoted(std::string_view s)
+/// Not `quoted`: std::quoted would be found, too.
+[[nodiscard]] inline std::string in_quotes(std::string_view s)
 {
     return '"' + std::string(s) + '"';
+}
+
+/// As it is called in a policy's JSON.
+[[nodiscard]] constexpr std::string_view word_of(relation r) noexcept
+{
+    switch (r) {
+        case relation::above: return "above";
+        case relation::at_least: return "at_least";
+        case relation::below: return "below";
+        case relation::at_most: return "at_most";
+    }
+    return "?";
+}
+
+[[nodiscard]] constexpr std::string_view word_of(rule::kind k) noexcept
+{
+    switch (k) {
+        case rule::kind::compare: return "";
+        case rule::kind::all: return "all";
+        case rule::kind::any: return "any";
+        case rule::kind::at_least: return "of";
+        case rule::kind::opposite: return "not";
+    }
+    return "?";
+}
+
+[[nodiscard]] inline std::string inside(std::string_view path, std::string_view step)
+{
+    return std::string(path) + '/' + std::string(step);
 }
 
 /// Looks at the parts of a policy one after the other, and keeps the first thing that is wrong.
@@ -69,43 +97,43 @@ public:
 
     void threshold_is_there(const std::string& path, const threshold& t)
     {
-        if (!is_finite(t.value())) fail(path, "a finite threshold", short_number(t.value()));
+        const bool each = t.what() == threshold::kind::per_instance;
+        const std::string value = each ? inside(path, "per_instance") : path;
+        if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
+        const std::string table = inside(path, "by_instances");
         std::uint64_t last = 0;
-        for (const threshold_step& s : t.table()) {
-            if (!is_finite(s.value)) fail(path, "a finite threshold", short_number(s.value));
-            if (&s != t.table().data() && s.instances <= last) {
-                fail(path, "steps by rising numbers of instances",
+        for (std::size_t n = 0; n != t.table().size(); ++n) {
+            const threshold_step& s = t.table()[n];
+            const std::string step = numbered(table, n);
+            if (!is_finite(s.value)) fail(step, "a finite threshold", short_number(s.value));
+            if (n != 0 && s.instances <= last) {
+                fail(step, "steps by rising numbers of instances",
                      std::to_string(s.instances) + " behind " + std::to_string(last));
             }
             last = s.instances;
         }
         if (t.what() == threshold::kind::table && t.table().empty()) {
-            fail(path, "a table with a step", "none");
+            fail(table, "a table with a step", "none");
         }
     }
 
-    void metric(const std::string& path, std::string_view m)
+    void metric(const std::string& path, statistic what, std::string_view m)
     {
-        if (m.empty()) fail(path + "/metric", "the name of a metric", "\"\"");
+        if (m.empty()) fail(inside(path, name(what)), "the name of a metric", "\"\"");
     }
 
     void check_rule(const std::string& path, const rule& r)
     {
-        const std::size_t n = r.parts().size();
-        std::string_view name;
-        switch (r.what()) {
-            case rule::kind::compare:
-                metric(path, r.compared().metric);
-                threshold_is_there(path, r.compared().limit);
-                if (r.compared().max_age) not_negative(path + "/max_age", *r.compared().max_age);
-                return;
-            case rule::kind::all: name = "/all"; break;
-            case rule::kind::any: name = "/any"; break;
-            case rule::kind::at_least: name = "/of"; break;
-            case rule::kind::opposite: name = "/not"; break;
+        if (r.what() == rule::kind::compare) {
+            const comparison& c = r.compared();
+            metric(path, c.what, c.metric);
+            threshold_is_there(inside(path, word_of(c.how)), c.limit);
+            if (c.max_age) not_negative(path + "/max_age", *c.max_age);
+            return;
         }
-        const std::string place = path + std::string(name);
-        if (n == 0) fail(place, "a rule", "none");
+        const std::size_t n = r.parts().size();
+        const std::string place = inside(path, word_of(r.what()));
+        if (n == 0) return fail(place, "a rule", "none");
         if (r.what() == rule::kind::at_least && (r.wanted() == 0 || r.wanted() > n)) {
             fail(path + "/at_least", "a number of 1 to " + std::to_string(n),
                  std::to_string(r.wanted()));
@@ -163,7 +191,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
     for (std::size_t n = 0; n != targets.size(); ++n) {
         const target& t = targets[n];
         const std::string at = policy_checker::numbered("/targets", n);
-        c.metric(at, t.of.metric);
+        c.metric(at, t.of.what, t.of.metric);
         if (!is_finite(t.each) || t.each <= 0) {
             c.fail(at + "/each", "a number above 0", short_number(t.each));
         }
@@ -200,7 +228,7 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
         const std::string at = policy_checker::numbered("/ladder", n);
         if (ladder[n].name.empty()) c.fail(at + "/name", "a name", "\"\"");
         if (rung_called(ladder, ladder[n].name) != n) {
-            c.fail(at + "/name", "a name of its own", quoted(ladder[n].name));
+            c.fail(at + "/name", "a name of its own", in_quotes(ladder[n].name));
         }
         const std::uint64_t least = n == 0 ? 1 : saturating_add(ladder[n - 1].capacity, 1);
         if (ladder[n].capacity < least) {
@@ -210,15 +238,13 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
     }
 }
 
-/// Where in its JSON a comparison of a rule stands.
+/// Where in its JSON the threshold of a comparison stands.
 [[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, std::string path)
 {
-    if (r.what() == rule::kind::compare) return r.compared() == c ? path : std::string();
-    const std::string_view name = r.what() == rule::kind::all        ? "/all"
-                                  : r.what() == rule::kind::any      ? "/any"
-                                  : r.what() == rule::kind::opposite ? "/not"
-                                                                     : "/of";
-    path += name;
+    if (r.what() == rule::kind::compare) {
+        return r.compared() == c ? inside(path, word_of(c.how)) : std::string();
+    }
+    path = inside(path, word_of(r.what()));
     for (std::size_t n = 0; n != r.parts().size(); ++n) {
         const bool single = r.what() == rule::kind::opposite;
         std::string at = path_to(r.parts()[n], c,
@@ -242,7 +268,7 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     const bool above = found->up.how == relation::above || found->up.how == relation::at_least;
     c.fail(path_to(down, found->down, "/down"),
            std::string("a threshold ") + (above ? "below the " : "above the ") + short_number(u) +
-               " from where on " + quoted(found->up.metric) + " asks for more, with " +
+               " from where on " + in_quotes(found->up.metric) + " asks for more, with " +
                std::to_string(found->instances) + " instances",
            short_number(d));
 }

@@ -25,7 +25,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,6 +59,16 @@ enum class when_missing : std::uint8_t {
     holds,    ///< As if it held.
     fails,    ///< As if it did not.
 };
+
+[[nodiscard]] constexpr std::string_view name(when_missing m) noexcept
+{
+    switch (m) {
+        case when_missing::unknown: return "unknown";
+        case when_missing::holds: return "holds";
+        case when_missing::fails: return "fails";
+    }
+    return "?";
+}
 
 /// A statistic of a metric against a threshold.
 struct comparison {
@@ -157,29 +166,32 @@ public:
         return opposite(all);
     }
 
-    /// The same comparison with a minimum of points of its own, or another demand.
+    /// The same with a minimum of points of its own, or another demand, in every comparison.
     [[nodiscard]] rule with_points(std::uint64_t n) const
     {
-        rule r = *this;
-        r.comparison_.min_points = n;
-        return r;
+        return with([n](comparison& c) { c.min_points = n; });
     }
     [[nodiscard]] rule not_older_than(duration d) const
     {
-        rule r = *this;
-        r.comparison_.max_age = d;
-        return r;
+        return with([d](comparison& c) { c.max_age = d; });
     }
     [[nodiscard]] rule if_missing(when_missing m) const
     {
-        rule r = *this;
-        r.comparison_.missing = m;
-        return r;
+        return with([m](comparison& c) { c.missing = m; });
     }
 
     friend bool operator==(const rule&, const rule&) = default;
 
 private:
+    template <class F>
+    [[nodiscard]] rule with(F demand) const
+    {
+        rule r = *this;
+        if (kind_ == kind::compare) demand(r.comparison_);
+        for (rule& part : r.parts_) part = part.with(demand);
+        return r;
+    }
+
     [[nodiscard]] truth compare(const situation& s, std::vector<evidence>& because) const
     {
         const comparison& c = comparison_;

@@ -24,7 +24,8 @@
 //   7. rate limits, from what was applied; 8. cooldowns, likewise; 9. bounds.
 //
 // The first instance is started where `wake` holds, and waits for nothing but a pending command.
-// The last one goes where `wake` has not held, and not been unknown, for `zero_after`.
+// All may go, and not only as many as the rules say, where `wake` has not held, and not been
+// unknown, for `zero_after`.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP
@@ -91,6 +92,12 @@ private:
     }
     [[nodiscard]] bool is_outside() const { return d_.from < lowest() || d_.from > highest(); }
     [[nodiscard]] bool is_up() const { return d_.to > d_.from; }
+    /// Whether it was less than `wait` ago. What is in the future, as after a clock was set back,
+    /// was not long ago; but who does not want to wait does not.
+    [[nodiscard]] bool is_within(duration wait, wall_time last) const
+    {
+        return wait > duration{} && d_.now - last < wait;
+    }
     [[nodiscard]] bool is_warming() const { return s_.warm_at && d_.now < *s_.warm_at; }
 
     [[nodiscard]] situation situation_at(std::uint64_t at) const
@@ -163,7 +170,7 @@ private:
     [[nodiscard]] bool ends(const wishes& w)
     {
         if (!p_.wake || !p_.ladder.empty() || lowest() != 0 || w.wake != truth::no) return false;
-        if (d_.now - s_.awake_at.value_or(d_.now) < p_.zero_after) return false;
+        if (is_within(p_.zero_after, s_.awake_at.value_or(d_.now))) return false;
         d_.desired = 0;
         return true;
     }
@@ -171,6 +178,7 @@ private:
     void keep_the_last(const wishes& w)
     {
         if (d_.desired != 0 || d_.from == 0 || !p_.wake || !p_.ladder.empty()) return;
+        if (lowest() != 0) return;
         d_.desired = 1;
         if (d_.from != 1) return;
         d_.why = reason::awake;
@@ -187,23 +195,24 @@ private:
     void hold_back()
     {
         if (is_pending()) return hold(reason::pending, s_.pending->at + p_.patience);
-        if (s_.last_failure && d_.now - *s_.last_failure < p_.after_failure) {
+        if (s_.last_failure && is_within(p_.after_failure, *s_.last_failure)) {
             return hold(reason::failed, *s_.last_failure + p_.after_failure);
         }
         if (is_outside()) return;
-        if (d_.from == 0 && p_.ladder.empty()) return bring_within_bounds();
         if (!(is_up() ? p_.allow.up : p_.allow.down)) return hold(reason::disabled);
+        if (d_.from == 0 && p_.ladder.empty()) return bring_within_bounds();
         if (!is_up() && is_warming()) return hold(reason::warming, s_.warm_at);
         stabilise();
         bring_within_bounds();
         if (d_.to < d_.from) project();
         if (d_.to != d_.from) keep_to_rates();
+        if (d_.to < d_.from && d_.why == reason::rate) project();
         if (d_.to != d_.from) cool_down();
     }
 
     [[nodiscard]] bool is_pending() const
     {
-        return s_.pending && d_.now - s_.pending->at < p_.patience;
+        return s_.pending && is_within(p_.patience, s_.pending->at);
     }
 
     /// 5. What was asked for last stands until now; before the first time nobody had asked.
@@ -254,11 +263,11 @@ private:
         const situation then = situation_at(at);
         truth up = ask(p_.up, then, role::projected, rows);
         for (const band& b : p_.bands.up) up = either(up, ask(b.when, then, role::projected, rows));
-        bool enough = up != truth::yes;
+        bool enough = up == truth::no;
         for (const target& t : p_.targets) {
             const std::optional<std::uint64_t> n = ask(t, then, rows);
             rows.back().part = role::projected;
-            enough = enough && !(n && *n > capacity(at));
+            enough = enough && n && *n <= capacity(at);
         }
         return enough;
     }
@@ -270,11 +279,15 @@ private:
             std::uint64_t more = 0;
             std::uint64_t fewer = 0;
             std::optional<wall_time> until;
+            bool joined = s_.made.is_full();  // the first of each direction may be
             for (const made_change& c : s_.made) {
-                if (d_.now - c.at >= r.per) continue;
+                const bool ours = c.is_up() == is_up();
+                const bool counts = ours || !joined;
+                joined = joined && ours;
+                if (!counts || !is_within(r.per, c.at)) continue;
                 more = saturating_add(more, saturating_sub(c.to, c.from));
                 fewer = saturating_add(fewer, saturating_sub(c.from, c.to));
-                if (!until) until = c.at + r.per;
+                if (ours && !until) until = c.at + r.per;
             }
             const std::uint64_t start = saturating_sub(saturating_add(d_.from, fewer), more);
             const std::uint64_t most = limit_of(r.most, start);
@@ -286,7 +299,7 @@ private:
         }
     }
 
-    /// 8. A change in the future, as after a clock was set back, was not long ago.
+    /// 8.
     void cool_down()
     {
         std::optional<wall_time> last = is_up() ? s_.last_up : s_.last_down;
@@ -294,7 +307,7 @@ private:
         const bool both = !is_up() || p_.cooldown.shared;
         if (both && other && (!last || *last < *other)) last = other;
         const duration wait = is_up() ? p_.cooldown.up : p_.cooldown.down;
-        if (last && d_.now - *last < wait) hold(reason::cooldown, *last + wait);
+        if (last && is_within(wait, *last)) hold(reason::cooldown, *last + wait);
     }
 
     /// 9.

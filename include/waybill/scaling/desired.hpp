@@ -39,10 +39,13 @@ template <condition C>
     e.part = role::target;
     const auto n = static_cast<double>(s.instances);
     e.limit = t.of.averaged ? t.each : t.each * n;
-    if (e.lacks != lack_of::nothing || !(t.each > 0)) return {};
+    if (!is_finite(*e.limit)) e.limit.reset();
+    if (e.lacks == lack_of::nothing && !(t.each > 0 && is_finite(t.each))) e.lacks = lack_of::limit;
+    if (e.lacks != lack_of::nothing) return {};
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
-    const bool near = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) &&
-                      wanted >= n * (1 - t.tolerance.down);
+    // At the end of a tolerance is within it, also where rounding says otherwise.
+    const bool near = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
+                      wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
     e.wants = near ? s.instances : enough_instances(wanted);
     e.holds = truth_of(*e.wants > s.instances);
     return e.wants;

@@ -139,6 +139,22 @@ private:
     return {};
 }
 
+/// Whether two of its comparisons keep each other apart, so that it is none.
+[[nodiscard]] inline bool contradicts_itself(const way& w, const bounds& b,
+                                             const std::vector<rung>& ladder)
+{
+    for (std::size_t n = 0; n != w.size(); ++n) {
+        for (std::size_t m = 0; m != n; ++m) {
+            const comparison& x = *w[n].compared;
+            const comparison& y = *w[m].compared;
+            const bool same = x.metric == y.metric && x.what == y.what;
+            if (!same || w[n].is_above() == w[m].is_above()) continue;
+            if (!both_hold(w[n], w[m], b, ladder)) return true;
+        }
+    }
+    return false;
+}
+
 [[nodiscard]] inline std::optional<clash> clash_of(const way& up, const way& down, const bounds& b,
                                                    const std::vector<rung>& ladder)
 {
@@ -152,6 +168,8 @@ private:
             if (!found) found = clash{*u.compared, *d.compared, *n};
         }
     }
+    if (found && contradicts_itself(up, b, ladder)) return {};
+    if (found && contradicts_itself(down, b, ladder)) return {};
     return found;
 }
 
@@ -168,10 +186,11 @@ private:
     const std::vector<detail::way> ups = find.ways(up, false);
     const std::vector<detail::way> downs = find.ways(down, false);
     if (find.gave_up()) return {};
-    std::size_t pairs = 0;
+    std::size_t steps = 0;
     for (const detail::way& u : ups) {
         for (const detail::way& d : downs) {
-            if (++pairs > 10'000) return {};
+            steps += u.size() * d.size();
+            if (steps > 10'000) return {};
             std::optional<clash> found = detail::clash_of(u, d, instances, ladder);
             if (found) return found;
         }

@@ -35,11 +35,13 @@ struct recommendation {
     friend bool operator==(const recommendation&, const recommendation&) = default;
 };
 
-/// A change that was made.
+/// A change that was made, or several one way, and then only the difference counts.
 struct made_change {
     wall_time at{};
     std::uint64_t from = 0;
     std::uint64_t to = 0;
+
+    [[nodiscard]] constexpr bool is_up() const noexcept { return to > from; }
 
     friend bool operator==(const made_change&, const made_change&) = default;
 };
@@ -72,7 +74,8 @@ struct state {
     /// Remembers a decision. Constant time.
     void on(const decision& d)
     {
-        if (d.arrived && pending) close(d.now);
+        const bool told_before = d.command && d.command->id <= last_id;
+        if (d.arrived && pending && !told_before) close(d.now);
         if (d.wake != truth::no || !awake_at) awake_at = d.now;
         const std::uint64_t most = greater(d.from, d.desired);
         const std::uint64_t least = lesser(d.from, d.desired);
@@ -127,12 +130,31 @@ private:
             last_down = now;
             ready = lesser(ready, c.to);
         }
-        if (made.is_full()) {  // the two oldest become one, as late as the later of them
-            made[1].from = made[0].from;
-            made.erase(0);
-        }
+        if (made.is_full()) join_oldest();
         made.push({now, c.from, c.to});
         pending.reset();
+    }
+
+    /// Of one direction the two oldest become one, as late as the later of them. So only the first
+    /// of a direction may be several, which what goes the other way must not count on.
+    void join_oldest()
+    {
+        std::optional<std::size_t> first[2];
+        for (std::size_t n = 0; n != made.size(); ++n) {
+            made_change& c = made[n];
+            std::optional<std::size_t>& before = first[c.is_up() ? 1 : 0];
+            if (!before) {
+                before = n;
+                continue;
+            }
+            const made_change old = made[*before];
+            const std::uint64_t more = saturating_sub(c.to, c.from);
+            const std::uint64_t fewer = saturating_sub(c.from, c.to);
+            c.to = saturating_add(more, saturating_sub(old.to, old.from));
+            c.from = saturating_add(fewer, saturating_sub(old.from, old.to));
+            c.at = later(c.at, old.at);
+            return made.erase(*before);
+        }
     }
 
     /// What was asked for stands until something else is, and counts for a period after that.

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_scaling: what scaling decides, and because of what, in words.
+//
+//     2024-02-29T12:40:00Z up 2 -> 4 (wanted 7, held by rate until 12:41): up yes: mean(orders)
+//     412.5 > 200 yes [10 points 12:31-12:40], highest(age) 12 > 300 no [10 points 12:31-12:40]
+//
+// in one line. Times of the same day are shown without it, and without seconds where there are
+// none; numbers are exact.
+
+#ifndef WAYBILL_EXT_FMT_SCALING_HPP
+#define WAYBILL_EXT_FMT_SCALING_HPP
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/command.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/decision.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/threshold.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string line(const scaling::policy_error& e) { return one_line(text(e)); }
+
+[[nodiscard]] inline std::string line(const scaling::command& c)
+{
+    return fmt::format("command {}: {} -> {}", c.id, c.from, c.to);
+}
+
+/// "12:40" on the day of `seen_from`, else the whole time.
+[[nodiscard]] inline std::string clock(wall_time t, wall_time seen_from)
+{
+    constexpr std::size_t date = 10;  // "2024-02-29"
+    std::string all = text(t);
+    if (all.compare(0, date, text(seen_from), 0, date) != 0) return all;
+    all.pop_back();
+    all.erase(0, date + 1);
+    if (all.size() == 8 && all.ends_with(":00")) all.resize(5);
+    return all;
+}
+
+/// "12:31-12:40", or one of them where both are the same.
+[[nodiscard]] inline std::string span(wall_time first, wall_time last, wall_time seen_from)
+{
+    const std::string from = clock(first, seen_from);
+    if (first == last) return from;
+    const std::string to = clock(last, seen_from);
+    const bool dated = from.ends_with('Z') || to.ends_with('Z');
+    return from + (dated ? " to " : "-") + to;
+}
+
+[[nodiscard]] inline std::string until(const std::optional<wall_time>& t, wall_time seen_from)
+{
+    return t ? " until " + clock(*t, seen_from) : std::string();
+}
+
+/// "mean(orders) 412.5 > 200 yes [10 points 12:31-12:40]".
+[[nodiscard]] inline std::string row(const scaling::evidence& e, wall_time seen_from)
+{
+    std::string said = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
+    if (e.value) said += fmt::format("{} {} ", *e.value, name(e.how));
+    else said += fmt::format("? {} ", name(e.how));
+    if (e.limit) said += fmt::format("{} ", *e.limit);
+    else said += "? ";
+    if (e.wants) said += fmt::format("wants {}", *e.wants);
+    else said += name(e.holds);
+    if (e.lacks != scaling::lack_of::nothing) {
+        const bool stale = e.lacks == scaling::lack_of::fresh_points;
+        said += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
+    }
+    if (e.points != 0) {
+        said += " [" + counted(e.points, "point", "points");
+        if (e.timed) said += ' ' + span(e.first, e.last, seen_from);
+        said += ']';
+    }
+    if (!e.note.empty()) said += fmt::format(" ({})", one_line(e.note));
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const scaling::evidence& e)
+{
+    return fmt::format("{}: {}", name(e.part), row(e, wall_time::lowest()));
+}
+
+/// "up 2 -> 4 (wanted 7, held by rate until 12:41)".
+[[nodiscard]] inline std::string outcome(const scaling::decision& d)
+{
+    using scaling::verdict;
+    const bool moves = d.verdict == verdict::up || d.verdict == verdict::down;
+    std::string said(name(d.verdict));
+    if (moves) said += fmt::format(" {} -> {}", d.from, d.to);
+    else said += fmt::format(" at {}", d.from);
+    const bool less = d.desired != d.to;
+    const bool why = d.why != scaling::reason::nothing;
+    if (!less && !why) return said;
+    said += " (";
+    if (less) said += fmt::format("wanted {}", d.desired);
+    if (less && why) said += ", ";
+    if (why) {
+        const bool between = d.from < d.to ? d.to < d.desired : d.desired < d.to;
+        if (moves && between) said += "held by ";
+        said += fmt::format("{}{}", name(d.why), until(d.until, d.now));
+    }
+    return said + ')';
+}
+
+/// What the rules said for this part, where they did.
+[[nodiscard]] inline std::string said_of(const scaling::decision& d, scaling::role part)
+{
+    switch (part) {
+        case scaling::role::up: return fmt::format("up {}", name(d.up));
+        case scaling::role::down: return fmt::format("down {}", name(d.down));
+        case scaling::role::wake: return fmt::format("wake {}", name(d.wake));
+        case scaling::role::target:
+        case scaling::role::projected: break;
+    }
+    return std::string(name(part));
+}
+
+[[nodiscard]] inline std::string line(const scaling::decision& d)
+{
+    std::string said = fmt::format("{} {}", text(d.now), outcome(d));
+    const scaling::evidence* before = nullptr;
+    for (const scaling::evidence& e : d.because) {
+        if (before && before->part == e.part) said += ", ";
+        else said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
+        said += row(e, d.now);
+        before = &e;
+    }
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const scaling::threshold& t)
+{
+    switch (t.what()) {
+        case scaling::threshold::kind::constant: return fmt::format("{}", t.value());
+        case scaling::threshold::kind::per_instance:
+            return fmt::format("{} per instance", t.value());
+        case scaling::threshold::kind::function: return "a function of the instances";
+        case scaling::threshold::kind::table: break;
+    }
+    std::string said;
+    for (const scaling::threshold_step& s : t.table()) {
+        said += fmt::format("{}{} from {} on", said.empty() ? "" : ", ", s.value, s.instances);
+    }
+    return "(" + said + ")";
+}
+
+[[nodiscard]] inline std::string line(const scaling::comparison& c)
+{
+    std::string said = fmt::format("{}({}) {} {}", name(c.what), one_line(c.metric), name(c.how),
+                                   line(c.limit));
+    if (c.averaged) said += ", averaged";
+    if (c.min_points) said += ", at least " + counted(*c.min_points, "point", "points");
+    if (c.max_age) said += fmt::format(", not older than {}", line(*c.max_age));
+    if (c.missing != scaling::when_missing::unknown) {
+        said += fmt::format(", if missing {}", name(c.missing));
+    }
+    return said;
+}
+
+/// "any of (mean(orders) > 100 per instance; highest(age) > 300)".
+[[nodiscard]] inline std::string line(const scaling::rule& r)
+{
+    using kind = scaling::rule::kind;
+    if (r.what() == kind::compare) return line(r.compared());
+    std::string parts;
+    for (const scaling::rule& part : r.parts()) {
+        parts += fmt::format("{}{}", parts.empty() ? "" : "; ", line(part));
+    }
+    switch (r.what()) {
+        case kind::compare: break;
+        case kind::all: return fmt::format("all of ({})", parts);
+        case kind::any: return fmt::format("any of ({})", parts);
+        case kind::at_least: return fmt::format("at least {} of ({})", r.wanted(), parts);
+        case kind::opposite: return fmt::format("not ({})", parts);
+    }
+    return parts;
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_SCALING_HPP

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_rule: rules of scaling, both ways.
+//
+//     {"mean": "orders", "above": 300}
+//     {"mean": "orders", "above": {"per_instance": 100}, "min_points": 5, "max_age": "3min"}
+//     {"last": "orders", "at_least": {"by_instances": [[1, 100], [4, 350]]}, "if_missing": "fails"}
+//     {"any": [{"mean": "cpu", "above": 80, "averaged": true},
+//              {"not": {"points": "cpu", "above": 4}}]}
+//     {"at_least": 2, "of": [...]}
+//
+// A comparison is a statistic of a metric and a threshold, under above, at_least, below or at_most.
+// A threshold that is a function cannot be stored; writing it is an error.
+
+#ifndef WAYBILL_EXT_JSON_RULE_HPP
+#define WAYBILL_EXT_JSON_RULE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/time.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_text.hpp>
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/reading.hpp>
+#include <waybill/scaling/threshold.hpp>
+
+namespace waybill::inline v0_1::scaling {
+
+/// So deep may rules be in one another, so many may a policy have of them, and a list of entries.
+inline constexpr std::size_t deepest_rules = 64;
+inline constexpr std::size_t most_rules = 1'000;
+inline constexpr std::size_t most_listed = 1'000;
+
+inline void to_json(nlohmann::json& j, const statistic& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_missing& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, statistic&) = delete;
+template <class Json>
+void from_json(const Json&, when_missing&) = delete;
+
+namespace detail {
+
+/// Reads by a function.
+template <class F>
+struct reads {
+    F f;
+};
+template <class F>
+reads(F) -> reads<F>;
+
+template <class F>
+void read_value(const json_place& at, reads<F>& into)
+{
+    into.f(at);
+}
+
+[[nodiscard]] inline json_place place_of(const json_place& at, std::size_t n)
+{
+    return {at.value[n], waybill::detail::path_to(at.path, std::to_string(n)), at.error};
+}
+
+/// An array, each of whose elements is read by `one(place, element)`.
+template <class T, class F>
+void read_list(const json_place& at, std::vector<T>& into, F one)
+{
+    if (!at.value.is_array() || at.value.size() > most_listed) {
+        return at.fail("an array of at most " + std::to_string(most_listed));
+    }
+    into.clear();
+    for (std::size_t n = 0; n != at.value.size() && !at.error; ++n) {
+        one(place_of(at, n), into.emplace_back());
+    }
+}
+
+/// Of these words the one that an object has as a field; empty if none, an error if two.
+template <std::size_t N>
+[[nodiscard]] std::optional<std::size_t> only_field(const json_place& at,
+                                                    const std::string_view (&words)[N],
+                                                    const char* what)
+{
+    std::optional<std::size_t> found;
+    for (std::size_t n = 0; n != N; ++n) {
+        if (!at.value.is_object() || !at.value.contains(words[n])) continue;
+        if (found) {
+            at.fail(std::string(what) + ", and \"" + std::string(words[*found]) + "\" and \"" +
+                    std::string(words[n]) + "\" are two");
+        }
+        found = n;
+    }
+    return found;
+}
+
+/// Which statistic an object speaks of; an error that names all where it is none.
+[[nodiscard]] inline std::optional<statistic> statistic_in(const json_place& at,
+                                                           std::string_view or_else = {})
+{
+    std::string_view words[statistics];
+    for (std::size_t n = 0; n != statistics; ++n) words[n] = name(static_cast<statistic>(n));
+    const auto found = only_field(at, words, "one statistic");
+    if (found) return static_cast<statistic>(*found);
+    if (at.error || !at.value.is_object()) {
+        at.fail("an object");
+        return {};
+    }
+    const std::string expected = names<statistic>() + " of a metric" + std::string(or_else);
+    // A word that nothing here knows is most likely meant to be one.
+    for (auto i = at.value.begin(); i != at.value.end(); ++i) {
+        constexpr std::string_view others[]{"above",     "at_least", "below",      "at_most",
+                                            "min_points", "max_age",  "if_missing", "averaged",
+                                            "each",      "tolerance"};
+        bool known = false;
+        for (const std::string_view o : others) known = known || o == i.key();
+        if (known) continue;
+        json_place{i.value(), waybill::detail::path_to(at.path, i.key()), at.error}.fail(
+            expected, json_problem::unknown_field);
+        return {};
+    }
+    at.fail(expected, json_problem::missing);
+    return {};
+}
+
+}  // namespace detail
+
+inline void read_value(const json_place& at, threshold_step& into)
+{
+    if (!at.value.is_array() || at.value.size() != 2) return at.fail("[instances, threshold]");
+    read_value(detail::place_of(at, 0), into.instances);
+    read_value(detail::place_of(at, 1), into.value);
+}
+
+inline void read_value(const json_place& at, threshold& into)
+{
+    if (at.value.is_number()) {
+        double value = 0;
+        read_value(at, value);
+        into = value;
+        return;
+    }
+    constexpr auto expected = "a number, {\"per_instance\": 100} or "
+                              "{\"by_instances\": [[1, 100], [4, 350]]}";
+    if (!at.value.is_object()) return at.fail(expected);
+    constexpr std::string_view words[]{"per_instance", "by_instances"};
+    const auto which = detail::only_field(at, words, "one kind of threshold");
+    double each = 0;
+    std::vector<threshold_step> steps;
+    detail::reads table{[&](const json_place& place) {
+        detail::read_list(place, steps, [](const json_place& one, threshold_step& s) {
+            read_value(one, s);
+        });
+    }};
+    json_fields(at).may("per_instance", each).may("by_instances", table).done();
+    if (!which) at.fail(expected);
+    else if (*which == 0) into = threshold::each(each);
+    else into = threshold::steps(std::move(steps));
+}
+
+namespace detail {
+
+/// Reads the rules of one policy.
+class rule_reader {
+public:
+    void read(const json_place& at, rule& into, std::size_t depth = 1)
+    {
+        if (at.error) return;
+        if (depth > deepest_rules) {
+            return at.fail("rules at most " + std::to_string(deepest_rules) + " deep");
+        }
+        if (left_ == 0) {
+            return at.fail("at most " + std::to_string(most_rules) + " rules in a policy");
+        }
+        --left_;
+        constexpr std::string_view words[]{"all", "any", "of", "not"};
+        const auto which = only_field(at, words, "one of all, any, of and not");
+        if (!which) return read_comparison(at, into);
+        std::vector<rule> parts;
+        std::uint64_t wanted = 0;
+        reads many{[&](const json_place& place) {
+            read_list(place, parts, [&](const json_place& one, rule& r) {
+                read(one, r, depth + 1);
+            });
+        }};
+        reads single{[&](const json_place& place) {
+            read(place, parts.emplace_back(), depth + 1);
+        }};
+        constexpr rule::kind kinds[]{rule::kind::all, rule::kind::any, rule::kind::at_least,
+                                     rule::kind::opposite};
+        const rule::kind kind = kinds[*which];
+        json_fields fields(at);
+        if (kind == rule::kind::at_least) fields.must("at_least", wanted);
+        if (kind == rule::kind::opposite) fields.may("not", single);
+        else fields.may(words[*which], many);
+        fields.done();
+        if (!at.error) into = rule(kind, std::move(parts), wanted);
+    }
+
+private:
+    static void read_comparison(const json_place& at, rule& into)
+    {
+        const std::optional<statistic> what =
+            statistic_in(at, ", or all, any, not, or at_least with of");
+        if (!what) return;
+        constexpr relation relations[]{relation::above, relation::at_least, relation::below,
+                                       relation::at_most};
+        std::string_view words[4];
+        for (std::size_t n = 0; n != 4; ++n) words[n] = word_of(relations[n]);
+        const auto how = only_field(at, words, "one threshold");
+        if (!how) {
+            return at.fail("a threshold under above, at_least, below or at_most",
+                           json_problem::missing);
+        }
+        comparison c{.what = *what, .how = relations[*how]};
+        json_fields(at)
+            .must(name(*what), c.metric)
+            .must(words[*how], c.limit)
+            .may("min_points", c.min_points)
+            .may("max_age", c.max_age)
+            .may("if_missing", c.missing)
+            .may("averaged", c.averaged)
+            .done();
+        if (!at.error) into = rule(std::move(c));
+    }
+
+    std::size_t left_ = most_rules;
+};
+
+/// Writes what can be read again, or says what cannot.
+class rule_writer {
+public:
+    using json = nlohmann::json;
+
+    std::optional<json_error> error;
+
+    void fail(std::string path, std::string expected, std::string found)
+    {
+        if (error) return;
+        error = json_error{json_problem::wrong, std::move(path), std::move(expected),
+                           std::move(found)};
+    }
+
+    [[nodiscard]] json number(const std::string& path, double x)
+    {
+        if (!is_finite(x)) fail(path, "a finite number", short_number(x));
+        return x;
+    }
+
+    [[nodiscard]] json words(const std::string& path, const std::string& s)
+    {
+        if (is_utf8(s)) return s;
+        fail(path, "a text in UTF-8", waybill::detail::shown(s));
+        return {};
+    }
+
+    [[nodiscard]] json written(const std::string& path, const threshold& t)
+    {
+        if (t.what() == threshold::kind::constant) return number(path, t.value());
+        json j = json::object();
+        if (t.what() == threshold::kind::per_instance) {
+            j["per_instance"] = number(inside(path, "per_instance"), t.value());
+        } else if (t.what() == threshold::kind::table) {
+            json steps = json::array();
+            for (const threshold_step& s : t.table()) {
+                steps.push_back(json::array({s.instances, number(path, s.value)}));
+            }
+            too_many(inside(path, "by_instances"), steps.size());
+            j["by_instances"] = std::move(steps);
+        } else {
+            fail(path, "a threshold that can be stored", "a function");
+        }
+        return j;
+    }
+
+    [[nodiscard]] json written(const std::string& path, const rule& r, std::size_t depth = 1)
+    {
+        if (depth > deepest_rules) {
+            fail(path, "rules at most " + std::to_string(deepest_rules) + " deep", "more");
+            return {};
+        }
+        if (left_ == 0) {
+            fail(path, "at most " + std::to_string(most_rules) + " rules in a policy", "more");
+            return {};
+        }
+        --left_;
+        if (r.what() == rule::kind::compare) return written(path, r.compared());
+        const std::string word(word_of(r.what()));
+        const std::string place = inside(path, word);
+        json j = json::object();
+        if (r.what() == rule::kind::opposite) {
+            if (r.parts().size() == 1) j[word] = written(place, r.parts()[0], depth + 1);
+            else fail(place, "one rule", std::to_string(r.parts().size()));
+            return j;
+        }
+        if (r.what() == rule::kind::at_least) j["at_least"] = r.wanted();
+        too_many(place, r.parts().size());
+        json parts = json::array();
+        for (std::size_t n = 0; n != r.parts().size() && !error; ++n) {
+            parts.push_back(written(policy_checker::numbered(place, n), r.parts()[n], depth + 1));
+        }
+        j[word] = std::move(parts);
+        return j;
+    }
+
+    void too_many(const std::string& path, std::size_t n)
+    {
+        if (n > most_listed) {
+            fail(path, "an array of at most " + std::to_string(most_listed), std::to_string(n));
+        }
+    }
+
+private:
+    [[nodiscard]] json written(const std::string& path, const comparison& c)
+    {
+        const std::string what(name(c.what));
+        const std::string how(word_of(c.how));
+        json j = {{what, words(inside(path, what), c.metric)},
+                  {how, written(inside(path, how), c.limit)}};
+        if (c.min_points) j["min_points"] = *c.min_points;
+        if (c.max_age) j["max_age"] = *c.max_age;
+        if (c.missing != when_missing::unknown) j["if_missing"] = c.missing;
+        if (c.averaged) j["averaged"] = true;
+        return j;
+    }
+
+    std::size_t left_ = most_rules;
+};
+
+}  // namespace detail
+
+}  // namespace waybill::inline v0_1::scaling
+
+#endif  // WAYBILL_EXT_JSON_RULE_HPP

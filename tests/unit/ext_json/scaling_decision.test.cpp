@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <golden/scaling/values.hpp>
+#include <support/golden.hpp>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_scaling_decision_test {
+namespace {
+
+using namespace waybill;
+namespace sc = waybill::scaling;
+using nlohmann::json;
+
+constexpr wall_time noon = golden_scaling::noon;
+
+TEST_CASE("a decision is written as the golden file says")
+{
+    const sc::policy p = golden_scaling::deciding_policy();
+    const sc::decision d = golden_scaling::decision(p);
+    CHECK(json(d).dump(2) + "\n" == tests_support::golden("scaling/decision.json"));
+}
+
+TEST_CASE("what does not apply is left out")
+{
+    sc::decision d;
+    CHECK(json(d).dump() ==
+          R"({"because":[],"desired":0,"down":"no","from":0,"now":"1970-01-01T00:00:00Z","to":0,)"
+          R"("up":"no","verdict":"steady","wake":"yes"})");
+    d.verdict = sc::verdict::down;
+    d.why = sc::reason::cooldown;
+    d.until = noon;
+    d.command = sc::command{3, 5, 4};
+    d.arrived = true;
+    const json j = d;
+    CHECK(j["verdict"] == "down");
+    CHECK(j["why"] == "cooldown");
+    CHECK(j["until"] == "2024-02-29T12:00:00Z");
+    CHECK(j["command"].dump() == R"({"from":5,"id":3,"to":4})");
+    CHECK(j["arrived"] == true);
+}
+
+TEST_CASE("a row has all of its numbers")
+{
+    sc::evidence e{.part = sc::role::target, .metric = "backlog", .what = sc::statistic::last,
+                   .how = sc::relation::at_most, .value = 0.5, .limit = 100, .points = 7,
+                   .timed = true, .first = noon, .last = noon, .holds = sc::truth::no,
+                   .wants = 3, .note = "as of the last run"};
+    CHECK(json(e).dump() ==
+          R"({"first":"2024-02-29T12:00:00Z","holds":"no","last":"2024-02-29T12:00:00Z",)"
+          R"("limit":100.0,"metric":"backlog","note":"as of the last run","operator":"<=",)"
+          R"("part":"target","points":7,"statistic":"last","value":0.5,"wants":3})");
+    e = {.metric = "a\xff", .lacks = sc::lack_of::fresh_points, .note = "\xfe"};
+    CHECK(json(e).dump() ==
+          R"({"holds":"unknown","lacks":"fresh_points","metric_base64":"Yf8=",)"
+          R"("note_base64":"/g==","operator":">","part":"up","points":0,"statistic":"mean"})");
+    // What a condition of one's own adds may be no number.
+    e = {.metric = "a", .value = std::numeric_limits<double>::quiet_NaN(),
+         .limit = std::numeric_limits<double>::infinity()};
+    CHECK(!json(e).contains("value"));
+    CHECK(!json(e).contains("limit"));
+}
+
+TEST_CASE("enums by their names, and errors")
+{
+    CHECK(json(sc::admission::moved) == "moved");
+    CHECK(json(sc::answered::late) == "late");
+    CHECK(json(sc::lack_of::points) == "points");
+    CHECK(json(sc::reason::stabilising) == "stabilising");
+    CHECK(json(sc::relation::at_least) == ">=");
+    CHECK(json(sc::role::projected) == "projected");
+    CHECK(json(sc::statistic::sampling_rate) == "sampling_rate");
+    CHECK(json(sc::truth::unknown) == "unknown");
+    CHECK(json(sc::verdict::held) == "held");
+    CHECK(json(sc::when_missing::fails) == "fails");
+    CHECK(json(sc::policy_error{"/up", "a rule", "none"}).dump() ==
+          R"({"expected":"a rule","found":"none","path":"/up"})");
+}
+
+}  // namespace
+}  // namespace json_scaling_decision_test

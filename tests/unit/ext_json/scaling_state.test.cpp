@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <golden/scaling/values.hpp>
+#include <support/golden.hpp>
+#include <support/scaling_replay.hpp>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_scaling_state_test {
+namespace {
+
+using namespace waybill;
+namespace sc = waybill::scaling;
+using nlohmann::json;
+
+std::string wrong(const json& document)
+{
+    const auto read = read_json<sc::state>(document);
+    return read ? "nothing" : text(read.error());
+}
+
+// A state that is right but for one field.
+template <class V>
+std::string wrong_field(const char* field, const V& value)
+{
+    json j = golden_scaling::state_typical();
+    j[field] = value;
+    return wrong(j);
+}
+
+TEST_CASE("states are written as the golden files say")
+{
+    const auto check = [](const char* file, const sc::state& s) {
+        const std::string stored = tests_support::golden(file);
+        CAPTURE(file);
+        CHECK(json(s).dump(2) + "\n" == stored);
+        const auto read = parse_json<sc::state>(stored);
+        REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+        CHECK(*read == s);
+    };
+    check("scaling/state_empty.json", golden_scaling::state_empty());
+    check("scaling/state_typical.json", golden_scaling::state_typical());
+    check("scaling/state_full.json", golden_scaling::state_full());
+}
+
+TEST_CASE("a state fits one small row")
+{
+    const sc::state full = golden_scaling::state_full();
+    CHECK(full.highest.is_full());
+    CHECK(full.lowest.is_full());
+    CHECK(full.made.is_full());
+    CHECK(json(full).dump().size() < 2'048);
+    CHECK(json(golden_scaling::state_typical()).dump().size() < 400);
+}
+
+TEST_CASE("times are exact to the nanosecond")
+{
+    for (const std::int64_t ns : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1}, std::int64_t{0},
+                                  std::int64_t{1}, INT64_MAX - 1, INT64_MAX}) {
+        const wall_time t = wall_time::at(duration::nanoseconds(ns));
+        sc::state s;
+        s.last_up = t;
+        s.highest.push({t, 3});
+        s.made.push({t, 1, 2});
+        const auto read = read_json<sc::state>(json(s));
+        REQUIRE(read.has_value());
+        CHECK(*read == s);
+    }
+}
+
+TEST_CASE("what no state can be is refused, and where")
+{
+    CHECK(wrong(json::array()) == "the document: expected an object, found an array");
+    CHECK(wrong(json::object()) == "/version: expected a value, found nothing");
+    CHECK(wrong({{"version", 1}}) == "/last_id: expected a value, found nothing");
+    CHECK(wrong_field("version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(read_json<sc::state>(json{{"version", 2}}).error().problem == json_problem::newer);
+    CHECK(wrong_field("version", 0) == "/version: expected version 1 or older, found 0");
+    CHECK(wrong_field("more", 1) == "/more: expected no field of this name, found 1");
+    CHECK(wrong_field("last_id", -1) ==
+          "/last_id: expected a whole number of at most 64 bits, found -1");
+    CHECK(wrong_field("last_up", 5) ==
+          "/last_up: expected a time such as \"2024-02-29T12:00:00.25Z\", found 5");
+    CHECK(wrong_field("last_down", nullptr).starts_with("/last_down: expected a time"));
+    CHECK(wrong_field("warm_at", "2023-02-29T12:00:00Z").starts_with("/warm_at: expected a time"));
+    CHECK(wrong_field("pending", 3) == "/pending: expected an object, found 3");
+    CHECK(wrong_field("last_id", 16) ==
+          "/pending: expected an \"id\" of 1 to \"last_id\", found an object");
+    json j = golden_scaling::state_typical();
+    j["pending"]["id"] = 0;
+    CHECK(wrong(j) == "/pending: expected an \"id\" of 1 to \"last_id\", found an object");
+    j["pending"]["id"] = 17;
+    j["pending"]["to"] = 4;
+    CHECK(wrong(j) == "/pending: expected \"to\" other than \"from\", found an object");
+}
+
+TEST_CASE("lists are in order, and not longer than there is room")
+{
+    CHECK(wrong_field("made", 5) == "/made: expected numbers in base 36, found 5");
+    CHECK(wrong_field("made", "a 1 2 b 3") ==
+          "/made: expected a time and instances in base 36 as entry 1, found \"a 1 2 b 3\"");
+    CHECK(wrong_field("made", "a 1 -2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("made", "a 1 2 ").find("as entry 1") != std::string::npos);
+    CHECK(wrong_field("made", "a  1 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("made", " a 1 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("made", "zzzzzzzzzzzzzz 1 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("made", "a 4w5e11264sgsf 2").find("as entry 0") != std::string::npos);
+    for (const char* other : {"A 1 2", "0a 1 2", "-0 1 2", "a 01 2"}) {
+        CHECK(wrong_field("made", other) ==
+              "/made: expected numbers in base 36 as they are written here, found \"" +
+                  std::string(other) + "\"");
+    }
+    CHECK(wrong_field("made", "b 1 2 a 2 3") == "nothing");  // clocks are set back
+    CHECK(wrong_field("highest", "b 5 a 4") ==
+          "/highest: expected no earlier time as entry 1, found \"b 5 a 4\"");
+    CHECK(wrong_field("highest", "a 5 a 4") == "nothing");
+    CHECK(wrong_field("highest", "a 5 b 5") ==
+          "/highest: expected fewer instances as entry 1, found \"a 5 b 5\"");
+    CHECK(wrong_field("lowest", "a 5 b 6 c 6") ==
+          "/lowest: expected more instances as entry 2, found \"a 5 b 6 c 6\"");
+    CHECK(wrong_field("lowest", "c 5 b 6").find("no earlier time") != std::string::npos);
+    std::string many;
+    for (std::size_t n = 0; n <= sc::state::changes; ++n) many += n == 0 ? "1 2 3" : " 1 2 3";
+    CHECK(wrong_field("made", many).starts_with("/made: expected at most 16 entries, found "));
+}
+
+TEST_CASE("after an error the state is as it was")
+{
+    json bad = golden_scaling::state_full();
+    bad["awake_at"] = "noon";
+    sc::state s = golden_scaling::state_typical();
+    std::optional<json_error> error;
+    read_value(json_place{bad, {}, error}, s);
+    CHECK(error->path == "/awake_at");
+    CHECK(s == golden_scaling::state_typical());
+}
+
+TEST_CASE("a restart changes no decision")
+{
+    const sc::policy p = tests_support::replay_policy();
+    const auto undisturbed = tests_support::replay(p, [](sc::state&) {});
+    std::size_t longest = 0;
+    const auto restarted = tests_support::replay(p, [&](sc::state& s) {
+        const std::string row = json(s).dump();
+        longest = row.size() > longest ? row.size() : longest;
+        const auto read = parse_json<sc::state>(row);
+        REQUIRE(read.has_value());
+        CHECK(*read == s);
+        s = *read;
+    });
+    CHECK(undisturbed == restarted);
+    CHECK(longest < 400);
+}
+
+}  // namespace
+}  // namespace json_scaling_state_test

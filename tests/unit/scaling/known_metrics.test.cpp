@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+#include <array>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/scaling/known_metrics.hpp>
+#include <waybill/scaling/policy.hpp>
+
+namespace known_metrics_test {
+namespace {
+
+namespace sc = waybill::scaling;
+
+sc::policy full()
+{
+    sc::policy p{.up = sc::any_of(sc::mean("orders") > 1, !(sc::highest("age") > 2)),
+                 .down = sc::all_of(sc::mean("orders") < 1,
+                                    sc::at_least_of(1, sc::sum("mails") < 3)),
+                 .targets = {{sc::last("backlog"), 100}}};
+    p.bands.up = {{sc::rate("more") > 1, {.count = 5}}};
+    p.bands.down = {{sc::rate("less") > 1, {.count = 5}}};
+    p.wake = sc::all_of(sc::last("first") > 0);
+    return p;
+}
+
+template <class P, class Names>
+std::string unknown(const P& p, const Names& names)
+{
+    const auto bad = sc::unknown_metric(p, names);
+    return bad ? sc::text(*bad) : "none";
+}
+
+TEST_CASE("each metric once, in the order of the rows")
+{
+    using all = std::vector<std::string_view>;
+    const sc::policy p = full();
+    CHECK(sc::metrics_of(p) ==
+          all{"orders", "age", "more", "mails", "less", "first", "backlog"});
+    const sc::policy nothing;
+    CHECK(sc::metrics_of(nothing) == all{});
+}
+
+TEST_CASE("what nobody measures is named with its place")
+{
+    const sc::policy p = full();
+    std::set<std::string> names{"orders", "age", "more", "mails", "less", "first", "backlog", "x"};
+    CHECK(unknown(p, names) == "none");
+    const auto without = [&](const char* name) {
+        auto some = names;
+        some.erase(name);
+        return sc::unknown_metric(p, some)->path;
+    };
+    CHECK(without("orders") == "/up/any/0/mean");
+    CHECK(without("age") == "/up/any/1/not/highest");
+    CHECK(without("more") == "/bands/up/0/when/rate");
+    CHECK(without("mails") == "/down/all/1/of/0/sum");
+    CHECK(without("less") == "/bands/down/0/when/rate");
+    CHECK(without("first") == "/wake/all/0/last");
+    CHECK(without("backlog") == "/targets/0/last");
+
+    const std::array<std::string_view, 2> few{"age", "order"};
+    CHECK(unknown(p, std::span(few)) ==
+          "/up/any/0/mean: expected a metric that there is (age, order), found \"orders\"");
+    CHECK(unknown(p, std::vector<const char*>()) ==
+          "/up/any/0/mean: expected no metric, as there is none, found \"orders\"");
+}
+
+TEST_CASE("conditions of one's own are not looked into")
+{
+    const auto mine = [](const sc::situation&, std::vector<sc::evidence>&) {
+        return sc::truth::no;
+    };
+    auto p = sc::policy_of(mine, sc::mean("orders") < 1);
+    CHECK(unknown(p, std::vector<std::string>{"orders"}) == "none");
+    CHECK(sc::unknown_metric(p, std::vector<std::string>{"mails"})->path == "/down/mean");
+}
+
+}  // namespace
+}  // namespace known_metrics_test
