@@ -4,8 +4,8 @@
 //
 // A loop that asks after every number whether the next still fits adds one a cycle. Where it is
 // known beforehand that 64 numbers fit together, none of them has to be asked, and a compiler adds
-// four or eight at once. So a block is added up first, and looked into only if it does not fit: by
-// halves, without a branch to guess, until less than eight numbers are left to go through.
+// four or eight at once. So a block is added up first, and only if it does not fit its rows of eight
+// are, and only the numbers of the row that does not fit are gone through.
 //
 // A block adds up in narrow numbers, which is where most of the speed comes from, and a sum could
 // wrap there. The bits of all its numbers tell whether it can: if any has a bit that a sum of 64
@@ -18,6 +18,7 @@
 #define WAYBILL_BATCH_BLOCK_SUMS_HPP
 
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <type_traits>
 
@@ -32,28 +33,85 @@ concept plain_integers =
     countable<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= sizeof(std::uint64_t) &&
     !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
 
-/// The sum of as many numbers, or the largest value where they are not all known to be small.
-/// The two halves go side by side: that is what gcc 12 takes 64-bit numbers together for.
-template <int Count, class N>
-[[nodiscard, gnu::always_inline]] constexpr std::uint64_t block_sum(const N* at,
-                                                                    std::uint64_t small)
-{
+// The sum of a block, and all bits that are set in any of its numbers.
+template <class N>
+struct block {
     using bits = std::make_unsigned_t<N>;
     using wide = std::conditional_t<
         sizeof(N) == 1, std::uint16_t,
         std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
+
     // The largest of which 64 can be added up, and that is not negative.
-    constexpr std::uint64_t known =
+    static constexpr std::uint64_t known =
         lesser(wide(~wide{}) / 64, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
+
     wide sum = 0;
     bits any = 0;
+};
+
+/// Compilers take numbers together here by themselves, where they are narrow very well. The two
+/// halves go side by side: that is what gcc 12 does it for. The loop stays one, as clang 14 would
+/// else unroll it before that with -O3, and add one by one.
+template <int Count, class N>
+[[gnu::always_inline]] constexpr block<N> block_of(const N* at)
+{
+    using bits = typename block<N>::bits;
+    using wide = typename block<N>::wide;
+    block<N> b;
+#pragma GCC unroll 1
     for (int i = 0; i != Count / 2; ++i) {
-        const auto a = static_cast<bits>(at[i]);
-        const auto b = static_cast<bits>(at[i + Count / 2]);
-        sum = static_cast<wide>(sum + static_cast<wide>(wide{a} + wide{b}));
-        any = static_cast<bits>(any | static_cast<bits>(a | b));
+        const auto front = static_cast<bits>(at[i]);
+        const auto back = static_cast<bits>(at[i + Count / 2]);
+        b.sum = static_cast<wide>(b.sum + static_cast<wide>(wide{front} + wide{back}));
+        b.any = static_cast<bits>(b.any | static_cast<bits>(front | back));
     }
-    return any <= lesser(small, known) ? sum : highest_size;
+    return b;
+}
+
+#ifdef __GNUC__
+using lanes [[gnu::vector_size(16)]] = std::uint64_t;
+
+/// The same for numbers of 64 bits, of which a register holds two wherever there is one. Left to
+/// themselves, compilers read numbers twice or wait for the one sum, so here are four. The loop goes
+/// two rounds at once, as one is so short that its speed depends on where it lies; all at once are
+/// taken apart into sums first and bits then, and registers lack for that.
+template <int Count, class N>
+[[gnu::always_inline]] inline block<N> block_of_lanes(const N* at)
+{
+    const auto count = [](lanes& sum, lanes& any, const N* two) {
+        lanes n;
+        std::memcpy(&n, two, sizeof n);
+        sum += n;
+        any |= n;
+    };
+    lanes a{}, b{}, c{}, d{}, any_a{}, any_b{}, any_c{}, any_d{};
+#pragma GCC unroll 2
+    for (int i = 0; i != Count; i += 8) {
+        count(a, any_a, at + i);
+        count(b, any_b, at + i + 2);
+        count(c, any_c, at + i + 4);
+        count(d, any_d, at + i + 6);
+    }
+    const lanes sum = (a + b) + (c + d);
+    const lanes any = (any_a | any_b) | (any_c | any_d);
+    using bits = typename block<N>::bits;
+    return {static_cast<bits>(sum[0] + sum[1]), static_cast<bits>(any[0] | any[1])};
+}
+#endif
+
+/// The sum of as many numbers, or the largest value where they are not all known to be small.
+template <int Count, class N>
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t block_sum(const N* at,
+                                                                    std::uint64_t small)
+{
+    block<N> b;
+#ifdef __GNUC__
+    if (sizeof(N) == 8 && !std::is_constant_evaluated()) b = detail::block_of_lanes<Count>(at);
+    else
+#endif
+        b = detail::block_of<Count>(at);
+    if (b.any > lesser(small, block<N>::known)) [[unlikely]] return highest_size;
+    return b.sum;
 }
 
 /// How far it goes, and what is left then.
@@ -70,21 +128,15 @@ template <class N>
                                           std::uint64_t left)
 {
     while (at != stop) {
-        for (; stop - at >= 64; at += 64) {
-            const std::uint64_t sum = detail::block_sum<64>(at, single);
-            if (sum > left) break;
-            left -= sum;
-        }
-        const auto half = [&]<int Count>(std::integral_constant<int, Count>) {
-            if (stop - at < Count) return;
-            const std::uint64_t sum = detail::block_sum<Count>(at, single);
-            const bool fits = sum <= left;
-            left -= fits ? sum : 0;
-            at += fits ? Count : 0;
+        const auto take = [&]<int Count>(std::integral_constant<int, Count>) {
+            for (; stop - at >= Count; at += Count) {
+                const std::uint64_t sum = detail::block_sum<Count>(at, single);
+                if (sum > left) return;
+                left -= sum;
+            }
         };
-        half(std::integral_constant<int, 32>{});
-        half(std::integral_constant<int, 16>{});
-        half(std::integral_constant<int, 8>{});
+        take(std::integral_constant<int, 64>{});
+        take(std::integral_constant<int, 8>{});
         for (const N* end = stop - at < 64 ? stop : at + 64; at != end; ++at) {
             const std::uint64_t own = as_size(*at);
             if (own > left || own > single) return {at, left};

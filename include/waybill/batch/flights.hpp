@@ -89,10 +89,14 @@ public:
         detail::make_room(spare_, list_.size() + 1);
     }
 
-    flight& add(flight f)
+    /// Filled in where it is: what was just written in bytes is slow to be moved in words.
+    flight& add(std::uint64_t attempt, const batch_sizes& sizes, closed_by closed)
     {
-        list_.push_back(std::move(f));
-        return list_.back();
+        flight& f = list_.emplace_back();
+        f.attempt = attempt;
+        f.sizes = sizes;
+        f.closed = closed;
+        return f;
     }
 
     void drop(const flight& f)

@@ -38,13 +38,23 @@ public:
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
 
     /// An empty one, that looks for items from there on.
-    void begin(std::uint64_t from)
+    void begin(std::uint64_t from, send_items& items)
     {
-        send_draft next;
-        next.parts.swap(parts);
-        next.parts.clear();
-        next.scan = from;
-        *this = std::move(next);
+        items.expect(0);
+        // One by one, as clang 14 moves a whole draft through the stack, byte by byte shifted, and a
+        // processor waits there until all items are written.
+        parts.clear();
+        sizes = {};
+        scan = from;
+        most = unlimited;
+        key = 0;
+        busy = 0;
+        since = {};
+        closed = closed_by::end;
+        full = false;
+        as_far_as_ = {};
+        margin_ = highest_size;
+        sure_end_ = 0;
     }
 
     void close(closed_by why) noexcept
@@ -80,7 +90,7 @@ public:
         bool fits = !alone && fits_for_sure(with, known);
         if (!fits && !alone) {
             look(with, known);
-            fits = known.fits(with);
+            fits = fits_for_sure(with, known) || known.fits(with);
         }
         if (!fits && !empty()) {
             close(closed_by::bytes);
@@ -94,28 +104,31 @@ public:
         return true;
     }
 
-    /// Whether the next item of so many bytes fits for sure, and counting it in if it does. That does
-    /// not show in the draft as yet.
-    [[nodiscard]] bool can_take(std::uint64_t bytes) const noexcept
+    [[nodiscard]] bool looks_ahead() const noexcept { return sure_end_ != 0; }
+
+    /// Where all that was taken shows: how many more may be taken, if their bytes are.
+    [[nodiscard]] std::uint64_t sure_items() const noexcept
     {
-        return sure_items_ != 0 && bytes < sure_bytes_ && sure_bytes_ - bytes >= each_;
-    }
-    void take(std::uint64_t bytes) noexcept
-    {
-        --sure_items_;
-        sure_bytes_ -= bytes + each_;
+        return saturating_sub(sure_end_, scan);
     }
 
-    [[nodiscard]] bool looks_ahead() const noexcept { return looked_items_ != 0; }
-
-    /// Shows in the draft what has been taken.
-    void show() noexcept
+    /// Counts the next item of so many bytes in if it fits for sure. That does not show in the draft
+    /// as yet. What is below zero has the highest bit: so one branch asks for both.
+    [[nodiscard, gnu::always_inline]] bool take(std::uint64_t bytes) noexcept
     {
-        const std::uint64_t items = looked_items_ - sure_items_;
+        const std::uint64_t rest = sure_bytes_ - bytes;
+        if (((rest | bytes) >> 63U) != 0) return false;
+        sure_bytes_ = rest - each_;
+        return true;
+    }
+
+    /// Shows in the draft what has been taken, which is all up to this number.
+    void show(std::uint64_t end) noexcept
+    {
+        if (!looks_ahead() || scan == end) return;
+        const std::uint64_t items = end - scan;
         const std::uint64_t bytes = looked_bytes_ - sure_bytes_ - items * each_;
-        looked_items_ = sure_items_;
         looked_bytes_ = sure_bytes_;
-        if (items == 0) return;
         (exact_ ? sizes.exact : sizes.bodies) += bytes;
         if (!exact_) sizes.guessed += items;
         sizes.items += items;
@@ -124,11 +137,11 @@ public:
     }
 
     /// The same; what fits for sure is to be worked out again.
-    void catch_up() noexcept
+    void catch_up(send_items& items) noexcept
     {
-        show();
-        looked_items_ = sure_items_ = 0;
-        looked_bytes_ = sure_bytes_ = 0;
+        show(items.end());
+        sure_end_ = 0;
+        items.expect(0);
     }
 
     /// Works out how much fits for sure behind the last item. All of them are to be `exact`, or none.
@@ -147,11 +160,9 @@ public:
         sure(known, l, more, bodies);
     }
 
-    /// What was worked out beforehand is no part of the value.
-    friend bool operator==(send_draft a, send_draft b)
+    /// What was worked out beforehand is no part of the value, if all that was taken shows.
+    friend bool operator==(const send_draft& a, const send_draft& b)
     {
-        a.catch_up();
-        b.catch_up();
         return a.parts == b.parts && a.sizes == b.sizes && a.scan == b.scan && a.most == b.most &&
                a.key == b.key && a.since == b.since && a.closed == b.closed && a.full == b.full;
     }
@@ -224,18 +235,16 @@ private:
         // What is too large by itself is never sure.
         bytes = lesser(lesser(bytes, bodies), saturating_sub(known.limit(), l.envelope));
         if (bytes <= each_ || l.single < bytes) return;
-        looked_bytes_ = sure_bytes_ = bytes;
-        looked_items_ = sure_items_ = items;
+        looked_bytes_ = sure_bytes_ = bytes - (each_ == 0 ? 1 : each_);
+        sure_end_ = scan + items;
     }
 
     batch_sizes as_far_as_;                // up to a batch like this
     std::uint64_t margin_ = highest_size;  // this margin is enough
-    // Not side by side: g++ 12 would count both down in one register, and wait for it.
-    std::uint64_t sure_bytes_ = 0;    // so many bytes fit for sure
+    std::uint64_t sure_bytes_ = 0;    // the next item fits for sure with so many; may be below zero
     std::uint64_t each_ = 0;          // if each item takes these beside its own,
-    std::uint64_t sure_items_ = 0;    // in so many items
-    std::uint64_t looked_bytes_ = 0;  // what it was
-    std::uint64_t looked_items_ = 0;  // when the draft was up to date
+    std::uint64_t sure_end_ = 0;      // and has a number below this one
+    std::uint64_t looked_bytes_ = 0;  // what sure_bytes_ was when the draft was up to date
     bool exact_ = false;
 };
 

@@ -80,10 +80,21 @@ public:
     send_item& push(const send_item& like, std::uint64_t bytes)
     {
         make_room();
+        push_expected(like, bytes);
+        return items_[tail_ - 1];
+    }
+
+    /// How many more are pushed by `push_expected`, at most; not more than there is room for.
+    void expect(std::uint64_t more) noexcept
+    {
+        expected_ = tail_ + lesser(more, room_ - tail_);
+    }
+    [[nodiscard]] bool expects() const noexcept { return tail_ < expected_; }
+    void push_expected(const send_item& like, std::uint64_t bytes)
+    {
         send_item& added = items_[tail_++];
         added = like;
         added.bytes = bytes;
-        return added;
     }
 
     /// So that the next `push` does not fail.
@@ -173,6 +184,7 @@ public:
             ++base_;
         }
         if (dead_ <= tail_ / 2) return;
+        expected_ = expected_ < dead_ ? 0 : expected_ - dead_;
         tail_ -= dead_;
         for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[dead_ + i];
         dead_ = 0;
@@ -195,6 +207,7 @@ private:
         std::swap(dead_, o.dead_);
         std::swap(tail_, o.tail_);
         std::swap(room_, o.room_);
+        std::swap(expected_, o.expected_);
         std::swap(base_, o.base_);
     }
 
@@ -214,6 +227,7 @@ private:
     std::size_t dead_ = 0;
     std::size_t tail_ = 0;          // where the next one goes
     std::size_t room_ = 0;          // items_.size(), at hand
+    std::size_t expected_ = 0;      // where tail_ may be without another look
     std::uint64_t base_ = 0;
 };
 

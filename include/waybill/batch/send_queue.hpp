@@ -48,11 +48,12 @@ public:
     /// Whether all items are over.
     [[nodiscard]] bool done() const noexcept { return begin() == end(); }
 
-    /// Whether an item that is queued now would be looked at for the next batch.
-    [[nodiscard]] bool wants_more() const noexcept
+    /// Whether an item that is queued now would be looked at for the next batch. Nothing is looked at
+    /// that was `stopped`, and so nothing ahead.
+    [[nodiscard]] bool wants_more(bool stopped) const noexcept
     {
         if (draft_.looks_ahead()) return true;
-        return !draft_.full && outsized_.empty() && draft_.scan == end();
+        return !stopped && !draft_.full && outsized_.empty() && draft_.scan == end();
     }
 
     /// The first item that the caller is to replace.
@@ -85,14 +86,14 @@ public:
     /// Items below this number wait for no batch to fill.
     void hurry(std::uint64_t below) noexcept
     {
-        draft_.catch_up();
+        draft_.catch_up(items_);
         if (below > hurry_) hurry_ = below;
     }
 
     /// What may fail comes first, also for the draft and the notes that this one item can lead to.
     void push(const queued& q, settlements& notes)
     {
-        draft_.catch_up();
+        draft_.catch_up(items_);
         detail::make_room(draft_.parts);
         detail::make_room(outsized_);
         notes.make_room(1);
@@ -105,10 +106,18 @@ public:
     /// The same, and the draft has grown by it, for an item of which that is clear at a glance.
     [[nodiscard, gnu::always_inline]] bool push_sure(std::uint64_t bytes)
     {
-        if (!draft_.can_take(bytes)) return false;
+        if (!items_.expects() || !draft_.take(bytes)) return false;
+        items_.push_expected(fresh_, bytes);
+        return true;
+    }
+
+    /// The same where a draft lingers: it may go now, so it is to show.
+    [[nodiscard]] bool push_shown(std::uint64_t bytes)
+    {
+        items_.make_room();
+        if (draft_.sure_items() == 0 || !draft_.take(bytes)) return false;
         items_.push(fresh_, bytes);
-        draft_.take(bytes);
-        if (lingers()) draft_.show();  // as it may go now
+        draft_.show(end());
         return true;
     }
 
@@ -116,7 +125,7 @@ public:
     /// is over at once.
     void extend(const calibration& known, steady_time now, settlements& notes)
     {
-        draft_.catch_up();
+        draft_.catch_up(items_);
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
             send_item& i = items_[draft_.scan];
             if (i.kind == state::outsized) break;
@@ -150,6 +159,7 @@ public:
         const bool waits = !draft_.empty() && !hurries() && draft_.scan == end();
         if (waits && !ordered_ && !one_key_) {
             draft_.look_ahead(known, limits_, fresh_.size == send_item::known::exact);
+            if (!lingers()) items_.expect(draft_.sure_items());
         }
         trim();
     }
@@ -157,7 +167,7 @@ public:
     /// Something was learnt: the draft may take more. False if it is too large now.
     [[nodiscard]] bool refit(const calibration& known, steady_time now, settlements& notes)
     {
-        draft_.catch_up();
+        draft_.catch_up(items_);
         if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return false;
         draft_.reopen(limits_);
         extend(known, now, notes);
@@ -168,9 +178,9 @@ public:
     /// was waiting to fill has waited since it began.
     void recut(const calibration& known, steady_time now, settlements& notes)
     {
-        draft_.catch_up();
+        draft_.catch_up(items_);
         const steady_time since = draft_.empty() ? now : draft_.since;
-        draft_.begin(begin());
+        draft_.begin(begin(), items_);
         extend(known, now, notes);
         if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
     }
@@ -184,7 +194,7 @@ public:
             items_.for_each(draft_.parts, [this](send_item& i) { keys_[i.key].away = true; });
         }
         buffer.swap(draft_.parts);
-        draft_.begin(draft_.scan);
+        draft_.begin(draft_.scan, items_);
         return buffer;
     }
 
@@ -280,7 +290,7 @@ public:
     /// Ends all that wait, where what is on its way is marked as `away`.
     void end_waiting(settlements& notes)
     {
-        draft_.begin(begin());
+        draft_.begin(begin(), items_);
         outsized_.clear();
         for (; draft_.scan != end(); ++draft_.scan) {
             const state s = items_[draft_.scan].kind;
@@ -304,7 +314,10 @@ public:
 
     friend bool operator==(const send_queue& a, const send_queue& b)
     {
-        return a.items_ == b.items_ && a.draft_ == b.draft_ && a.keys_ == b.keys_ &&
+        send_draft x = a.draft_, y = b.draft_;
+        x.show(a.end());
+        y.show(b.end());
+        return a.items_ == b.items_ && x == y && a.keys_ == b.keys_ &&
                a.outsized_ == b.outsized_ && a.hurry_ == b.hurry_ && a.limits_ == b.limits_ &&
                a.linger_ == b.linger_ && a.trials_ == b.trials_;
     }

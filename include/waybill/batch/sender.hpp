@@ -100,7 +100,6 @@ public:
     [[gnu::always_inline]] heard on(const queued& q, steady_time now)
     {
         if (!queue_.push_sure(q.bytes)) push(q, now);
-        else if (queue_.lingers()) ++attempts_;  // who was told of the draft has an old one
         return heard::taken;
     }
 
@@ -253,7 +252,7 @@ public:
     /// Where the open input began, if one is open.
     [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
     /// Whether more items, queued now, would travel with the next batch.
-    [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more() && !stopped_; }
+    [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more(stopped_); }
     /// Whether nothing more is to be sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
     /// Nothing waits, is on its way or is to be settled.
@@ -278,6 +277,8 @@ private:
 
     void push(queued q, steady_time now)
     {
+        // Who was told of the draft has an old one.
+        if (queue_.lingers() && queue_.push_shown(q.bytes)) return void(++attempts_);
         queue_.push(q, settlements_);
         cut(now, cutting::on);
     }
@@ -338,11 +339,10 @@ private:
         if (!is_head(attempt)) return nullptr;
         flights_.make_room();
         std::vector<run> buffer = flights_.buffer();
-        flight f{.attempt = attempts_++, .sizes = queue_.head().sizes, .closed = queue_.closed()};
+        flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed());
         f.parts = queue_.take_head(std::move(buffer));
-        flight& added = flights_.add(std::move(f));
         cut(now, cutting::on, false);
-        return &added;
+        return &f;
     }
 
     /// Ends a flight. Where items came back or a key is free again, the draft is cut anew.
