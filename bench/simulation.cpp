@@ -12,14 +12,16 @@
 //
 //   --seeds N      so many seeds, from 1 on; 5 unless said
 //   --scenario Sx  only this one; can be given several times, as can the next
-//   --evidence X   only our sender with R, H, N, N+A, H+A or E; or `peers`, the others
+//   --evidence X   only our sender with R, H, N, N+A, H+A, H+K, N+A+K or E; or `peers`, the others
 //   --all          also every scenario by itself, with its counts
 //   --check        only our sender, held against its targets; 1 where the median misses one
 //   --trace        also every send of ours, as it goes
 //   --json FILE    also there, with the figures of each seed
 //
 // Evidence: R a refusal and no more, H the size of each message of a refused batch, N the batch's
-// size and the limit in a refusal, A the size of accepted batches, E exact sizes from the start.
+// size and the limit in a refusal, A the size of accepted batches, E exact sizes from the start; K
+// that the caller can tell the two kinds of message in S8 apart and makes a rough guess of how many
+// bytes more one has, as part of the size that he states. No other scenario has kinds.
 // The program ends with 1 where anything was lost, doubled without an unanswered send to excuse it,
 // settled wrongly or out of order, whoever sent it; such a row has a `!`.
 
@@ -36,6 +38,7 @@
 #include <vector>
 
 #include "simulation/broker.hpp"
+#include "simulation/kinds.hpp"
 #include "simulation/ours.hpp"
 #include "simulation/peers.hpp"
 #include "simulation/report.hpp"
@@ -70,6 +73,8 @@ std::vector<contestant> all_contestants()
         our_sender("N", {.numbers = true}),
         our_sender("N+A", {.numbers = true, .actual = true}),
         our_sender("H+A", {.headers = true, .actual = true}),
+        our_sender("H+K", {.headers = true, .kind = rough_guess}),
+        our_sender("N+A+K", {.numbers = true, .actual = true, .kind = rough_guess}),
         our_sender("E", {.exact = true}),
         peer<article>("article", "H"),
         peer<recut>("recut", "H"),
@@ -121,6 +126,28 @@ tally run(const scenario& s, const contestant& c, bool shared, bool trace)
     return sum;
 }
 
+/// S8 with kinds told, by the guess of how much larger the one is.
+std::vector<row> run_guesses(const options& o)
+{
+    std::vector<row> rows;
+    for (const std::uint64_t guess : guesses) {
+        for (const contestant& c : {our_sender("R+K", {.kind = guess}),
+                                    our_sender("H+K", {.headers = true, .kind = guess}),
+                                    our_sender("N+K", {.numbers = true, .kind = guess}),
+                                    our_sender("N+A+K", {.numbers = true, .actual = true,
+                                                         .kind = guess})}) {
+            rows.push_back({c.name, c.sees, {}, "kinds guessed at " + std::to_string(guess)});
+            for (std::uint64_t seed = 1; seed <= o.seeds; ++seed) {
+                const scenario s = make_scenario(8, seed);
+                tally t = run(s, c, false, false);
+                t.optimum = optimum(s);
+                rows.back().by_scenario[8].push_back(t);
+            }
+        }
+    }
+    return rows;
+}
+
 int run_all(const options& o)
 {
     std::vector<contestant> contestants;
@@ -154,7 +181,11 @@ int run_all(const options& o)
         }
     }
 
+    std::vector<row> guessed;
+    if (!o.check && o.sees.empty() && o.wants(8)) guessed = run_guesses(o);
+
     bool good = true;
+    for (const row& r : guessed) good = good && r.sound();
     for (const row& r : own) good = good && r.sound();
     for (const row& r : shared) good = good && r.sound();
 
@@ -165,9 +196,10 @@ int run_all(const options& o)
     print_overview(own);
     if (o.all) print_details(own);
     if (!shared.empty()) print_shared(own, shared);
+    if (!guessed.empty()) print_guesses(guessed);
     if (!good) std::puts("\nmessages were lost, doubled, settled wrongly or out of order: see !");
     if (o.check) good = print_targets(own) && good;
-    if (o.json && !json_file(o.json).write(own, shared)) {
+    if (o.json && !json_file(o.json).write(own, shared, guessed)) {
         std::fprintf(stderr, "cannot write %s\n", o.json);
         good = false;
     }
@@ -219,7 +251,7 @@ int main(int argc, char** argv)
     if (!simulation::read(argc, argv, o)) {
         std::fputs(
             "usage: simulation [--seeds N] [--scenario S1..S12]... [--all] [--check] [--trace]\n"
-            "                  [--evidence R|H|N|N+A|H+A|E|peers]... [--json FILE]\n",
+            "                  [--evidence R|H|N|N+A|H+A|H+K|N+A+K|E|peers]... [--json FILE]\n",
             stderr);
         return 2;
     }

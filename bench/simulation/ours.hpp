@@ -24,6 +24,8 @@ struct evidence {
     bool numbers = false;  // N: the batch's size and the limit, in a refusal
     bool actual = false;   // A: the size of an accepted batch
     bool exact = false;    // E: all sizes from the start, and the limit
+    // K: the caller knows a kind of message by sight, and guesses that it has so many bytes more.
+    std::uint64_t kind = 0;
 };
 
 class ours final : public algorithm {
@@ -43,7 +45,7 @@ public:
         first_ = first - sender_->end();
         for (std::size_t i = first; i != last; ++i) {
             const message& m = s.messages[i];
-            sender_->on(waybill::queued{see_.exact ? m.size : m.body}, now_);
+            sender_->on(waybill::queued{seen(m)}, now_);
         }
         sender_->on(waybill::flushed{}, now_);
         for (bool going = true; going;) {
@@ -57,6 +59,13 @@ public:
     }
 
 private:
+    /// The size function of a user.
+    [[nodiscard]] std::uint64_t seen(const message& m) const
+    {
+        if (see_.exact) return m.size;
+        return m.body + (m.traced ? see_.kind : 0);
+    }
+
     [[nodiscard]] waybill::sender started_with(std::uint64_t limit) const
     {
         const waybill::send_policy policy{

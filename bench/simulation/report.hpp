@@ -67,6 +67,7 @@ struct row {
     std::string name;
     std::string sees;
     std::map<std::size_t, std::vector<tally>> by_scenario;
+    std::string note{};  // what else is to be known about it
 
     [[nodiscard]] bool ran(std::size_t number) const { return by_scenario.count(number) != 0; }
 
@@ -232,7 +233,8 @@ public:
     }
 
     /// False where it could not be written.
-    [[nodiscard]] bool write(const std::vector<row>& own, const std::vector<row>& shared)
+    [[nodiscard]] bool write(const std::vector<row>& own, const std::vector<row>& shared,
+                             const std::vector<row>& guessed)
     {
         if (!file_) return false;
         std::fputs("[", file_);
@@ -244,6 +246,7 @@ public:
             if (f.count("mean") != 0) object(r, "S1-S8", f);
         }
         for (const row& r : shared) object(r, "S11 shared", r.of(11));
+        for (const row& r : guessed) object(r, "S8, " + r.note, r.of(8));
         std::fputs("\n]\n", file_);
         return std::fflush(file_) == 0 && std::ferror(file_) == 0;
     }

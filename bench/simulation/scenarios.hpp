@@ -70,6 +70,7 @@ struct message {
     std::uint32_t body = 0;
     std::uint32_t size = 0;
     std::int32_t header = 0;
+    bool traced = false;  // of the kind with large headers, where the caller knows kinds
 };
 
 /// Messages for one destination.
@@ -134,7 +135,10 @@ inline message drawn(std::size_t number, std::size_t i, splitmix64& dice)
         case 7: return plain(dice.integer(50, 500), i < how_many / 2 ? 54 : 250);
         case 8: {
             const std::uint64_t body = dice.integer(50, 500);
-            return plain(body, dice.fraction() < 0.05 ? 3'000 : 60);
+            const bool traced = dice.fraction() < 0.05;
+            message m = plain(body, traced ? 3'000 : 60);
+            m.traced = traced;
+            return m;
         }
         case 9: {
             const std::uint64_t body = dice.integer(50, 500);

@@ -19,6 +19,7 @@ namespace sender_modes_enumeration {
 
 using namespace waybill;
 using send_schedules::enumeration;
+using send_schedules::hearing;
 using send_schedules::holds;
 using send_schedules::plan;
 using send_schedules::policy_of;
@@ -266,7 +267,7 @@ private:
 template <wrong W>
 std::string caught(plan p)
 {
-    p.noise = false;
+    p.noise = hearing::answers;
     enumeration<mutant<W>> e(p);
     e.run();
     return e.broken.empty() ? std::string() : e.broken.front();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/send_said.hpp>
 
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/sender.hpp>
@@ -19,6 +20,10 @@ namespace sender_test {
 
 using namespace waybill;
 using namespace std::chrono_literals;
+using send_said::items;
+using send_said::numbers;
+using send_said::sending;
+using send_said::settle_all;
 
 namespace {
 
@@ -39,42 +44,11 @@ sender with(const limits& l, std::vector<std::uint64_t> sizes, std::uint32_t in_
     return s;
 }
 
-std::vector<std::uint64_t> items(const runs& all)
-{
-    std::vector<std::uint64_t> n;
-    for (const run& r : all) {
-        for (std::uint64_t i = r.first; i != r.end(); ++i) n.push_back(i);
-    }
-    return n;
-}
-
-using numbers = std::vector<std::uint64_t>;
-
-// What is to be sent now; an empty list if nothing is.
-numbers sending(const sender& s, steady_time now = at(0))
-{
-    const auto a = s.next(now);
-    const auto* send = std::get_if<act::send>(&a);
-    return send ? items(send->items) : numbers{};
-}
-
 std::optional<steady_time> waiting(const sender& s, steady_time now = at(0))
 {
     const auto a = s.next(now);
     const auto* w = std::get_if<act::wait>(&a);
     return w ? std::optional(w->until) : std::nullopt;
-}
-
-std::vector<act::settle> settle_all(sender& s)
-{
-    std::vector<act::settle> all;
-    for (;;) {
-        const auto a = s.next(at(0));
-        const auto* x = std::get_if<act::settle>(&a);
-        if (!x) return all;
-        all.push_back(*x);
-        CHECK(s.on(settled{x->items}, at(0)) == heard::taken);
-    }
 }
 
 bool idle(const sender& s, steady_time now = at(0))

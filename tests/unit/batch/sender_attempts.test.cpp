@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/send_said.hpp>
 
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/sender.hpp>
@@ -14,6 +15,8 @@
 namespace sender_attempts_test {
 
 using namespace waybill;
+using send_said::numbers;
+using send_said::settle_all;
 
 namespace {
 
@@ -21,8 +24,6 @@ constexpr steady_time at(std::int64_t ms)
 {
     return steady_time::at(duration::milliseconds(ms));
 }
-
-using numbers = std::vector<std::uint64_t>;
 
 struct sending {
     std::uint64_t attempt = unlimited;
@@ -32,26 +33,7 @@ struct sending {
 // What is to be sent now; no items if nothing is.
 sending asked(const sender& s, steady_time now = at(0))
 {
-    const auto a = s.next(now);
-    const auto* send = std::get_if<act::send>(&a);
-    if (!send) return {};
-    sending x{.attempt = send->attempt};
-    for (const run& r : send->items) {
-        for (std::uint64_t n = r.first; n != r.end(); ++n) x.items.push_back(n);
-    }
-    return x;
-}
-
-std::vector<act::settle> settle_all(sender& s)
-{
-    std::vector<act::settle> all;
-    for (;;) {
-        const auto a = s.next(at(0));
-        const auto* x = std::get_if<act::settle>(&a);
-        if (!x) return all;
-        all.push_back(*x);
-        CHECK(s.on(settled{x->items}, at(0)) == heard::taken);
-    }
+    return {send_said::attempt(s, now), send_said::sending(s, now)};
 }
 
 }  // namespace

@@ -6,12 +6,16 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/send_said.hpp>
 
 #include <waybill/batch/sender.hpp>
 
 namespace sender_keys_test {
 
 using namespace waybill;
+using send_said::attempt;
+using send_said::numbers;
+using send_said::sending;
 
 namespace {
 
@@ -19,8 +23,6 @@ constexpr steady_time at(std::int64_t ms)
 {
     return steady_time::at(duration::milliseconds(ms));
 }
-
-using numbers = std::vector<std::uint64_t>;
 
 struct sized {
     std::uint64_t key = 0;
@@ -42,25 +44,6 @@ send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
                       .pauses = {.base = duration::milliseconds(100), .spread = jitter::none}}};
 }
 
-numbers sending(const sender& s, steady_time now = at(0))
-{
-    const auto a = s.next(now);
-    numbers n;
-    if (const auto* send = std::get_if<act::send>(&a)) {
-        for (const run& r : send->items) {
-            for (std::uint64_t i = r.first; i != r.end(); ++i) n.push_back(i);
-        }
-    }
-    return n;
-}
-
-std::uint64_t attempt(const sender& s, steady_time now = at(0))
-{
-    const auto a = s.next(now);
-    const auto* send = std::get_if<act::send>(&a);
-    return send ? send->attempt : unlimited;
-}
-
 std::uint64_t start(sender& s, steady_time now = at(0))
 {
     const std::uint64_t n = attempt(s, now);
@@ -77,15 +60,12 @@ struct ending {
 std::vector<ending> settle_all(sender& s)
 {
     std::vector<ending> all;
-    for (;;) {
-        const auto a = s.next(at(0));
-        const auto* x = std::get_if<act::settle>(&a);
-        if (!x) return all;
-        for (std::uint64_t n = x->items.first; n != x->items.end(); ++n) {
-            all.push_back({n, x->outcome});
+    for (const act::settle& x : send_said::settle_all(s)) {
+        for (std::uint64_t n = x.items.first; n != x.items.end(); ++n) {
+            all.push_back({n, x.outcome});
         }
-        CHECK(s.on(settled{run(x->items)}, at(0)) == heard::taken);
     }
+    return all;
 }
 
 constexpr item_outcome accepted_ = item_outcome::accepted;

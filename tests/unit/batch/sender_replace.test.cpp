@@ -5,18 +5,20 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/send_said.hpp>
 
 #include <waybill/batch/sender.hpp>
 
 namespace sender_replace_test {
 
 using namespace waybill;
+using send_said::attempt;
+using send_said::numbers;
+using send_said::sending;
 
 namespace {
 
 const steady_time now{};
-
-using numbers = std::vector<std::uint64_t>;
 
 sender with(when_too_large how, const std::vector<std::uint64_t>& sizes, limits l = {.bytes = 100})
 {
@@ -24,25 +26,6 @@ sender with(when_too_large how, const std::vector<std::uint64_t>& sizes, limits 
     for (const std::uint64_t n : sizes) s.on(queued(n), now);
     s.on(flushed{}, now);
     return s;
-}
-
-numbers sending(const sender& s)
-{
-    const auto a = s.next(now);
-    numbers n;
-    if (const auto* send = std::get_if<act::send>(&a)) {
-        for (const run& r : send->items) {
-            for (std::uint64_t i = r.first; i != r.end(); ++i) n.push_back(i);
-        }
-    }
-    return n;
-}
-
-std::uint64_t attempt(const sender& s)
-{
-    const auto a = s.next(now);
-    const auto* send = std::get_if<act::send>(&a);
-    return send ? send->attempt : unlimited;
 }
 
 act::replace asked(const sender& s)

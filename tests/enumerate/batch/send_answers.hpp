@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// send_answers: what a broker may answer, and how a small schedule of a sender is planned.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_ANSWERS_HPP
+#define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_ANSWERS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <support/send_audit.hpp>
+
+#include <waybill/batch/sender.hpp>
+
+namespace send_schedules {
+
+using namespace waybill;
+using send_audit::audit;
+using send_audit::event;
+
+// An answer and what its spans look at.
+struct answer {
+    event what;
+    std::vector<entry_fault> entries;
+    std::vector<std::uint64_t> sizes;
+    std::string name;
+
+    [[nodiscard]] event on(std::uint64_t attempt) const
+    {
+        event e = what;
+        std::visit([&](auto& x) { x.attempt = attempt; }, e);
+        if (partial* p = std::get_if<partial>(&e)) p->failed = entries;
+        if (refused* r = std::get_if<refused>(&e)) r->item_sizes = sizes;
+        return e;
+    }
+};
+
+/// What a sender hears beside answers: what is late, never was or contradicts itself.
+enum class hearing : std::uint8_t { answers, noise, all_noise };
+
+struct plan {
+    const char* name = "";
+    send_policy policy{};
+    std::vector<std::uint64_t> sizes{};
+    std::vector<std::uint64_t> keys{};          // none: all of key 0
+    std::vector<std::uint64_t> replacements{};  // sizes that may come in the place of an item
+    bool streaming = false;  // items come when the enumeration says so, else all at once
+    bool stops = false;      // it may be stopped at every step
+    int wide = 0;            // so many answers are any answer; -1: all
+    int narrow = 0;          // so many more are one of a few; what comes then is accepted
+    hearing noise = hearing::all_noise;
+    bool at_once = true;     // an answer may come without `started`
+    int resumes = 0;         // so many keys may be resumed
+    int throttles = -1;      // so often it may be throttled; -1: as long as there are answers
+    bool canonical = true;   // worlds that differ in names alone are one
+    bool numbers = true;     // an answer may come with numbers
+};
+
+inline const std::vector<answer>& wide_answers(std::size_t items)
+{
+    static std::vector<std::vector<answer>> all(8);
+    std::vector<answer>& a = all[items];
+    if (!a.empty()) return a;
+    const auto add = [&](event e, std::string name) {
+        a.push_back({std::move(e), {}, {}, std::move(name)});
+    };
+    add(accepted{}, "accepted");
+    add(accepted{.actual = 11 * items}, "accepted, with its size");
+    add(refused{}, "refused");
+    add(refused{.actual = 40, .limit = 25}, "refused, with numbers");
+    add(refused{.actual = 0, .limit = 0}, "refused, with zeros");
+    add(refused{.actual = 3, .limit = unlimited}, "refused, with lies");
+    a.push_back({refused{.actual = 12 * items},
+                 {},
+                 std::vector<std::uint64_t>(items, 12),
+                 "refused, with all sizes"});
+    a.push_back(
+        {refused{}, {}, std::vector<std::uint64_t>(items, unlimited), "refused, with wild sizes"});
+    for (std::uint64_t some = 1; some < (std::uint64_t{1} << items); ++some) {
+        for (const fault_class how :
+             {fault_class::transient, fault_class::permanent, fault_class::infrastructure,
+              fault_class::ownership_lost, fault_class::cancelled, fault_class::none}) {
+            std::vector<entry_fault> entries;
+            for (std::uint64_t i = 0; i != items; ++i) {
+                if ((some >> i) % 2 != 0) entries.push_back({i, how});
+            }
+            entries.push_back(entries.front());  // told twice
+            a.push_back(
+                {partial{},
+                 entries,
+                 {},
+                 "all but " + std::to_string(some) + " " + std::string(waybill::name(how))});
+        }
+        std::vector<entry_fault> mixed;  // the others for good
+        for (std::uint64_t i = 0; i != items; ++i) {
+            mixed.push_back(
+                {i, (some >> i) % 2 != 0 ? fault_class::transient : fault_class::permanent});
+        }
+        a.push_back({partial{}, mixed, {}, "none, " + std::to_string(some) + " for now"});
+    }
+    add(partial{}, "all but none");
+    add(throttled{}, "throttled");
+    add(throttled{.retry_after = duration::seconds(5), .draw = 0.0}, "throttled for long");
+    for (const fault_class how :
+         {fault_class::transient, fault_class::permanent, fault_class::infrastructure,
+          fault_class::ownership_lost, fault_class::cancelled}) {
+        add(failed{.how = how}, "failed " + std::string(waybill::name(how)));
+    }
+    add(unknown{}, "unknown");
+    return a;
+}
+
+inline const std::vector<answer>& narrow_answers(std::size_t items)
+{
+    static std::vector<std::vector<answer>> all(8);
+    std::vector<answer>& a = all[items];
+    if (!a.empty()) return a;
+    a.push_back({accepted{}, {}, {}, "accepted"});
+    a.push_back({refused{}, {}, {}, "refused"});
+    a.push_back({partial{}, {{items - 1, fault_class::transient}}, {}, "all but the last"});
+    a.push_back({partial{}, {{0, fault_class::permanent}}, {}, "all but the first"});
+    a.push_back({failed{.how = fault_class::transient}, {}, {}, "failed"});
+    a.push_back({unknown{}, {}, {}, "unknown"});
+    return a;
+}
+
+inline const std::vector<answer>& plain_answers(std::size_t items)
+{
+    static std::vector<std::vector<answer>> all(8);
+    std::vector<answer>& a = all[items];
+    if (!a.empty()) return a;
+    for (const answer& x : wide_answers(items)) {
+        const auto* yes = std::get_if<accepted>(&x.what);
+        const auto* no = std::get_if<refused>(&x.what);
+        if ((yes && yes->actual) || (no && (no->actual || !x.sizes.empty()))) continue;
+        a.push_back(x);
+    }
+    return a;
+}
+
+inline send_policy policy_of(std::uint32_t in_flight, when_unknown u = when_unknown::repeat)
+{
+    send_policy p{
+        .limit = {.bytes = 35, .items = 3, .single = 30}, .in_flight = in_flight, .on_unknown = u};
+    p.retry = {.most = 2, .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}};
+    return p;
+}
+
+}  // namespace send_schedules
+
+#endif  // WAYBILL_TESTS_ENUMERATE_BATCH_SEND_ANSWERS_HPP

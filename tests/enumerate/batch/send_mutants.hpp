@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// send_mutants: senders that are wrong on purpose. Each changes what the real one hears or says.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_MUTANTS_HPP
+#define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_MUTANTS_HPP
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include <waybill/batch/sender.hpp>
+
+namespace send_mutants {
+
+using namespace waybill;
+
+enum class wrong {
+    cuts_unknown_anew,
+    repeats_what_arrived,
+    takes_partial_for_all,
+    does_not_shrink,
+    settles_twice,
+    fails_the_refused,
+    does_not_stop,
+    sends_too_many_at_a_time,
+    takes_one_item_too_many,
+    takes_ten_bytes_too_many,
+    takes_unknown_for_accepted,
+    does_not_rest,
+    hears_what_is_late,
+    changes_its_mind,
+    forgets_an_item,
+    fails_neighbours,
+    loses_one_of_six,
+    none,
+};
+
+template <wrong W>
+class mutant {
+public:
+    using action = sender::action;
+
+    explicit mutant(send_policy p) : s_((spoil(p), p)) {}
+
+    [[nodiscard]] action next(steady_time now) const
+    {
+        if (W == wrong::changes_its_mind && asked_++ % 2 == 1) return act::idle{};
+        return s_.next(now);
+    }
+    template <class E>
+    heard on(const E& e, steady_time now)
+    {
+        if constexpr (W == wrong::cuts_unknown_anew && std::is_same_v<E, unknown>) {
+            return s_.on(throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::repeats_what_arrived && std::is_same_v<E, accepted>) {
+            return s_.on(unknown{e.attempt}, now);
+        } else if constexpr (W == wrong::takes_partial_for_all && std::is_same_v<E, partial>) {
+            return s_.on(accepted{e.attempt}, now);
+        } else if constexpr (W == wrong::does_not_shrink && std::is_same_v<E, refused>) {
+            return s_.on(throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::settles_twice && std::is_same_v<E, settled>) {
+            if (!once_ && e.items.first != 77) return once_ = true, heard::taken;
+            return s_.on(e, now);
+        } else if constexpr (W == wrong::fails_the_refused && std::is_same_v<E, refused>) {
+            if (e.item_sizes.empty()) return s_.on(failed{e.attempt, fault_class::permanent}, now);
+            return s_.on(e, now);
+        } else if constexpr (W == wrong::does_not_stop && std::is_same_v<E, stopped>) {
+            return s_.on(flushed{}, now);
+        } else if constexpr (W == wrong::takes_unknown_for_accepted && std::is_same_v<E, unknown>) {
+            return s_.on(accepted{e.attempt}, now);
+        } else if constexpr (W == wrong::does_not_rest && std::is_same_v<E, throttled>) {
+            return s_.on(throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::hears_what_is_late && std::is_same_v<E, accepted>) {
+            const heard h = s_.on(e, now);
+            if (h == heard::late) s_.on(stopped{}, now);
+            return h;
+        } else if constexpr (W == wrong::forgets_an_item && std::is_same_v<E, queued>) {
+            if (s_.end() == 2) return heard::taken;
+            return s_.on(e, now);
+        } else if constexpr (W == wrong::fails_neighbours && std::is_same_v<E, partial>) {
+            if (e.failed.empty() || e.failed.front().how != fault_class::transient) {
+                return s_.on(e, now);
+            }
+            return s_.on(failed{e.attempt, fault_class::transient}, now);
+        } else if constexpr (W == wrong::loses_one_of_six && std::is_same_v<E, partial>) {
+            // Of the last three, with another batch in flight, and for one reason alone.
+            const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
+            if (late && !e.failed.empty() && e.failed.front().how == fault_class::infrastructure) {
+                return s_.on(accepted{e.attempt}, now);
+            }
+            return s_.on(e, now);
+        } else {
+            return s_.on(e, now);
+        }
+    }
+    [[nodiscard]] sender& inside() { return s_; }
+    [[nodiscard]] bool finished() const { return s_.finished(); }
+    [[nodiscard]] std::uint64_t end() const { return s_.end(); }
+    [[nodiscard]] std::uint64_t first_open() const { return s_.first_open(); }
+    friend bool operator==(const mutant& a, const mutant& b) { return a.s_ == b.s_; }
+
+private:
+    static void spoil(send_policy& p)
+    {
+        if (W == wrong::sends_too_many_at_a_time) ++p.in_flight;
+        if (W == wrong::takes_one_item_too_many) ++p.limit.items;
+        if (W == wrong::takes_ten_bytes_too_many) p.limit.bytes += 10;
+    }
+
+    sender s_;
+    bool once_ = false;
+    mutable std::uint64_t asked_ = 0;
+};
+
+}  // namespace send_mutants
+
+#endif  // WAYBILL_TESTS_ENUMERATE_BATCH_SEND_MUTANTS_HPP

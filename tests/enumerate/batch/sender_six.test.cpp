@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// Every schedule of up to six items with up to two attempts in flight, in which each answer is any
+// answer from the first to the last. There are more of them than can be walked one by one; the
+// worlds that they lead through are few enough.
+//
+// "Any answer" is each that there is without numbers: partial ones with each set of entries and
+// each reason. Sizes and limits that a broker tells (lies among them) make no two senders alike
+// that heard different ones, so they are among the answers where fewer worlds are met: with one
+// attempt in flight, with batches of one, and with three items. A broker may throttle for ever; it
+// does as often as is said.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <enumerate/batch/send_mutants.hpp>
+#include <enumerate/batch/send_schedules.hpp>
+#include <support/sanitized.hpp>
+
+namespace sender_six_enumeration {
+
+using namespace waybill;
+using send_mutants::mutant;
+using send_mutants::wrong;
+using send_schedules::enumeration;
+using send_schedules::hearing;
+using send_schedules::holds;
+using send_schedules::plan;
+using send_schedules::policy_of;
+
+namespace {
+
+plan any_answers(const char* name, std::size_t items, std::uint64_t a_batch,
+                 std::uint32_t in_flight)
+{
+    plan p{.name = name, .policy = policy_of(in_flight), .wide = -1, .noise = hearing::noise,
+           .at_once = false, .throttles = 0, .numbers = false};
+    p.policy.limit.items = a_batch;
+    p.policy.limit.bytes = 10 * a_batch + 5;
+    p.policy.exact_sizes = true;
+    p.policy.retry.pauses.factor = 1;
+    p.sizes.assign(items, 10);
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("sender: six items, two in flight, any answers to the end")
+{
+    holds(any_answers("six in twos, any answers", 6, 2, 2), 1'000'000'000'000'000'000);
+    plan p = any_answers("six in threes, any answers", 6, 3, 2);
+    p.policy.retry.pauses.base = {};
+    p.noise = hearing::answers;
+    holds(p, 1'000'000'000'000'000'000);
+    p = any_answers("six, one by one, any answers and any numbers", 6, 1, 2);
+    p.throttles = 2;
+    p.numbers = true;
+    holds(p, 1'000'000'000'000'000'000);
+}
+
+TEST_CASE("sender: six items, one in flight, any answers and any numbers to the end")
+{
+    plan p = any_answers("six in one batch, any answers and any numbers", 6, 6, 1);
+    p.numbers = true;
+    p.noise = hearing::answers;
+    holds(p, 1'000'000'000'000);
+    p = any_answers("six in threes, any answers and any numbers", 6, 3, 1);
+    p.numbers = true;
+    holds(p, 1'000'000'000'000);
+}
+
+TEST_CASE("sender: fewer items, two in flight, any answers to the end, and what else there is")
+{
+    plan p = any_answers("five in twos, throttled", 5, 2, 2);
+    p.throttles = 1;
+    p.noise = hearing::answers;
+    holds(p, 1'000'000'000'000'000);
+    p = any_answers("four in twos, throttled, stopped", 4, 2, 2);
+    p.throttles = 1;
+    p.stops = true;
+    holds(p, 1'000'000'000'000);
+    p = any_answers("four in twos, headers to be learnt", 4, 2, 2);
+    p.policy.exact_sizes = false;
+    p.noise = hearing::noise;
+    holds(p, 1'000'000'000'000);
+    p = any_answers("three in twos, any numbers, headers to be learnt", 3, 2, 2);
+    p.policy.exact_sizes = false;
+    p.policy.retry.pauses.base = {};
+    p.numbers = true;
+    holds(p, 1'000'000'000);
+}
+
+// That numbers of attempts are names, and time is relative, is what the form of a world takes for
+// granted. So where it can be done without, it makes no difference.
+TEST_CASE("sender: worlds that differ in names alone lead to as many schedules")
+{
+    for (const bool stops : {false, true}) {
+        plan p = any_answers("names", 3, 2, 2);
+        p.stops = stops;
+        p.throttles = stops ? 1 : 0;
+        if (stops) p.sizes.pop_back();
+        if (tests_support::sanitized) p.wide = 2;
+        enumeration<sender> merged(p);
+        merged.run();
+        p.canonical = false;
+        p.noise = hearing::answers;
+        enumeration<sender> apart(p);
+        apart.run();
+        MESSAGE(apart.schedules.text(), " schedules, ", merged.worlds, " worlds for ",
+                apart.worlds);
+        CHECK(apart.broken.empty());
+        CHECK(merged.schedules == apart.schedules);
+        CHECK(merged.most_sends == apart.most_sends);
+        CHECK(merged.worlds < apart.worlds);
+    }
+}
+
+namespace {
+
+template <wrong W>
+std::string caught_with_six()
+{
+    plan p = any_answers("six", 6, 2, 2);
+    p.noise = hearing::answers;
+    p.throttles = W == wrong::does_not_rest ? 1 : 0;
+    enumeration<mutant<W>> e(p);
+    e.run();
+    MESSAGE(e.edges, " steps");
+    return e.broken.empty() ? std::string() : e.broken.front();
+}
+
+}  // namespace
+
+TEST_CASE("sender: what is wrong on purpose is caught with six items, too")
+{
+    const auto by = [](const std::string& how, const char* promise) {
+        MESSAGE(how);
+        CHECK(how.rfind(promise, 0) == 0);
+    };
+    by(caught_with_six<wrong::cuts_unknown_anew>(), "an item is sent that is elsewhere");
+    by(caught_with_six<wrong::repeats_what_arrived>(), "undecided may have arrived");
+    by(caught_with_six<wrong::takes_partial_for_all>(), "accepted has arrived");
+    by(caught_with_six<wrong::does_not_shrink>(), "a refused batch comes back smaller");
+    by(caught_with_six<wrong::fails_the_refused>(), "failed has not arrived");
+    by(caught_with_six<wrong::sends_too_many_at_a_time>(), "no more attempts than");
+    by(caught_with_six<wrong::takes_unknown_for_accepted>(), "no item is settled while it is on");
+    by(caught_with_six<wrong::does_not_rest>(), "a broker that wants to be left alone is");
+    if (!tests_support::sanitized) {  // it takes a million steps
+        by(caught_with_six<wrong::loses_one_of_six>(), "accepted has arrived");
+    }
+}
+
+}  // namespace sender_six_enumeration

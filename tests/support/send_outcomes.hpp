@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// send_outcomes: what a broker's answers do to the items of a sender, as an audit sees it.
+//
+// Order a key, as it is meant here: an item arrives after all items of its key that arrived and
+// were queued before it. The one exception is the broker's own: if it takes a later item of a key
+// and refuses an earlier one in the same partial answer, the earlier one arrives behind it.
+
+#ifndef WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
+#define WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include <support/send_books.hpp>
+
+#include <waybill/batch/sender.hpp>
+
+namespace send_audit {
+
+using event = std::variant<waybill::accepted, waybill::refused, waybill::partial,
+                           waybill::throttled, waybill::failed, waybill::unknown>;
+
+/// Books that are kept by what the broker answers.
+struct outcomes : books {
+    void stop()
+    {
+        stopped = true;
+        for (std::uint64_t n = 0; n != attempts.size(); ++n) {
+            if (attempts[n].open && !attempts[n].away) over(attempts[n]);
+        }
+    }
+
+    /// Whether the sender is to say that it heard this.
+    [[nodiscard]] bool resume(std::uint64_t name)
+    {
+        for (key& k : keys) {
+            if (k.name != name || !k.stopped()) continue;
+            k.below = items.size();
+            return true;
+        }
+        return false;
+    }
+
+    void answered(const event& e, waybill::steady_time now)
+    {
+        std::visit([&](const auto& x) { answer(x, now); }, e);
+    }
+
+protected:
+    static std::ptrdiff_t place(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
+
+    // An attempt has so many more or less keys open as it has; each counts once.
+    void open_keys(const attempt& a, std::uint32_t by)
+    {
+        for (std::size_t i = a.first; i != a.first + a.count; ++i) {
+            const std::size_t k = items[members[i]].key;
+            bool before = false;
+            for (std::size_t j = a.first; j != i; ++j) before |= items[members[j]].key == k;
+            if (!before) keys[k].open += by;
+        }
+    }
+
+    void over(attempt& a)
+    {
+        a.open = a.away = false;
+        --open;
+        open_keys(a, ~std::uint32_t{0});
+        for (std::size_t i = a.first; i != a.first + a.count; ++i) items[members[i]].in = none;
+    }
+
+    void arrives(std::uint64_t n)
+    {
+        item& i = items[n];
+        i.arrived = true;
+        key& k = keys[i.key];
+        if (policy.ordered) {
+            must(i.overtaken || k.arrived == none || k.arrived < n, "a key arrives in order");
+        }
+        if (policy.in_flight < 2) {
+            must(i.overtaken || arrived == none || arrived < n, "one at a time arrive in order");
+        }
+        if (k.arrived == none || k.arrived < n) k.arrived = n;
+        if (arrived == none || arrived < n) arrived = n;
+    }
+
+    // A retry is paid for if it can be.
+    [[nodiscard]] bool spend()
+    {
+        if (tokens == 0) return false;
+        if (tokens != waybill::retry_budget::uncounted) --tokens;
+        return true;
+    }
+
+    static bool retriable(waybill::fault_class how)
+    {
+        return how == waybill::fault_class::transient ||
+               how == waybill::fault_class::infrastructure;
+    }
+    static bool stops(waybill::fault_class how)
+    {
+        return how == waybill::fault_class::cancelled ||
+               how == waybill::fault_class::ownership_lost;
+    }
+
+    attempt* of(std::uint64_t number)
+    {
+        if (number < attempts.size() && attempts[number].open) return &attempts[number];
+        must(false, "the test answers what is open");
+        return nullptr;
+    }
+
+    void answer(const waybill::accepted& e, waybill::steady_time)
+    {
+        told = told || e.actual;
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) arrives(members[i]);
+        over(*a);
+        succeeds();
+    }
+
+    void succeeds()
+    {
+        if (tokens >= policy.budget.tokens || ++successes < policy.budget.successes) return;
+        successes = 0;
+        ++tokens;
+    }
+
+    void answer(const waybill::refused& e, waybill::steady_time)
+    {
+        ++refusals;
+        told = told || e.actual || e.limit || !e.item_sizes.empty();
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        doubted = doubted || a->count > 1;
+        item& head = items[members[a->first]];
+        if (head.maybe) return over(*a);
+        if (a->count == 1) {
+            head.refused = true;
+            head.most = 0;
+        } else if (head.most == none) {
+            head.most = a->count - 1;
+        } else {
+            const std::uint64_t less = e.actual ? a->count - a->count / 8 : a->count / 2;
+            head.most = std::min<std::uint64_t>(a->count - 1, less);
+        }
+        over(*a);
+    }
+
+    void answer(const waybill::partial& e, waybill::steady_time now)
+    {
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        const bool maybe = items[members[a->first]].maybe;
+        std::uint32_t tries = 0;
+        bool stop_now = false;
+        if (e.failed.size() < a->count) succeeds();
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+            const std::uint64_t n = members[i];
+            waybill::fault_class how = waybill::fault_class::none;
+            for (const waybill::entry_fault& f : e.failed) {
+                if (f.index == i - a->first && how == waybill::fault_class::none) how = f.how;
+            }
+            if (how == waybill::fault_class::none) {
+                arrives(n);
+                const bool one_by_one = policy.ordered || policy.in_flight < 2;
+                for (std::size_t j = a->first; one_by_one && j != i; ++j) {
+                    item& before = items[members[j]];
+                    if (!before.arrived) before.overtaken = true;
+                }
+                continue;
+            }
+            stop_now = stop_now || stops(how);
+            fails(n, how, maybe, tries);
+        }
+        over(*a);
+        pay(tries, now, e.draw, e.retry_after);
+        if (stop_now) stop();
+    }
+
+    void answer(const waybill::throttled& e, waybill::steady_time now)
+    {
+        ++throttles;
+        const waybill::duration cap = policy.retry.pauses.cap;
+        quiet = waybill::later(quiet, now + waybill::lesser(e.retry_after, cap));
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        a->away = false;
+        if (!items[members[a->first]].maybe || stopped) over(*a);
+    }
+
+    void answer(const waybill::failed& e, waybill::steady_time now)
+    {
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        const bool maybe = items[members[a->first]].maybe;
+        if (maybe && retriable(e.how)) return answer(waybill::unknown{e.attempt, e.draw}, now);
+        std::uint32_t tries = 0;
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+            fails(members[i], e.how, maybe, tries);
+        }
+        over(*a);
+        pay(tries, now, e.draw, {});
+        if (stops(e.how)) stop();
+    }
+
+    void answer(const waybill::unknown& e, waybill::steady_time now)
+    {
+        attempt* a = of(e.attempt);
+        if (!a) return;
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+            items[members[i]].maybe = true;
+        }
+        a->away = false;
+        ++a->unknowns;
+        const bool again = policy.on_unknown == waybill::when_unknown::repeat &&
+                           a->unknowns < most_tries() && !stopped;
+        if (!again || !spend()) return over(*a);
+        a->not_before = due(now, a->unknowns, e.draw, {});
+    }
+
+    // An item of an attempt that may not have arrived before has failed: it is tried again while
+    // there are tries and tokens.
+    void fails(std::uint64_t n, waybill::fault_class how, bool maybe, std::uint32_t& tries)
+    {
+        item& i = items[n];
+        if (maybe || stops(how)) return;
+        i.final = !retriable(how) || i.tries + 1 >= most_tries() || tokens == 0;
+        if (i.final) {
+            i.how = how;
+            return;
+        }
+        ++i.tries;
+        tries = std::max(tries, i.tries);
+    }
+
+    void pay(std::uint32_t tries, waybill::steady_time now, double draw, waybill::duration hint)
+    {
+        if (tries == 0) return;
+        must(spend(), "a retry takes a token");
+        quiet = waybill::later(quiet, due(now, tries, draw, hint));
+    }
+
+    [[nodiscard]] waybill::steady_time due(waybill::steady_time now, std::uint32_t tries,
+                                           double draw, waybill::duration hint) const
+    {
+        const auto a = waybill::decide(policy.retry, tries, waybill::fault_class::transient, draw,
+                                       now, hint);
+        const auto* w = std::get_if<waybill::act::wait>(&a);
+        return w ? w->until : now;
+    }
+};
+
+}  // namespace send_audit
+
+#endif  // WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP

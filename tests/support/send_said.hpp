@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// send_said: what a sender says when it is asked, as plain values for tests.
+
+#ifndef WAYBILL_TESTS_SUPPORT_SEND_SAID_HPP
+#define WAYBILL_TESTS_SUPPORT_SEND_SAID_HPP
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/sender.hpp>
+
+namespace send_said {
+
+using numbers = std::vector<std::uint64_t>;
+
+constexpr waybill::steady_time zero = waybill::steady_time::at(waybill::duration());
+
+inline numbers items(const waybill::runs& all)
+{
+    numbers n;
+    for (const waybill::run& r : all) {
+        for (std::uint64_t i = r.first; i != r.end(); ++i) n.push_back(i);
+    }
+    return n;
+}
+
+/// The items that are to be sent now; none if nothing is.
+inline numbers sending(const waybill::sender& s, waybill::steady_time now = zero)
+{
+    const auto a = s.next(now);
+    const auto* send = std::get_if<waybill::act::send>(&a);
+    return send ? items(send->items) : numbers{};
+}
+
+/// As which attempt.
+inline std::uint64_t attempt(const waybill::sender& s, waybill::steady_time now = zero)
+{
+    const auto a = s.next(now);
+    const auto* send = std::get_if<waybill::act::send>(&a);
+    return send ? send->attempt : waybill::unlimited;
+}
+
+/// Notes all that is over.
+inline std::vector<waybill::act::settle> settle_all(waybill::sender& s)
+{
+    std::vector<waybill::act::settle> all;
+    for (;;) {
+        const auto a = s.next(zero);
+        const auto* x = std::get_if<waybill::act::settle>(&a);
+        if (!x) return all;
+        all.push_back(*x);
+        CHECK(s.on(waybill::settled{x->items}, zero) == waybill::heard::taken);
+    }
+}
+
+}  // namespace send_said
+
+#endif  // WAYBILL_TESTS_SUPPORT_SEND_SAID_HPP
