@@ -23,7 +23,8 @@
 //      again, with the load that those would have), as many go as do not, or none;
 //   7. rate limits, from what was applied; 8. cooldowns, likewise; 9. bounds.
 //
-// The first instance is started where `wake` holds, and waits for nothing but a pending command.
+// The first instance is started where `wake` holds, if more are allowed at all, and waits for
+// nothing but a command that is pending or failed a short while ago.
 // All may go, and not only as many as the rules say, where `wake` has not held, and not been
 // unknown, for `zero_after`.
 

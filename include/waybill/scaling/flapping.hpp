@@ -114,6 +114,7 @@ private:
         n.push_back(capacity_at(ladder, b.lowest + apart / 64 * i + apart % 64 * i / 64));
     }
     for (const threshold* t : {&a, &c}) {
+        if (!ladder.empty()) break;  // there is nothing between the rungs
         for (const threshold_step& s : t->table()) {
             if (s.instances > n.front() && s.instances <= n[64]) {
                 n.push_back(s.instances - 1);
@@ -176,7 +177,7 @@ private:
 }  // namespace detail
 
 /// Where rules flap by construction. A threshold that is a function is looked at for some numbers
-/// of instances only, and so is a table on a ladder. Rules with very many ways to hold are not
+/// of instances only, and so is a ladder of more than 65 rungs. Rules with very many ways are not
 /// looked at: there is an end of steps.
 [[nodiscard]] inline std::optional<clash> flapping(const rule& up, const rule& down,
                                                    const bounds& instances,

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <waybill/window.hpp>
@@ -74,6 +76,49 @@ TEST_CASE("README: events that were sampled")
     CHECK(happened == 2'000);
     CHECK(*rate == 55.0);
     CHECK(day.is_sampled());
+}
+
+TEST_CASE("README: daily sums, quantiles, and windows by key")
+{
+    std::vector<event> telemetry;
+    for (std::int64_t hour = 0; hour != 72; ++hour) {
+        const bool sampled = hour >= 36;
+        if (!sampled || hour % 4 == 0) {
+            telemetry.push_back({at(3'600 * hour), 10.0 + static_cast<double>(hour), sampled ? 4U : 1U});
+        }
+    }
+    struct row {
+        std::string resource, metric;
+        waybill::wall_time at;
+        double value;
+    };
+    const std::vector<row> collected{{"orders", "length", at(60), 3}, {"orders", "age", at(60), 0.5}};
+    const waybill::wall_time now = at(72 * 3'600);
+    std::vector<std::uint64_t> recorded;
+    std::vector<std::uint64_t> happened;
+    const auto print = [&](waybill::wall_time, std::uint64_t points, std::uint64_t weight) {
+        recorded.push_back(points);
+        happened.push_back(weight);
+    };
+    waybill::sliding_window<waybill::weighted_stats<double>> requests{{.span = 72h}};
+    for (const event& e : telemetry) requests.insert(e.at, e.milliseconds, e.item_count);
+
+    //! [windows]
+    waybill::bins<waybill::weighted_stats<double>> daily{24h};
+    for (const event& e : telemetry) daily.add(e.at, e.milliseconds, e.item_count);
+    for (auto day : daily) print(day.from, day.measure.points, day.measure.weight());
+    auto p95 = waybill::quantile(requests, 0.95, now);      // exact, of what happened, without a copy
+
+    using key = std::pair<std::string, std::string>;        // (resource, metric)
+    using metric = waybill::sliding_window<waybill::stats<double>>;
+    waybill::window_set<key, metric> metrics{{.window = {.span = 10min}, .idle = 1h}};
+    for (const row& r : collected) metrics.insert({r.resource, r.metric}, r.at, r.value);
+    //! [windows]
+
+    CHECK(recorded == std::vector<std::uint64_t>{24, 15, 6});
+    CHECK(happened == std::vector<std::uint64_t>{24, 24, 24});
+    CHECK(*p95 == 78.0);
+    CHECK(metrics.size() == 2);
 }
 
 }  // namespace

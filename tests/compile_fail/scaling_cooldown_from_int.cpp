@@ -1,0 +1,13 @@
+// expect: could not convert | no viable conversion
+// SPDX-License-Identifier: MIT
+//
+// Sixty of what?
+
+#include <waybill/scaling/policy.hpp>
+
+namespace sc = waybill::scaling;
+
+sc::policy slow()
+{
+    return {.up = sc::mean("orders") > 100, .cooldown = {.up = 60, .down = 600}};
+}

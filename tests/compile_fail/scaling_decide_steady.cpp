@@ -1,0 +1,13 @@
+// expect: no matching
+// SPDX-License-Identifier: MIT
+//
+// What is remembered outlives the process, and the steady clock does not.
+
+#include <waybill/scaling/decide.hpp>
+
+namespace sc = waybill::scaling;
+
+sc::decision ask(const sc::policy& p, const sc::state& s, waybill::steady_time now)
+{
+    return sc::decide(p, {}, s, 5, now);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+//
+// Random policies, metrics, gaps and fates of commands against a scaler that remembers everything.
+// As long as the state need not put anything together, both decide the same, to the reason and the
+// time; after that ours may hold longer, and never less.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/dice.hpp>
+#include <support/naive_scaler.hpp>
+#include <support/sanitized.hpp>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/decide.hpp>
+
+namespace decide_prop {
+
+namespace sc = waybill::scaling;
+using sc::answered;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::state;
+using sc::verdict;
+using tests_support::at;
+using tests_support::dice;
+using tests_support::level;
+using tests_support::naive_limit;
+using tests_support::naive_metrics;
+using tests_support::naive_policy;
+using tests_support::naive_scaler;
+using tests_support::readings;
+using tests_support::seconds;
+
+namespace {
+
+constexpr int episodes = tests_support::sanitized ? 400 : 4'000;
+
+std::vector<naive_limit> limits(dice& roll)
+{
+    std::vector<naive_limit> all;
+    for (std::uint64_t n = roll(3); n > 0; --n) {
+        all.push_back({roll(6), roll.one_in(2) ? 0 : 10 * roll(11), 5 + roll.below(90)});
+    }
+    return all;
+}
+
+naive_policy any_policy(dice& roll)
+{
+    naive_policy p;
+    p.per_instance = roll.one_in(3);
+    p.averaged = !p.per_instance && roll.one_in(2);
+    p.more = p.per_instance ? 10 : 80;
+    if (!roll.one_in(4)) p.fewer = 50;
+    if (roll.one_in(2)) p.each = static_cast<double>(1 << roll(3));
+    p.step_up = 1 + roll(5);
+    p.step_down = 1 + roll(8);
+    if (roll.one_in(2)) p.stabilise_up = roll.below(60);
+    if (roll.one_in(2)) p.stabilise_down = roll.below(200);
+    p.rate_up = limits(roll);
+    p.rate_down = limits(roll);
+    if (roll.one_in(2)) p.cooldown_up = roll.below(40);
+    if (roll.one_in(2)) p.cooldown_down = roll.below(120);
+    p.shared = roll.one_in(4);
+    p.lowest = 1 + roll(3);
+    p.highest = p.lowest + roll(25);
+    p.may_up = !roll.one_in(20);
+    p.may_down = !roll.one_in(20);
+    p.patience = roll.below(60);
+    if (roll.one_in(2)) p.after_failure = roll.below(30);
+    if (roll.one_in(4)) p.if_unknown = roll(30);
+    if (roll.one_in(4)) {  // more happens within a period than can be remembered
+        p.cooldown_up = p.cooldown_down = 0;
+        p.highest = p.lowest + 200;
+        for (auto* all : {&p.rate_up, &p.rate_down}) {
+            for (naive_limit& r : *all) r.per *= 8;
+        }
+        p.stabilise_down *= 8;
+    }
+    return p;
+}
+
+std::vector<sc::rate_limit> told(const std::vector<naive_limit>& all)
+{
+    std::vector<sc::rate_limit> limits;
+    for (const naive_limit& r : all) {
+        limits.push_back({{r.count, static_cast<double>(r.percent)}, seconds(r.per)});
+    }
+    return limits;
+}
+
+policy told(const naive_policy& n)
+{
+    const sc::measured load = n.averaged ? sc::averaged(sc::mean("load")) : sc::mean("load");
+    policy p{.up = load > (n.per_instance ? sc::per_instance(n.more) : sc::threshold(n.more)),
+             .instances = {n.lowest, n.highest}};
+    if (n.fewer) p.down = sc::mean("idle") > *n.fewer;
+    if (n.each) p.targets = {{.of = sc::mean("work"), .each = *n.each, .tolerance = {0.25, 0.25}}};
+    p.step = {{n.step_up, 0}, {n.step_down, 0}};
+    p.stabilise = {seconds(n.stabilise_up), seconds(n.stabilise_down)};
+    p.rate = {told(n.rate_up), told(n.rate_down)};
+    p.cooldown = {seconds(n.cooldown_up), seconds(n.cooldown_down), n.shared};
+    p.allow = {n.may_up, n.may_down};
+    p.patience = seconds(n.patience);
+    p.after_failure = seconds(n.after_failure);
+    p.if_unknown = n.if_unknown;
+    return p;
+}
+
+naive_metrics any_metrics(dice& roll, std::uint64_t n, const naive_policy& p)
+{
+    const auto whole = static_cast<double>(n);
+    naive_metrics m;
+    const double middle = p.per_instance ? 10 * whole : 80;
+    if (!roll.one_in(9)) m.load = middle * static_cast<double>(roll(9)) / 5;
+    if (!roll.one_in(9)) m.idle = static_cast<double>(roll(100));
+    const double each = p.each.value_or(1);
+    if (!roll.one_in(9)) m.work = each * static_cast<double>(roll(2 * n + 4)) - 1;
+    return m;
+}
+
+readings told(const naive_metrics& m)
+{
+    readings r;
+    if (m.load) r.push_back(level("load", *m.load));
+    if (m.idle) r.push_back(level("idle", *m.idle));
+    if (m.work) r.push_back(level("work", *m.work));
+    return r;
+}
+
+struct tally {
+    std::uint64_t decisions = 0, exact = 0, up = 0, down = 0, held[12]{};
+};
+
+std::string words(const decision& d)
+{
+    return std::string(name(d.verdict)) + " " + std::string(name(d.why)) + " " +
+           std::to_string(d.from) + " -> " + std::to_string(d.to) + " of " +
+           std::to_string(d.desired);
+}
+
+// What holds whatever the policy.
+bool is_sound(const decision& d, const naive_policy& p)
+{
+    const bool outside = d.from < p.lowest || d.from > p.highest;
+    const bool within = d.to >= p.lowest && d.to <= p.highest;
+    const bool turned = d.desired >= d.from ? d.to < d.from : d.to > d.from;
+    const bool told = d.command ? d.command->to == d.to && d.to != d.from : d.to == d.from;
+    return (within || outside) && (outside || !turned) && told &&
+           (d.command.has_value() == (d.verdict == verdict::up || d.verdict == verdict::down));
+}
+
+void episode(std::uint64_t seed, tally& all)
+{
+    dice roll(seed);
+    const naive_policy rules = any_policy(roll);
+    const policy p = told(rules);
+    naive_scaler naive(rules);
+    state s;
+    std::uint64_t n = rules.lowest + roll(rules.highest - rules.lowest + 1);
+    std::int64_t t = 0;
+    bool exact = true;
+    const auto fail = [&](const char* what, const decision& d) {
+        FAIL(what << ": seed " << seed << " at " << t << ": " << words(d));
+    };
+    for (int step = 0; step != 120; ++step) {
+        t += roll.one_in(12) ? roll.below(400) : roll.below(12);
+        if (roll.one_in(60)) n = 1 + roll(30);  // someone else's hand
+        const naive_metrics m = any_metrics(roll, n, rules);
+        const readings now = told(m);
+        const state before = s;
+        const decision d = sc::decide(p, now, s, n, at(t));
+        if (!(s == before) || !(sc::decide(p, now, before, n, at(t)) == d)) fail("not pure", d);
+        const naive_scaler kept_by_naive = naive;
+        naive.look(n, t);
+        exact = exact && naive.changes() < state::changes && !s.highest.is_full() &&
+                !s.lowest.is_full();
+        const naive_scaler::answer a = naive.decide(m, n, t);
+        if (d.desired != a.desired) fail("desired", d);
+        if (!is_sound(d, rules)) fail("not sound", d);
+        if (exact) {
+            const auto until = a.until ? std::optional(at(*a.until)) : std::nullopt;
+            if (d.to != a.to || d.why != a.why || d.until != until) {
+                FAIL("seed " << seed << " at " << t << ": " << words(d) << ", naive: "
+                             << name(a.why) << " to " << a.to << ", until "
+                             << (until && d.until ? (*until - *d.until).count() : 0));
+            }
+            ++all.exact;
+        } else if (d.to >= d.from ? d.to > a.to && a.to >= d.from
+                                  : d.to < a.to && a.to <= d.from) {
+            FAIL("less held: seed " << seed << " at " << t << ": " << words(d) << ", naive "
+                                    << name(a.why) << " " << a.to);
+        }
+        if (d.verdict == verdict::down && d.up == sc::truth::unknown && d.why != reason::bounds) {
+            fail("unknown, and down", d);
+        }
+        ++all.decisions;
+        all.up += d.verdict == verdict::up;
+        all.down += d.verdict == verdict::down;
+        if (d.verdict == verdict::held) ++all.held[static_cast<int>(d.why)];
+        if (roll.one_in(15)) {  // a dry run
+            naive = kept_by_naive;
+            continue;
+        }
+        s.on(d);
+        naive.decided(n, d.desired, t);
+        if (d.command) naive.ordered(*d.command, t);
+        if (roll.one_in(20)) s.on(d);  // told twice
+        // What becomes of the command, now or later.
+        const std::optional<std::uint64_t> id = naive.waits_for();
+        if (id && s.pending->ordered.id != *id) fail("waits for another", d);
+        if (id) {
+            const std::uint64_t to = s.pending->ordered.to;
+            switch (roll(8)) {
+                case 0: break;                                 // lost on its way
+                case 1: n = to; break;                         // done, and the answer is lost
+                case 2: n = n + (to > n ? 1 : 0); break;       // half done
+                case 3:
+                    if (s.on(sc::failed{*id}, at(t)) != answered::taken) fail("failed", d);
+                    naive.not_done(t);
+                    break;
+                default:
+                    n = to;
+                    if (s.on(sc::applied{*id}, at(t)) != answered::taken) fail("applied", d);
+                    naive.done(t);
+            }
+        }
+        if (roll.one_in(4)) {  // an answer that is late, or to nothing
+            const state kept = s;
+            const std::uint64_t other = roll(s.last_id + 3);
+            if (!s.pending || other != s.pending->ordered.id) {
+                if (s.on(sc::applied{other}, at(t)) == answered::taken) fail("taken", d);
+                if (s.on(sc::failed{other}, at(t)) == answered::taken) fail("taken", d);
+                if (!(s == kept)) fail("changed", d);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("decide: as one who remembers everything, and where not then longer held")
+{
+    tally all;
+    for (int n = 1; n <= episodes; ++n) episode(static_cast<std::uint64_t>(n), all);
+    MESSAGE(all.decisions << " decisions, " << all.exact << " to the reason; " << all.up << " up, "
+                          << all.down << " down");
+    CHECK(all.exact * 2 > all.decisions);
+    CHECK((all.decisions - all.exact) * 20 > all.decisions);
+    for (const reason r : {reason::unknown, reason::pending, reason::failed, reason::disabled,
+                           reason::stabilising, reason::flapping, reason::rate, reason::cooldown,
+                           reason::bounds}) {
+        CHECK(all.held[static_cast<int>(r)] > 100);
+    }
+}
+
+}  // namespace decide_prop

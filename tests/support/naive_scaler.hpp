@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+//
+// naive_scaler: scaling as one would write it who has room for everything: all that was ever asked
+// for and done, in whole seconds, each step by counting through all of it.
+
+#ifndef WAYBILL_TESTS_SUPPORT_NAIVE_SCALER_HPP
+#define WAYBILL_TESTS_SUPPORT_NAIVE_SCALER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <waybill/scaling/command.hpp>
+#include <waybill/scaling/decision.hpp>
+
+namespace tests_support {
+
+struct naive_limit {
+    std::uint64_t count = 0;
+    std::uint64_t percent = 0;
+    std::int64_t per = 0;
+};
+
+/// More where "load" is above `more`, fewer where "idle" is above `fewer`, and as many as "work"
+/// needs.
+struct naive_policy {
+    double more = 100;
+    bool per_instance = false;
+    bool averaged = false;
+    std::optional<double> fewer{};
+    std::optional<double> each{};  // tolerates a quarter
+    std::uint64_t step_up = 1, step_down = 1;
+    std::int64_t stabilise_up = 0, stabilise_down = 0;
+    std::vector<naive_limit> rate_up{}, rate_down{};
+    std::int64_t cooldown_up = 0, cooldown_down = 0;
+    bool shared = false;
+    std::uint64_t lowest = 1, highest = 20;
+    bool may_up = true, may_down = true;
+    std::int64_t patience = 60, after_failure = 0;
+    std::optional<std::uint64_t> if_unknown{};
+};
+
+struct naive_metrics {
+    std::optional<double> load{}, idle{}, work{};
+};
+
+class naive_scaler {
+public:
+    explicit naive_scaler(naive_policy p) : p_(p) {}
+
+    struct answer {
+        std::uint64_t desired = 0;
+        std::uint64_t to = 0;
+        waybill::scaling::reason why{};
+        std::optional<std::int64_t> until{};
+    };
+
+    /// As many as there are count as the answer to the command that said so.
+    void look(std::uint64_t instances, std::int64_t now)
+    {
+        if (out_ && out_->to == instances) done(now);
+    }
+
+    [[nodiscard]] answer decide(const naive_metrics& m, std::uint64_t n, std::int64_t now) const
+    {
+        using enum waybill::scaling::reason;
+        answer a;
+        bool unknown_one = false;
+        a.desired = desired(m, n, unknown_one);
+        a.to = a.desired;
+        if (unknown_one) a.why = unknown;
+        const bool outside = n < p_.lowest || n > p_.highest;
+        if (outside) {
+            a.why = bounds;
+            a.to = a.to < p_.lowest ? p_.lowest : a.to > p_.highest ? p_.highest : a.to;
+        }
+        if (a.to == n) return a;
+        if (out_ && now - out_->at < p_.patience) {
+            return held(a, n, pending, out_->at + p_.patience);
+        }
+        if (failed_ && now - *failed_ < p_.after_failure) {
+            return held(a, n, failed, *failed_ + p_.after_failure);
+        }
+        if (outside) return a;
+        const bool up = a.to > n;
+        if (!(up ? p_.may_up : p_.may_down)) return held(a, n, disabled, {});
+        stabilise(a, n, now, up);
+        if (a.to > p_.highest) cut(a, p_.highest, bounds, {});
+        if (a.to < p_.lowest) cut(a, p_.lowest, bounds, {});
+        if (!up) project(a, m, n);
+        for (const naive_limit& r : up ? p_.rate_up : p_.rate_down) {
+            if (a.to != n) keep_to(r, a, n, now, up);
+        }
+        if (!up && a.to != n && a.why == rate) project(a, m, n);
+        if (a.to != n) cool_down(a, n, now, up);
+        if (a.to != n && a.to == a.desired && a.why != bounds) a.why = nothing;
+        return a;
+    }
+
+    void decided(std::uint64_t n, std::uint64_t desired, std::int64_t now)
+    {
+        if (asked_.empty()) {
+            asked_.push_back({now, n > desired ? n : desired, n < desired ? n : desired});
+        } else {
+            asked_.back().ends = now;
+        }
+        asked_.push_back({now, desired, desired});
+    }
+    void ordered(const waybill::scaling::command& c, std::int64_t now) { out_ = order{c, now}; }
+    void done(std::int64_t now)
+    {
+        changes_.push_back({now, out_->from, out_->to});
+        out_.reset();
+    }
+    void not_done(std::int64_t now)
+    {
+        failed_ = now;
+        out_.reset();
+    }
+    [[nodiscard]] std::optional<std::uint64_t> waits_for() const
+    {
+        return out_ ? std::optional(out_->id) : std::nullopt;
+    }
+    [[nodiscard]] std::size_t changes() const { return changes_.size(); }
+
+    /// How many a load asks for; and whether it is known.
+    [[nodiscard]] std::optional<bool> asks_for_more(const naive_metrics& m, std::uint64_t from,
+                                                    std::uint64_t n) const
+    {
+        if (!m.load) return {};
+        const double share = static_cast<double>(from) / static_cast<double>(n);
+        const double load = p_.averaged ? *m.load * share : *m.load;
+        return load > (p_.per_instance ? p_.more * static_cast<double>(n) : p_.more);
+    }
+
+private:
+    using reason = waybill::scaling::reason;
+    struct order : waybill::scaling::command {
+        order(const waybill::scaling::command& c, std::int64_t t)
+            : waybill::scaling::command(c), at(t)
+        {
+        }
+        std::int64_t at;
+    };
+    struct wish {
+        std::int64_t ends;
+        std::uint64_t most, least;
+    };
+    struct change {
+        std::int64_t at;
+        std::uint64_t from, to;
+    };
+
+    [[nodiscard]] std::uint64_t needs(double work, std::uint64_t n) const
+    {
+        const double whole = static_cast<double>(n);
+        const double wanted = work / *p_.each;
+        if (wanted <= whole * 1.25 && wanted >= whole * 0.75) return n;
+        std::uint64_t k = 0;
+        while (static_cast<double>(k) * *p_.each < work) ++k;
+        return k;
+    }
+
+    [[nodiscard]] std::uint64_t desired(const naive_metrics& m, std::uint64_t n,
+                                        bool& unknown) const
+    {
+        const std::optional<bool> up = asks_for_more(m, n, n);
+        std::uint64_t most = n;
+        if (up && *up) most = n + p_.step_up;
+        const bool target_known = !p_.each || m.work;
+        const std::uint64_t target = p_.each && m.work ? needs(*m.work, n) : 0;
+        if (target > most) most = target;
+        if (most > n) return most;
+        const bool idle_known = !p_.fewer || m.idle;
+        if (!up || !target_known) unknown = true;
+        else if (!p_.fewer && !p_.each) return n;
+        else if (!idle_known) unknown = true;
+        if (unknown) {
+            const std::uint64_t least = p_.if_unknown.value_or(0);
+            const std::uint64_t within = least < p_.highest ? least : p_.highest;
+            return within > n ? within : n;
+        }
+        std::uint64_t fewer = target;
+        if (p_.fewer) {
+            if (!(*m.idle > *p_.fewer)) return n;
+            const std::uint64_t step = n > p_.step_down ? n - p_.step_down : 0;
+            fewer = step > target ? step : target;
+        }
+        return fewer < n ? fewer : n;
+    }
+
+    static answer& cut(answer& a, std::uint64_t to, reason why, std::optional<std::int64_t> until)
+    {
+        if (to == a.to) return a;
+        a.to = to;
+        a.why = why;
+        a.until = until;
+        return a;
+    }
+    static answer held(answer a, std::uint64_t n, reason why, std::optional<std::int64_t> until)
+    {
+        return cut(a, n, why, until);
+    }
+
+    void stabilise(answer& a, std::uint64_t n, std::int64_t now, bool up) const
+    {
+        const std::int64_t period = up ? p_.stabilise_up : p_.stabilise_down;
+        if (period <= 0) return;
+        if (asked_.empty()) return void(cut(a, n, reason::stabilising, now + period));
+        std::uint64_t end = 0;
+        std::optional<std::int64_t> until;
+        for (std::size_t i = 0; i != asked_.size(); ++i) {
+            const std::int64_t ends = (i + 1 == asked_.size() ? now : asked_[i].ends) + period;
+            if (now >= ends) continue;
+            const std::uint64_t v = up ? asked_[i].least : asked_[i].most;
+            if (!until || (up ? v <= end : v >= end)) {
+                end = v;
+                until = ends;
+            }
+        }
+        std::uint64_t to = a.to;
+        if (up && end < to) to = end > n ? end : n;
+        if (!up && end > to) to = end < n ? end : n;
+        cut(a, to, reason::stabilising, until);
+    }
+
+    void project(answer& a, const naive_metrics& m, std::uint64_t n) const
+    {
+        for (std::uint64_t k = a.to; k < n; ++k) {
+            const bool enough = k != 0 && !asks_for_more(m, n, k).value_or(true) &&
+                                (!p_.each || needs(*m.work, k) <= k);
+            if (enough || k == 0) return void(cut(a, k, reason::flapping, {}));
+        }
+        cut(a, n, reason::flapping, {});
+    }
+
+    void keep_to(const naive_limit& r, answer& a, std::uint64_t n, std::int64_t now, bool up) const
+    {
+        std::int64_t start = static_cast<std::int64_t>(n);
+        std::optional<std::int64_t> until;
+        for (const change& c : changes_) {
+            if (now - c.at >= r.per) continue;
+            start += static_cast<std::int64_t>(c.from) - static_cast<std::int64_t>(c.to);
+            if ((c.to > c.from) == up && !until) until = c.at + r.per;
+        }
+        if (start < 0) start = 0;
+        std::int64_t most = (start * static_cast<std::int64_t>(r.percent) + 99) / 100;
+        const auto count = static_cast<std::int64_t>(r.count);
+        most = most > count ? most : count;
+        most = most > 1 ? most : 1;
+        const auto from = static_cast<std::int64_t>(n), to = static_cast<std::int64_t>(a.to);
+        std::int64_t limit = up ? start + most : start - most;
+        if (limit < 0) limit = 0;
+        if (up ? limit >= to : limit <= to) return;
+        if (up ? limit < from : limit > from) limit = from;
+        cut(a, static_cast<std::uint64_t>(limit), reason::rate, until);
+    }
+
+    void cool_down(answer& a, std::uint64_t n, std::int64_t now, bool up) const
+    {
+        const std::int64_t wait = up ? p_.cooldown_up : p_.cooldown_down;
+        std::optional<std::int64_t> last;
+        for (const change& c : changes_) {
+            if (!up || c.to > c.from || p_.shared) last = c.at;
+        }
+        if (last && now - *last < wait) cut(a, n, reason::cooldown, *last + wait);
+    }
+
+    naive_policy p_;
+    std::vector<wish> asked_;
+    std::vector<change> changes_;
+    std::optional<order> out_;
+    std::optional<std::int64_t> failed_;
+};
+
+}  // namespace tests_support
+
+#endif  // WAYBILL_TESTS_SUPPORT_NAIVE_SCALER_HPP

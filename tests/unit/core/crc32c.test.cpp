@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/crc32c.hpp>
+
+namespace crc32c_test {
+namespace {
+
+using waybill::crc32c;
+
+// The examples of RFC 3720, appendix B.4, and the one that all catalogues of checksums have.
+struct examples {
+    char zeros[32] = {};
+    char ones[32] = {};
+    char rising[32] = {};
+    char falling[32] = {};
+
+    constexpr examples()
+    {
+        for (int n = 0; n != 32; ++n) {
+            ones[n] = static_cast<char>(0xFF);
+            rising[n] = static_cast<char>(n);
+            falling[n] = static_cast<char>(31 - n);
+        }
+    }
+};
+constexpr examples given;
+
+constexpr std::string_view all_of(const char (&bytes)[32])
+{
+    return {bytes, 32};
+}
+
+static_assert(crc32c(all_of(given.zeros)) == 0x8A9136AA);
+static_assert(crc32c(all_of(given.ones)) == 0x62A8AB43);
+static_assert(crc32c(all_of(given.rising)) == 0x46DD794E);
+static_assert(crc32c(all_of(given.falling)) == 0x113FDB5C);
+static_assert(crc32c("123456789") == 0xE3069283);
+static_assert(crc32c("") == 0);
+
+}  // namespace
+
+TEST_CASE("crc32c: no bit may be another one, no two, and no four bytes in a row")
+{
+    const std::string good = "a row of bytes that was stored, and what became of it";
+    const std::uint32_t sum = crc32c(good);
+    const auto turned = [](std::string s, std::size_t bit) {
+        s[bit / 8] = static_cast<char>(static_cast<unsigned char>(s[bit / 8]) ^ (1U << bit % 8));
+        return s;
+    };
+    for (std::size_t a = 0; a != 8 * good.size(); ++a) {
+        const std::string one = turned(good, a);
+        CHECK(crc32c(one) != sum);
+        for (std::size_t b = 0; b != a; ++b) {
+            if (crc32c(turned(one, b)) == sum) FAIL("two bits");
+        }
+    }
+    for (std::size_t n = 0; n + 4 <= good.size(); ++n) {
+        std::string bad = good;
+        for (std::size_t i = n; i != n + 4; ++i) bad[i] = '\0';
+        CHECK(crc32c(bad) != sum);
+    }
+}
+
+}  // namespace crc32c_test

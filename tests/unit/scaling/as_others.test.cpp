@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// What KEDA, Knative and Google's instance groups document, as policies.
+
+#include <cstdint>
+#include <limits>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/decide.hpp>
+
+namespace as_others_test {
+
+namespace sc = waybill::scaling;
+using sc::decide;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::state;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::loop;
+using tests_support::readings;
+using tests_support::seconds;
+
+namespace {
+
+// https://keda.sh/docs/2.15/scalers/azure-service-bus/: five messages for each by default, and
+// active with more than none. https://keda.sh/docs/2.15/reference/scaledobject-spec/: five minutes
+// until the last ones go.
+policy service_bus()
+{
+    policy p{.instances = {0, 100}};
+    p.targets = {{.of = sc::last("messages"), .each = 5, .tolerance = {0.1, 0.1}}};
+    p.wake = sc::last("messages") > 0;
+    p.zero_after = seconds(300);
+    return p;
+}
+
+// Knative: https://knative.dev/docs/serving/autoscaling/kpa-specific/. A stable window of 60 s and
+// a panic window of 6 s; panic where twice of what there is would be needed, and for as long as a
+// stable window none goes.
+policy two_windows()
+{
+    policy p{.instances = {1, 100}};
+    p.targets = {{.of = sc::mean("stable"), .each = 10, .tolerance = {0, 0}},
+                 {.of = sc::mean("panic"), .each = 10, .tolerance = {0.999'999, 0}}};
+    p.stabilise.down = seconds(60);
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("as KEDA: active with more messages than the threshold, not with as many")
+{
+    CHECK_FALSE(sc::check(service_bus()));
+    policy p = service_bus();
+    CHECK(decide(p, readings{level("messages", 0)}, {}, 0, at(0)).to == 0);
+    CHECK(decide(p, readings{level("messages", 1)}, {}, 0, at(0)).to == 1);
+    CHECK(decide(p, readings{level("messages", 6)}, {}, 0, at(0)).to == 2);
+    p.wake = sc::last("messages") > 5;
+    CHECK(decide(p, readings{level("messages", 5)}, {}, 0, at(0)).to == 0);
+    CHECK(decide(p, readings{level("messages", 6)}, {}, 0, at(0)).verdict == verdict::up);
+}
+
+// https://keda.sh/docs/2.15/concepts/scaling-deployments/
+TEST_CASE("as KEDA: activation comes first: 40 messages, 10 each, active above 50, are none")
+{
+    policy p = service_bus();
+    p.targets[0].each = 10;
+    p.wake = sc::last("messages") > 50;
+    CHECK(decide(p, readings{level("messages", 40)}, {}, 0, at(0)).to == 0);
+    loop l{p, 4};
+    CHECK(l.step({level("messages", 40)}, at(0)).to == 4);
+    CHECK(l.step({level("messages", 40)}, at(299)).to == 4);
+    CHECK(l.step({level("messages", 40)}, at(300)).to == 0);
+}
+
+TEST_CASE("as KEDA: the cooldown is for the last ones only")
+{
+    loop l{service_bus(), 10};
+    CHECK(l.step({level("messages", 50)}, at(0)).to == 10);
+    CHECK(l.step({level("messages", 20)}, at(1)).to == 4);  // at once
+    CHECK(l.step({level("messages", 5)}, at(2)).to == 1);
+    CHECK(l.step({level("messages", 0)}, at(3)).to == 1);
+    CHECK(l.step({level("messages", 0)}, at(301)).to == 1);
+    CHECK(l.step({level("messages", 0)}, at(303)).to == 0);
+}
+
+TEST_CASE("as KEDA: five messages each, several queues as one or the greatest")
+{
+    policy p = service_bus();
+    CHECK(decide(p, readings{level("messages", 100)}, {}, 1, at(0)).to == 20);
+    p.targets.push_back({.of = sc::last("others"), .each = 5, .tolerance = {0.1, 0.1}});
+    p.wake = sc::any_of(sc::last("messages") > 0, sc::last("others") > 0);
+    const readings now{level("messages", 10), level("others", 45)};
+    CHECK(decide(p, now, {}, 1, at(0)).to == 9);
+    CHECK(decide(p, readings{level("messages", 0), level("others", 1)}, {}, 0, at(0)).to == 1);
+}
+
+TEST_CASE("as KEDA: where a metric fails, as many as the fallback says")
+{
+    policy p = service_bus();
+    p.if_unknown = 6;
+    CHECK(decide(p, {}, {}, 2, at(0)).to == 6);
+    CHECK(decide(p, {}, {}, 8, at(0)).to == 8);
+    // It once made no number into a huge negative one (kedacore/keda #7475).
+    sc::reading broken = level("messages", 0);
+    broken.set(sc::statistic::last, std::numeric_limits<double>::quiet_NaN());
+    CHECK(decide(p, readings{broken}, {}, 8, at(0)).to == 8);
+}
+
+TEST_CASE("as Knative: panic adds at once, and none goes until a stable window is over")
+{
+    CHECK_FALSE(sc::check(two_windows()));
+    loop l{two_windows(), 5};
+    const auto now = [](double stable, double panic) {
+        return readings{level("stable", stable), level("panic", panic)};
+    };
+    CHECK(l.step(now(50, 50), at(0)).to == 5);
+    CHECK(l.step(now(50, 90), at(2)).to == 5);     // not twice as much
+    CHECK(l.step(now(60, 150), at(4)).to == 15);   // three times
+    CHECK(l.step(now(70, 20), at(6)).to == 15);
+    CHECK(l.step(now(100, 20), at(30)).to == 15);
+    CHECK(l.step(now(50, 20), at(65)).to == 15);   // 15 stood until 6
+    CHECK(l.step(now(50, 20), at(66)).to == 10);   // and ten until 65
+    CHECK(l.step(now(50, 20), at(125)).to == 5);
+}
+
+// https://knative.dev/docs/serving/autoscaling/scale-bounds/#scale-down-delay
+TEST_CASE("as Knative: the greatest within the delay before anything goes")
+{
+    policy p = two_windows();
+    p.targets.pop_back();
+    p.stabilise.down = seconds(900);
+    loop l{p, 5};
+    l.step({level("stable", 50)}, at(0));
+    l.step({level("stable", 10)}, at(60));
+    CHECK(l.step({level("stable", 10)}, at(959)).to == 5);
+    CHECK(l.step({level("stable", 10)}, at(960)).to == 1);
+}
+
+// https://github.com/knative/serving/issues/2705
+TEST_CASE("as Knative: a restart with the saved state lets nothing go, nor does one without it")
+{
+    loop l{two_windows(), 5};
+    l.step({level("stable", 50), level("panic", 50)}, at(0));
+    l.step({level("stable", 150), level("panic", 150)}, at(10));
+    CHECK(l.instances == 15);
+    const state saved = l.state;
+    const readings little{level("stable", 10), level("panic", 10)};
+    loop restarted{two_windows(), 15, saved};
+    CHECK(restarted.step(little, at(20)).to == 15);
+    CHECK(restarted.step(little, at(79)).to == 15);
+    CHECK(restarted.step(little, at(80)).to == 1);
+    loop lost{two_windows(), 15};
+    CHECK(lost.step(little, at(20)).to == 15);
+    CHECK(lost.step(little, at(79)).to == 15);
+    CHECK(lost.step(little, at(80)).to == 1);
+    // And with no metrics at all either way.
+    loop blind{two_windows(), 15};
+    CHECK(blind.step({}, at(2'000)).why == reason::unknown);
+}
+
+// https://cloud.google.com/compute/docs/autoscaler/understanding-autoscaler-decisions
+TEST_CASE("as Google: the size is that of the peak within ten minutes")
+{
+    policy p{.instances = {1, 100}};
+    p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 60, .tolerance = {0, 0}}};
+    p.stabilise.down = seconds(600);
+    loop l{p, 10};
+    CHECK(l.step({level("cpu", 60)}, at(0)).to == 10);
+    CHECK(l.step({level("cpu", 90)}, at(60)).to == 15);
+    CHECK(l.step({level("cpu", 20)}, at(120)).to == 15);
+    CHECK(l.step({level("cpu", 20)}, at(719)).to == 15);
+    CHECK(l.step({level("cpu", 20)}, at(720)).to == 5);
+}
+
+// https://cloud.google.com/compute/docs/autoscaler#scale-in_controls
+TEST_CASE("as Google: at most so many of the peak go within a window")
+{
+    policy p{.instances = {1, 200}};
+    p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
+    p.rate.down = {{{.count = 20}, seconds(600)}};
+    loop l{p, 100};
+    CHECK(l.step({level("work", 1)}, at(0)).to == 80);
+    CHECK(l.step({level("work", 1)}, at(599)).to == 80);
+    CHECK(l.step({level("work", 1)}, at(600)).to == 60);
+    p.rate.down = {{{.percent = 10}, seconds(600)}};
+    loop m{p, 100};
+    CHECK(m.step({level("work", 1)}, at(0)).to == 90);
+    CHECK(m.step({level("work", 1)}, at(600)).to == 81);
+}
+
+// https://cloud.google.com/compute/docs/autoscaler/managing-autoscalers
+TEST_CASE("as Google: only out, off, and young instances")
+{
+    policy p{.instances = {1, 100}};
+    p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
+    p.allow.down = false;
+    CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).to == 20);
+    CHECK(decide(p, readings{level("work", 1)}, {}, 10, at(0)).why == reason::disabled);
+    p.allow = {false, false};  // and still tells what it would do
+    CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).to == 10);
+    CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).desired == 20);
+    p.allow = {true, true};
+    p.warm_up = seconds(60);
+    loop l{p, 10};
+    l.step({level("work", 12)}, at(0));
+    CHECK(l.step({level("work", 1)}, at(59)).why == reason::warming);
+    CHECK(l.step({level("work", 1)}, at(60)).to == 1);
+}
+
+}  // namespace as_others_test

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+//
+// Commands and their answers: late, twice, lost, for something that was never asked.
+
+#include <cstdint>
+#include <optional>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/decide.hpp>
+
+namespace command_test {
+
+namespace sc = waybill::scaling;
+using sc::admission;
+using sc::admit;
+using sc::answered;
+using sc::decide;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::state;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::readings;
+using tests_support::seconds;
+
+namespace {
+
+policy plain()
+{
+    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100},
+            .patience = seconds(60)};
+}
+
+const readings high{level("load", 200)};
+const readings low{level("load", 0)};
+
+// One command for 5 -> 6, given at 0.
+state with_one_out()
+{
+    state s;
+    s.on(decide(plain(), high, s, 5, at(0)));
+    return s;
+}
+
+}  // namespace
+
+// Whoever executes them can tell which to leave.
+static_assert(admit({1, 5, 6}, 0, 5) == admission::fresh);
+static_assert(admit({1, 5, 6}, 1, 5) == admission::duplicate);
+static_assert(admit({1, 5, 6}, 1, 6) == admission::duplicate);
+static_assert(admit({1, 5, 6}, 2, 5) == admission::late);
+static_assert(admit({3, 5, 6}, 2, 6) == admission::moved);
+static_assert(admit({3, 5, 5}, 2, 5) == admission::idle);
+static_assert(admit({9, 5, 6}, 2, 5) == admission::fresh);  // some may be lost
+static_assert(admit({0, 0, 0}, 0, 0) == admission::duplicate);
+static_assert(admit({UINT64_MAX, 5, 6}, UINT64_MAX - 1, 5) == admission::fresh);
+static_assert(name(admission::moved) == "moved" && name(answered::late) == "late");
+
+TEST_CASE("command: it has a number above all before it, and says from where to where")
+{
+    state s;
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+        const decision d = decide(plain(), high, s, 4 + n, at(0));
+        REQUIRE(d.command);
+        CHECK(*d.command == sc::command{n, 4 + n, 5 + n});
+        s.on(d);
+        CHECK(s.last_id == n);
+        CHECK(s.on(sc::applied{n}, at(0)) == answered::taken);
+    }
+}
+
+TEST_CASE("command: nothing else is ordered until it is answered")
+{
+    const state s = with_one_out();
+    for (const readings& now : {high, low}) {
+        const decision d = decide(plain(), now, s, 5, at(59));
+        CHECK(d.verdict == verdict::held);
+        CHECK(d.why == reason::pending);
+        CHECK(d.until == at(60));
+    }
+    CHECK(decide(plain(), readings{level("load", 50)}, s, 5, at(59)).verdict == verdict::steady);
+}
+
+TEST_CASE("command: patience has an end, and then there is a new one")
+{
+    state s = with_one_out();
+    const decision d = decide(plain(), high, s, 5, at(60));
+    REQUIRE(d.command);
+    CHECK(d.command->id == 2);
+    s.on(d);
+    // The answer to the first comes now, and changes nothing.
+    const state before = s;
+    CHECK(s.on(sc::applied{1}, at(61)) == answered::late);
+    CHECK(s.on(sc::failed{1}, at(61)) == answered::late);
+    CHECK(s == before);
+    CHECK(s.on(sc::applied{2}, at(62)) == answered::taken);
+    CHECK(s.last_up == at(62));
+}
+
+TEST_CASE("command: an answer that comes when patience is over counts as long as nothing newer is")
+{
+    state s = with_one_out();
+    CHECK(s.on(sc::applied{1}, at(1'000)) == answered::taken);
+    CHECK(s.last_up == at(1'000));
+}
+
+TEST_CASE("command: answers that come twice, or to nothing, change nothing")
+{
+    state s = with_one_out();
+    const state out = s;
+    for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{2}, UINT64_MAX}) {
+        CHECK(s.on(sc::applied{id}, at(1)) == answered::unknown);
+        CHECK(s.on(sc::failed{id}, at(1)) == answered::unknown);
+    }
+    CHECK(s == out);
+    CHECK(s.on(sc::applied{1}, at(1)) == answered::taken);
+    const state done = s;
+    CHECK(s.on(sc::applied{1}, at(2)) == answered::late);
+    CHECK(s.on(sc::failed{1}, at(2)) == answered::late);
+    CHECK(s == done);
+    state fresh;
+    CHECK(fresh.on(sc::applied{1}, at(1)) == answered::unknown);
+    CHECK(fresh == state{});
+}
+
+TEST_CASE("command: one that failed is neither a change nor waited for")
+{
+    state s = with_one_out();
+    CHECK(s.on(sc::failed{1}, at(5)) == answered::taken);
+    CHECK_FALSE(s.pending);
+    CHECK_FALSE(s.last_up);
+    CHECK(s.made.empty());
+    CHECK(s.last_failure == at(5));
+    CHECK(s.on(sc::applied{1}, at(6)) == answered::late);
+    CHECK(decide(plain(), high, s, 5, at(6)).command->id == 2);
+}
+
+TEST_CASE("command: where there are as many as it says it has been done, answer or not")
+{
+    policy p = plain();
+    p.cooldown.up = seconds(120);
+    state s = with_one_out();
+    const decision d = decide(p, high, s, 6, at(20));
+    CHECK(d.arrived);
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::cooldown);
+    CHECK(d.until == at(140));
+    CHECK(s.pending);  // asking changes nothing
+    s.on(d);
+    CHECK_FALSE(s.pending);
+    CHECK(s.last_up == at(20));
+    REQUIRE(s.made.size() == 1);
+    CHECK(s.made[0] == sc::made_change{at(20), 5, 6});
+    CHECK(s.on(sc::applied{1}, at(30)) == answered::late);
+    CHECK(s.last_up == at(20));
+}
+
+TEST_CASE("command: it has been done as well where the next one is decided with the same breath")
+{
+    state s = with_one_out();
+    const decision d = decide(plain(), high, s, 6, at(20));
+    CHECK(d.arrived);
+    REQUIRE(d.command);
+    CHECK(*d.command == sc::command{2, 6, 7});
+    s.on(d);
+    REQUIRE(s.pending);
+    CHECK(s.pending->ordered.id == 2);
+    // The same decision once more does not take the new command for done.
+    const state once = s;
+    s.on(d);
+    REQUIRE(s.pending);
+    CHECK(s.pending->ordered.id == 2);
+    CHECK(s.made == once.made);
+    CHECK(s.last_up == once.last_up);
+}
+
+TEST_CASE("command: an answer between deciding and storing is not counted twice")
+{
+    state s = with_one_out();
+    const decision d = decide(plain(), readings{level("load", 50)}, s, 6, at(20));
+    CHECK(d.arrived);
+    CHECK(s.on(sc::applied{1}, at(20)) == answered::taken);
+    s.on(d);
+    CHECK(s.made.size() == 1);
+}
+
+TEST_CASE("command: half done is still on its way")
+{
+    policy p = plain();
+    p.step.up.count = 5;
+    state s;
+    s.on(decide(p, high, s, 5, at(0)));
+    const decision d = decide(p, high, s, 7, at(10));
+    CHECK_FALSE(d.arrived);
+    CHECK(d.why == reason::pending);
+    CHECK(decide(p, high, s, 10, at(11)).arrived);
+}
+
+TEST_CASE("command: with no patience at all each decision orders anew, and old answers are late")
+{
+    policy p = plain();
+    p.patience = {};
+    state s;
+    s.on(decide(p, high, s, 5, at(0)));
+    const decision d = decide(p, high, s, 5, at(0));
+    REQUIRE(d.command);
+    CHECK(d.command->id == 2);
+    s.on(d);
+    CHECK(s.on(sc::applied{1}, at(1)) == answered::late);
+}
+
+TEST_CASE("command: a decision that is thrown away has ordered nothing")
+{
+    state s;
+    const decision dry = decide(plain(), high, s, 5, at(0));
+    CHECK(dry.command->id == 1);
+    CHECK(s.on(sc::applied{dry.command->id}, at(1)) == answered::unknown);
+    CHECK(decide(plain(), low, s, 5, at(1)).command->id == 1);
+}
+
+TEST_CASE("command: a decision older than the state orders nothing")
+{
+    state s;
+    const decision old = decide(plain(), high, s, 5, at(0));
+    s.on(decide(plain(), high, s, 5, at(1)));
+    s.on(sc::applied{1}, at(2));
+    s.on(old);
+    CHECK_FALSE(s.pending);
+    CHECK(s.last_id == 1);
+}
+
+}  // namespace command_test

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <waybill/scaling/few.hpp>
+
+namespace few_test {
+
+using waybill::scaling::few;
+
+namespace {
+
+template <class... N>
+constexpr few<int, 4> of(N... n)
+{
+    few<int, 4> f;
+    (f.push(n), ...);
+    return f;
+}
+
+constexpr int sum(const few<int, 4>& f)
+{
+    int all = 0;
+    for (const int n : f) all = all * 10 + n;
+    return all;
+}
+
+}  // namespace
+
+static_assert(few<int, 4>().empty() && few<int, 4>::most == 4);
+static_assert(sum(of(1, 2, 3)) == 123 && of(1, 2, 3).back() == 3 && of(1, 2, 3)[1] == 2);
+static_assert(of(1, 2, 3, 4).is_full() && !of(1, 2, 3).is_full());
+static_assert(sum(of(1, 2, 3, 4, 5)) == 1234);
+
+static_assert([] {
+    few<int, 4> f = of(1, 2, 3, 4);
+    if (f.push(9) || sum(f) != 1234) return false;
+    f.erase(1);
+    if (sum(f) != 134) return false;
+    f.erase(2);
+    f.erase(0);
+    f.push(7);
+    f.pop();
+    f[0] = 5;
+    return sum(f) == 5 && f.size() == 1;
+}());
+
+// What was there before is no part of it.
+static_assert([] {
+    few<int, 4> f = of(1, 2, 3);
+    f.pop();
+    return f == of(1, 2) && !(f == of(1, 3)) && !(f == of(1));
+}());
+static_assert(few<int, 4>() == few<int, 4>());
+
+TEST_CASE("few: some values in their order") { CHECK(sum(of(3, 1, 2)) == 312); }
+
+}  // namespace few_test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// Fewer instances must not be asked to become more at once: the rules are asked again, with the
+// load that those would have.
+
+#include <cstdint>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/decide.hpp>
+
+namespace flap_guard_test {
+
+namespace sc = waybill::scaling;
+using sc::decide;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::role;
+using sc::truth;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::readings;
+
+namespace {
+
+policy on_load(double more, double fewer)
+{
+    const auto cpu = sc::averaged(sc::mean("cpu"));
+    return {.up = cpu > more, .down = cpu < fewer, .instances = {1, 100}};
+}
+
+std::uint64_t projections(const decision& d)
+{
+    std::uint64_t n = 0;
+    for (const sc::evidence& e : d.because) n += e.part == role::projected ? 1U : 0U;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("flap guard: what would be too much for those that stay keeps the others")
+{
+    const policy p = on_load(80, 60);
+    // 50 % on two is 100 % on one.
+    const decision d = decide(p, readings{level("cpu", 50)}, {}, 2, at(0));
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::flapping);
+    CHECK(d.to == 2);
+    CHECK(d.desired == 1);
+    REQUIRE(projections(d) == 1);
+    CHECK(d.because.back().part == role::projected);
+    CHECK(d.because.back().value == 100.0);
+    CHECK(d.because.back().limit == 80.0);
+    CHECK(d.because.back().holds == truth::yes);
+    CHECK(decide(p, readings{level("cpu", 40)}, {}, 2, at(0)).to == 1);  // 80 is not above 80
+    CHECK(projections(decide(p, readings{level("cpu", 40)}, {}, 2, at(0))) == 0);
+}
+
+TEST_CASE("flap guard: as many go as do not, where all of them would be too many")
+{
+    policy p = on_load(80, 60);
+    p.step.down.count = 8;
+    // 40 * 10 / n is above 80 below five.
+    const decision d = decide(p, readings{level("cpu", 40)}, {}, 10, at(0));
+    CHECK(d.verdict == verdict::down);
+    CHECK(d.why == reason::flapping);
+    CHECK(d.to == 5);
+    CHECK(d.desired == 2);
+    CHECK(d.because.back().value == 100.0);  // what four would have
+    for (std::uint64_t from = 2; from <= 100; ++from) {
+        p.step.down.count = from - 1;
+        const double cpu = 55;
+        const std::uint64_t to = decide(p, readings{level("cpu", cpu)}, {}, from, at(0)).to;
+        const auto load = [&](std::uint64_t n) {
+            return cpu * (static_cast<double>(from) / static_cast<double>(n));
+        };
+        CHECK(load(to) <= 80);
+        CHECK((to == 1 || load(to - 1) > 80));
+    }
+}
+
+TEST_CASE("flap guard: a metric that is a total changes with its thresholds, not with the load")
+{
+    const policy p{.up = sc::mean("orders") > sc::per_instance(100),
+                   .down = sc::mean("orders") < 250,
+                   .instances = {1, 20}};
+    CHECK(decide(p, readings{level("orders", 240)}, {}, 3, at(0)).why == reason::flapping);
+    CHECK(decide(p, readings{level("orders", 200)}, {}, 3, at(0)).to == 2);
+    CHECK(decide(p, readings{level("orders", 240)}, {}, 4, at(0)).to == 3);
+}
+
+TEST_CASE("flap guard: bands and targets are asked as well")
+{
+    policy p{.down = sc::mean("idle") > 0, .instances = {1, 20}};
+    p.bands.up = {{sc::averaged(sc::mean("cpu")) > 80, {}}};
+    const readings now{level("idle", 1), level("cpu", 50)};
+    CHECK(decide(p, now, {}, 2, at(0)).why == reason::flapping);
+    p.bands.up.clear();
+    p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 50, .tolerance = {0.1, 0.1}}};
+    CHECK(decide(p, now, {}, 10, at(0)).to == 10);
+    // 44 asks for 9 of 10, and 48.9 on nine is near enough to 50.
+    CHECK(decide(p, readings{level("idle", 1), level("cpu", 44)}, {}, 10, at(0)).to == 9);
+}
+
+TEST_CASE("flap guard: what a rate limit lets go has been asked about, too")
+{
+    // Four are less than three or five, for whatever reason.
+    const auto odd = [](std::uint64_t n) { return n == 4 ? 10.0 : 1'000.0; };
+    policy p{.up = sc::mean("orders") > sc::of_instances(odd), .down = sc::mean("orders") < 100,
+             .instances = {1, 20}};
+    p.step.down.count = 6;
+    const readings now{level("orders", 50)};
+    CHECK(decide(p, now, {}, 8, at(0)).to == 2);
+    p.rate.down = {{{.count = 4}, tests_support::seconds(60)}};
+    const decision d = decide(p, now, {}, 8, at(0));
+    CHECK(d.to != 4);
+    CHECK(d.to >= 4);
+    CHECK(d.to <= 8);
+}
+
+TEST_CASE("flap guard: a load that no number can tell holds")
+{
+    policy p = on_load(1e308, 1e307);
+    p.step.down.count = 98;
+    CHECK(decide(p, readings{level("cpu", 9e306)}, {}, 99, at(0)).to > 1);
+    p.instances = {1, UINT64_MAX};
+    p.step.down.count = UINT64_MAX - 1;
+    CHECK(decide(p, readings{level("cpu", 1e300)}, {}, UINT64_MAX, at(0)).to > 1);
+}
+
+TEST_CASE("flap guard: the last instance goes whatever the load would be without any")
+{
+    policy p = on_load(80, 60);
+    p.instances = {0, 5};
+    p.wake = sc::mean("cpu") > 1;
+    CHECK(decide(p, readings{level("cpu", 0)}, {}, 1, at(0)).to == 0);
+}
+
+TEST_CASE("flap guard: after a change down the rules never say up at once")
+{
+    std::uint64_t seen = 0;
+    for (std::uint64_t from = 2; from <= 40; ++from) {
+        for (double cpu = 1; cpu < 60; cpu += 0.5) {
+            policy p = on_load(80, 60);
+            p.step.down.percent = 70;
+            const decision d = decide(p, readings{level("cpu", cpu)}, {}, from, at(0));
+            if (d.verdict != verdict::down) continue;
+            ++seen;
+            const double then = cpu * static_cast<double>(from) / static_cast<double>(d.to);
+            const decision next =
+                decide(p, readings{level("cpu", then * (1 - 1e-15))}, {}, d.to, at(0));
+            CHECK(next.up != truth::yes);
+        }
+    }
+    CHECK(seen > 1'000);
+}
+
+}  // namespace flap_guard_test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// Sizes that have names, as those of a database, in the place of numbers of instances.
+
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/decide.hpp>
+
+namespace ladder_test {
+
+namespace sc = waybill::scaling;
+using sc::decide;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::rung;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::readings;
+
+namespace {
+
+const std::vector<rung> sizes{{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}, {"P1", 125}};
+
+policy database()
+{
+    policy p{.up = sc::averaged(sc::mean("dtu")) > 80,
+             .down = sc::averaged(sc::mean("dtu")) < 30,
+             .instances = {0, 4}};
+    p.ladder = sizes;
+    return p;
+}
+
+std::uint64_t to(const policy& p, std::uint64_t from, double dtu)
+{
+    return decide(p, readings{level("dtu", dtu)}, {}, from, at(0)).to;
+}
+
+}  // namespace
+
+TEST_CASE("ladder: names and what they are worth")
+{
+    CHECK(sc::rung_called(sizes, "S2") == 2);
+    CHECK_FALSE(sc::rung_called(sizes, "s2"));
+    CHECK_FALSE(sc::rung_called(sizes, ""));
+    CHECK_FALSE(sc::rung_called({}, "S2"));
+    CHECK(sc::capacity_at(sizes, 0) == 10);
+    CHECK(sc::capacity_at(sizes, 4) == 125);
+    CHECK(sc::capacity_at(sizes, 5) == 125);
+    CHECK(sc::capacity_at(sizes, UINT64_MAX) == 125);
+    CHECK(sc::capacity_at({}, 7) == 7);
+    CHECK(sc::rung_for(sizes, 0) == 0);
+    CHECK(sc::rung_for(sizes, 10) == 0);
+    CHECK(sc::rung_for(sizes, 11) == 1);
+    CHECK(sc::rung_for(sizes, 101) == 4);
+    CHECK(sc::rung_for(sizes, UINT64_MAX) == 4);
+    CHECK(sc::rung_for({}, 7) == 7);
+}
+
+TEST_CASE("ladder: a rung at a time, and no farther than it goes")
+{
+    const policy p = database();
+    CHECK(to(p, 0, 90) == 1);
+    CHECK(to(p, 3, 90) == 4);
+    const decision top = decide(p, readings{level("dtu", 90)}, {}, 4, at(0));
+    CHECK(top.verdict == verdict::held);
+    CHECK(top.why == reason::bounds);
+    CHECK(to(p, 4, 20) == 3);
+    CHECK(to(p, 1, 5) == 0);
+    CHECK(to(p, 0, 5) == 0);
+    CHECK(decide(p, readings{level("dtu", 5)}, {}, 0, at(0)).command == std::nullopt);
+}
+
+TEST_CASE("ladder: the lowest rung is one, and needs no waking")
+{
+    policy p = database();
+    CHECK(decide(p, readings{level("dtu", 90)}, {}, 0, at(0)).verdict == verdict::up);
+    p.cooldown.up = tests_support::seconds(60);
+    sc::state s;
+    s.last_up = at(-1);
+    CHECK(decide(p, readings{level("dtu", 90)}, s, 0, at(0)).why == reason::cooldown);
+}
+
+TEST_CASE("ladder: the flap guard knows how far apart the rungs are")
+{
+    const policy p = database();
+    // 28 % of 50 are 70 % of 20; 28 % of 20 are 56 % of 10; of 125 they are 35 % of 100.
+    CHECK(to(p, 2, 28) == 1);
+    CHECK(to(p, 1, 28) == 0);
+    CHECK(to(p, 4, 28) == 3);
+    // 33 % of 50 are 82.5 % of 20.
+    policy wide = p;
+    wide.down = sc::averaged(sc::mean("dtu")) < 40;
+    CHECK(decide(wide, readings{level("dtu", 33)}, {}, 2, at(0)).why == reason::flapping);
+    wide.step.down.count = 4;
+    CHECK(to(wide, 4, 33) == 3);  // 41.25 of 50 would be too much, and of 100 is not
+}
+
+TEST_CASE("ladder: targets ask for what is worth enough")
+{
+    policy p{.instances = {0, 4}};
+    p.ladder = sizes;
+    p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
+    const auto rung_of = [&](double work, std::uint64_t from) {
+        return decide(p, readings{level("work", work)}, {}, from, at(0)).to;
+    };
+    CHECK(rung_of(10, 2) == 0);
+    CHECK(rung_of(10.5, 2) == 1);
+    CHECK(rung_of(21, 0) == 2);
+    CHECK(rung_of(126, 0) == 4);
+    CHECK(rung_of(50, 2) == 2);
+    p.targets[0].tolerance = {0.1, 0.1};
+    CHECK(rung_of(54, 2) == 2);
+    CHECK(rung_of(56, 2) == 3);
+    p.targets = {{.of = sc::averaged(sc::mean("work")), .each = 60, .tolerance = {0, 0}}};
+    CHECK(rung_of(72, 2) == 3);   // 60 capacity
+    CHECK(rung_of(24, 2) == 1);   // 20
+    CHECK(rung_of(23, 2) == 1);   // 19.2
+    CHECK(rung_of(12, 2) == 0);   // 10
+}
+
+TEST_CASE("ladder: a share is of what the rung is worth")
+{
+    policy p = database();
+    p.step.up = {.percent = 100};
+    CHECK(to(p, 0, 90) == 1);
+    CHECK(to(p, 1, 90) == 2);   // 40
+    CHECK(to(p, 2, 90) == 3);   // 100
+    p.step.down = {.percent = 60};
+    CHECK(to(p, 4, 10) == 2);   // 50
+    p.step.down = {.percent = 50};
+    CHECK(to(p, 4, 10) == 3);   // 62.5 needs 100
+    p.step.down = {.percent = 1};
+    CHECK(to(p, 4, 10) == 3);   // one at least
+}
+
+TEST_CASE("ladder: thresholds by instances see what the rung is worth")
+{
+    policy p = database();
+    p.up = sc::mean("sessions") > sc::per_instance(2);
+    p.down = {};
+    CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).to == 2);
+    CHECK(decide(p, readings{level("sessions", 40)}, {}, 1, at(0)).to == 1);
+    CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).because[0].limit == 40.0);
+}
+
+TEST_CASE("ladder: a rung that is not there is brought back")
+{
+    policy p = database();
+    CHECK(to(p, 7, 50) == 4);
+    p.instances = {0, 9};  // and bounds beyond the ladder end with it
+    CHECK(to(p, 4, 90) == 4);
+    CHECK(to(p, 9, 90) == 4);
+    p.instances = {1, 3};
+    CHECK(to(p, 4, 50) == 3);
+    CHECK(to(p, 0, 50) == 1);
+}
+
+}  // namespace ladder_test

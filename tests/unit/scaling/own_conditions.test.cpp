@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// Conditions of one's own, alone and among rules.
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/decide.hpp>
+
+namespace own_conditions_test {
+
+namespace sc = waybill::scaling;
+using sc::decide;
+using sc::decision;
+using sc::evidence;
+using sc::reason;
+using sc::role;
+using sc::situation;
+using sc::truth;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::readings;
+
+namespace {
+
+// Reads two metrics and says something with words of its own.
+struct backlog_grows {
+    double by = 0;
+    truth operator()(const situation& s, std::vector<evidence>& because) const
+    {
+        const sc::reading *in = nullptr, *out = nullptr;
+        for (const sc::reading& r : s.metrics) {
+            if (r.metric == "in") in = &r;
+            if (r.metric == "out") out = &r;
+        }
+        evidence e{.metric = "in - out", .note = "the backlog grows"};
+        if (in == nullptr || out == nullptr) {
+            e.lacks = sc::lack_of::metric;
+            because.push_back(e);
+            return truth::unknown;
+        }
+        const double rest = *in->value(sc::statistic::mean) - *out->value(sc::statistic::mean);
+        e.value = rest;
+        e.limit = by;
+        e.holds = sc::truth_of(rest > by);
+        because.push_back(e);
+        return e.holds;
+    }
+};
+
+truth always(const situation&, std::vector<evidence>&) { return truth::yes; }
+
+struct says_bool {
+    bool operator()(const situation&, std::vector<evidence>&) const { return true; }
+};
+struct wants_nothing {
+    truth operator()() const { return truth::yes; }
+};
+struct changes_itself {
+    truth operator()(const situation&, std::vector<evidence>&) { return truth::yes; }
+};
+
+static_assert(sc::condition<sc::rule>);
+static_assert(sc::condition<backlog_grows>);
+static_assert(sc::condition<decltype(&always)>);
+static_assert(!sc::condition<says_bool>);
+static_assert(!sc::condition<wants_nothing>);
+static_assert(!sc::condition<changes_itself>);
+static_assert(!sc::condition<truth>);
+static_assert(!sc::condition<bool>);
+
+// Of rules it stays a rule.
+static_assert(std::is_same_v<decltype(sc::any_of(sc::rule(), sc::rule())), sc::rule>);
+static_assert(sc::condition<decltype(sc::any_of(sc::rule(), backlog_grows(), &always))>);
+
+}  // namespace
+
+TEST_CASE("own condition: alone it decides, with a row of its own")
+{
+    auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.instances = {1, 10};
+    const decision d = decide(p, readings{level("in", 20), level("out", 10)}, {}, 3, at(0));
+    CHECK(d.verdict == verdict::up);
+    REQUIRE(d.because.size() == 2);
+    CHECK(d.because[0].part == role::up);
+    CHECK(d.because[0].metric == "in - out");
+    CHECK(d.because[0].note == "the backlog grows");
+    CHECK(decide(p, readings{level("in", 0), level("out", 10)}, {}, 3, at(0)).to == 2);
+}
+
+TEST_CASE("own condition: unknown is unknown")
+{
+    auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.instances = {1, 10};
+    const decision d = decide(p, readings{level("in", 0)}, {}, 3, at(0));
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::unknown);
+}
+
+TEST_CASE("own condition: it joins any_of and all_of, in any place")
+{
+    const readings grows{level("in", 20), level("out", 10)};
+    const readings shrinks{level("in", 0.5), level("out", 10)};
+    const auto check = [&](auto up, auto down) {
+        auto p = sc::policy_of(up, down);
+        p.instances = {1, 10};
+        const decision more = decide(p, grows, {}, 3, at(0));
+        CHECK(more.verdict == verdict::up);
+        CHECK(more.because.size() == 5);  // each is asked, whatever the others say
+        CHECK(decide(p, shrinks, {}, 3, at(0)).verdict == verdict::down);
+    };
+    const auto idle = [](const situation& s, std::vector<evidence>& because) {
+        return (sc::mean("in") < 1)(s, because);
+    };
+    const sc::rule few = sc::mean("out") < 50, many = sc::mean("in") > 1'000;
+    check(sc::any_of(backlog_grows{5}, many, many), sc::all_of(few, idle));
+    check(sc::any_of(many, backlog_grows{5}, many), sc::all_of(idle, few));
+    check(sc::any_of(many, many, backlog_grows{5}), sc::all_of(sc::all_of(idle), sc::any_of(few)));
+}
+
+TEST_CASE("own condition: with captures, and with rules as a part of it")
+{
+    double most = 100;
+    const auto up = [most](const situation& s, std::vector<evidence>& because) {
+        return sc::both((sc::mean("in") > most)(s, because), backlog_grows{0}(s, because));
+    };
+    auto p = sc::policy_of(up, sc::rule());
+    p.instances = {1, 10};
+    CHECK(decide(p, readings{level("in", 101), level("out", 1)}, {}, 3, at(0)).to == 4);
+    CHECK(decide(p, readings{level("in", 101), level("out", 102)}, {}, 3, at(0)).to == 3);
+}
+
+TEST_CASE("own condition: the flap guard asks it again with the load of fewer")
+{
+    const auto busy = [](const situation& s, std::vector<evidence>&) {
+        return sc::truth_of(60 * s.load > 80);
+    };
+    auto p = sc::policy_of(busy, sc::mean("in") < 100);
+    p.instances = {1, 10};
+    CHECK(decide(p, readings{level("in", 0)}, {}, 2, at(0)).why == reason::flapping);
+    CHECK(decide(p, readings{level("in", 0)}, {}, 5, at(0)).to == 4);
+}
+
+TEST_CASE("own condition: a function is one, too")
+{
+    auto p = sc::policy_of(&always, sc::rule());
+    p.instances = {1, 10};
+    CHECK(decide(p, {}, {}, 3, at(0)).to == 4);
+}
+
+TEST_CASE("own condition: check leaves it alone, and looks at the rest")
+{
+    auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.instances = {1, 10};
+    CHECK_FALSE(sc::check(p));
+    p.down = sc::mean("") < 1;
+    CHECK(sc::check(p));
+    p.down = sc::mean("in") < 1;
+    p.instances = {5, 3};
+    CHECK(sc::check(p));
+}
+
+}  // namespace own_conditions_test

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// What is remembered, and how little of it.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/state.hpp>
+
+namespace state_test {
+
+namespace sc = waybill::scaling;
+using sc::state;
+using tests_support::at;
+using tests_support::seconds;
+
+// One small row: no pointer in it, and less than a kilobyte and a half.
+static_assert(std::is_trivially_copyable_v<state>);
+static_assert(sizeof(state) <= 1'536);
+
+namespace {
+
+sc::decision asked(std::uint64_t desired, std::int64_t t, std::int64_t down, std::int64_t up = 0)
+{
+    return {.from = 10, .desired = desired, .to = 10, .now = at(t),
+            .stabilise = {seconds(up), seconds(down)}};
+}
+
+// What may be remembered: later and later, each above or below the one before.
+bool is_in_order(const state& s)
+{
+    bool good = true;
+    for (std::size_t n = 1; n < s.highest.size(); ++n) {
+        good = good && s.highest[n - 1].at <= s.highest[n].at &&
+               s.highest[n - 1].instances > s.highest[n].instances;
+    }
+    for (std::size_t n = 1; n < s.lowest.size(); ++n) {
+        good = good && s.lowest[n - 1].at <= s.lowest[n].at &&
+               s.lowest[n - 1].instances < s.lowest[n].instances;
+    }
+    return good;
+}
+
+}  // namespace
+
+TEST_CASE("state: without stabilisation nothing is remembered of what was asked for")
+{
+    state s;
+    for (std::int64_t t = 0; t != 100; ++t) s.on(asked(5, t, 0));
+    CHECK(s.highest.empty());
+    CHECK(s.lowest.empty());
+}
+
+TEST_CASE("state: the same again and again is one entry")
+{
+    state s;
+    for (std::int64_t t = 0; t != 100; ++t) s.on(asked(10, t, 300, 300));
+    CHECK(s.highest.size() == 1);
+    CHECK(s.lowest.size() == 1);
+    CHECK(s.highest.back().instances == 10);
+}
+
+TEST_CASE("state: what is over is forgotten, and what is hidden by more behind it")
+{
+    state s;
+    s.on(asked(20, 0, 300));
+    s.on(asked(15, 10, 300));
+    s.on(asked(12, 20, 300));
+    CHECK(s.highest.size() == 3);
+    s.on(asked(14, 30, 300));  // hides 12
+    CHECK(s.highest.size() == 3);
+    CHECK(s.highest[2].instances == 14);
+    s.on(asked(5, 311, 300));  // 20 stood until 10
+    CHECK(s.highest[0].instances == 15);
+    CHECK(is_in_order(s));
+}
+
+TEST_CASE("state: any decisions at any times leave it in order and within its size")
+{
+    state s;
+    std::uint64_t seed = 1;
+    for (int n = 0; n != 20'000; ++n) {
+        seed = seed * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
+        const auto draw = [&](unsigned shift, std::uint64_t below) {
+            return (seed >> shift) % below;
+        };
+        const auto t = static_cast<std::int64_t>(draw(40, 600)) + n / 4;
+        s.on(asked(draw(20, 60), t, 300, 120));
+        if (!is_in_order(s)) FAIL("out of order behind decision " << n);
+    }
+    CHECK(s.highest.size() <= state::recommendations);
+    CHECK(s.lowest.size() <= state::recommendations);
+}
+
+TEST_CASE("state: at most so many changes, and none of them lost")
+{
+    state s;
+    std::uint64_t up = 0, down = 0;
+    for (std::uint64_t id = 1; id <= 100; ++id) {
+        const bool more = id % 3 != 0;
+        const std::uint64_t from = 50, to = more ? 50 + id : 50 - id % 7 - 1;
+        (more ? up : down) += more ? id : id % 7 + 1;
+        s.on(sc::decision{.from = from, .desired = to, .to = to,
+                          .now = at(static_cast<std::int64_t>(id)),
+                          .command = sc::command{id, from, to}});
+        s.on(sc::applied{id}, at(static_cast<std::int64_t>(id)));
+    }
+    CHECK(s.made.size() == state::changes);
+    for (const sc::made_change& c : s.made) {
+        CHECK(c.from != c.to);
+        if (c.is_up()) up -= c.to - c.from;
+        else down -= c.from - c.to;
+    }
+    CHECK(up == 0);
+    CHECK(down == 0);
+    for (std::size_t n = 1; n != s.made.size(); ++n) CHECK(s.made[n - 1].at <= s.made[n].at);
+}
+
+TEST_CASE("state: of changes that are put together the latest time counts, whatever the clock did")
+{
+    state s;
+    for (std::uint64_t id = 1; id <= state::changes + 1; ++id) {
+        const std::int64_t t = id == 1 ? 5'000 : static_cast<std::int64_t>(id);
+        s.on(sc::decision{.from = 1, .desired = 2, .to = 2, .now = at(t),
+                          .command = sc::command{id, 1, 2}});
+        s.on(sc::applied{id}, at(t));
+    }
+    CHECK(s.made[0] == sc::made_change{at(5'000), 0, 2});
+}
+
+TEST_CASE("state: huge changes that are put together do not wrap around")
+{
+    state s;
+    for (std::uint64_t id = 1; id <= 40; ++id) {
+        const bool more = id % 2 != 0;
+        const std::uint64_t from = more ? 0 : UINT64_MAX, to = more ? UINT64_MAX : 0;
+        s.on(sc::decision{.from = from, .desired = to, .to = to, .now = at(0),
+                          .command = sc::command{id, from, to}});
+        s.on(sc::applied{id}, at(0));
+    }
+    for (const sc::made_change& c : s.made) {
+        CHECK((c.is_up() ? c.to - c.from : c.from - c.to) == UINT64_MAX);
+    }
+}
+
+TEST_CASE("state: a copy goes its own way")
+{
+    state s;
+    s.on(asked(20, 0, 300));
+    state copy = s;
+    CHECK(copy == s);
+    copy.on(asked(5, 10, 300));
+    CHECK_FALSE(copy == s);
+    CHECK(s.highest.size() == 1);
+    copy = s;
+    CHECK(copy == s);
+}
+
+}  // namespace state_test

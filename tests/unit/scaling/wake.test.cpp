@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// The first instance, and the last one.
+
+#include <cstdint>
+
+#include <doctest/doctest.h>
+#include <support/scaling.hpp>
+
+#include <waybill/scaling/decide.hpp>
+
+namespace wake_test {
+
+namespace sc = waybill::scaling;
+using sc::decide;
+using sc::decision;
+using sc::policy;
+using sc::reason;
+using sc::role;
+using sc::state;
+using sc::truth;
+using sc::verdict;
+using tests_support::at;
+using tests_support::level;
+using tests_support::loop;
+using tests_support::readings;
+using tests_support::seconds;
+
+namespace {
+
+policy to_zero()
+{
+    policy p{.up = sc::mean("work") > sc::per_instance(100),
+             .down = sc::mean("work") < 10,
+             .instances = {0, 10}};
+    p.wake = sc::last("work") > 5;
+    p.zero_after = seconds(300);
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("wake: the first instance is started by its own rule, which is strict as it is written")
+{
+    const policy p = to_zero();
+    decision d = decide(p, readings{level("work", 5)}, {}, 0, at(0));
+    CHECK(d.verdict == verdict::steady);
+    CHECK(d.wake == truth::no);
+    d = decide(p, readings{level("work", 6)}, {}, 0, at(0));
+    CHECK(d.verdict == verdict::up);
+    CHECK(d.to == 1);
+    CHECK(d.wake == truth::yes);
+    // The threshold per instance is not there without any, and stops nothing.
+    CHECK(d.up == truth::unknown);
+    CHECK(d.because.back().part == role::wake);
+}
+
+TEST_CASE("wake: a target says how many come at once")
+{
+    policy p = to_zero();
+    p.targets = {{.of = sc::mean("work"), .each = 100}};
+    CHECK(decide(p, readings{level("work", 250)}, {}, 0, at(0)).to == 3);
+    CHECK(decide(p, readings{level("work", 6)}, {}, 0, at(0)).to == 1);
+    CHECK(decide(p, readings{level("work", 5)}, {}, 0, at(0)).to == 0);
+    CHECK(decide(p, readings{level("work", 1e9)}, {}, 0, at(0)).to == 10);
+}
+
+TEST_CASE("wake: it waits for no cooldown, no rate and no stabilisation, but for a command")
+{
+    policy p = to_zero();
+    p.cooldown = {seconds(600), seconds(600), true};
+    p.stabilise = {seconds(600), seconds(600)};
+    p.rate.up = {{{.count = 1}, seconds(600)}};
+    state s;
+    s.last_up = s.last_down = at(-1);
+    s.made.push({at(-2), 0, 5});
+    s.made.push({at(-1), 5, 0});
+    const decision d = decide(p, readings{level("work", 6)}, s, 0, at(0));
+    CHECK(d.verdict == verdict::up);
+    s.on(d);
+    CHECK(decide(p, readings{level("work", 6)}, s, 0, at(1)).why == reason::pending);
+}
+
+TEST_CASE("wake: a direction that is never gone is not gone from zero, either")
+{
+    policy p = to_zero();
+    p.allow.up = false;
+    const decision d = decide(p, readings{level("work", 6)}, {}, 0, at(0));
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::disabled);
+}
+
+TEST_CASE("wake: the last instance goes when none was needed for the whole time")
+{
+    loop l{to_zero(), 1};
+    CHECK(l.step({level("work", 7)}, at(0)).verdict == verdict::held);
+    decision d = l.step({level("work", 0)}, at(100));
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::awake);
+    CHECK(d.desired == 1);
+    CHECK(l.step({level("work", 6)}, at(200)).why == reason::awake);
+    d = l.step({level("work", 0)}, at(300));
+    CHECK(d.why == reason::awake);
+    REQUIRE(d.until);
+    CHECK(*d.until >= at(500));
+    CHECK(l.step({level("work", 0)}, at(499)).verdict == verdict::held);
+    // However it is counted, 300 s behind the first decision that saw none needed it goes.
+    CHECK(l.step({level("work", 0)}, at(600)).to == 0);
+    CHECK(l.step({level("work", 0)}, at(601)).verdict == verdict::steady);
+    CHECK(l.step({level("work", 6)}, at(602)).to == 1);
+}
+
+TEST_CASE("wake: nobody knowing whether it is needed begins the time again")
+{
+    loop l{to_zero(), 1};
+    l.step({level("work", 0)}, at(0));
+    l.step({}, at(290));
+    CHECK(l.step({level("work", 0)}, at(300)).to == 1);
+    CHECK(l.step({level("work", 0)}, at(589)).to == 1);
+    CHECK(l.step({level("work", 0)}, at(600)).to == 0);
+}
+
+TEST_CASE("wake: the time begins with the first decision, not long ago")
+{
+    loop l{to_zero(), 1};
+    CHECK(l.step({level("work", 0)}, at(0)).to == 1);
+    CHECK(l.step({level("work", 0)}, at(299)).to == 1);
+    CHECK(l.step({level("work", 0)}, at(300)).to == 0);
+}
+
+TEST_CASE("wake: fewer go one by one, and where none is needed all of them at once")
+{
+    loop l{to_zero(), 5};
+    CHECK(l.step({level("work", 6)}, at(0)).to == 4);
+    CHECK(l.step({level("work", 0)}, at(10)).to == 3);
+    CHECK(l.step({level("work", 0)}, at(20)).to == 2);
+    loop m{to_zero(), 5};
+    m.policy.cooldown.down = seconds(250);
+    m.step({level("work", 50)}, at(0));
+    m.step({level("work", 0)}, at(10));
+    CHECK(m.instances == 4);
+    const decision d = m.step({level("work", 0)}, at(310));
+    CHECK(d.to == 0);
+}
+
+TEST_CASE("wake: the last instance waits for its cooldown, rate and stabilisation as any other")
+{
+    policy p = to_zero();
+    p.zero_after = {};
+    const readings none{level("work", 0)};
+    CHECK(decide(p, none, {}, 1, at(0)).to == 0);
+    p.cooldown.down = seconds(60);
+    state s;
+    s.last_up = at(-10);
+    CHECK(decide(p, none, s, 1, at(0)).why == reason::cooldown);
+    p.cooldown.down = {};
+    p.stabilise.down = seconds(60);
+    CHECK(decide(p, none, {}, 1, at(0)).why == reason::stabilising);
+    p.stabilise.down = {};
+    p.allow.down = false;
+    CHECK(decide(p, none, {}, 1, at(0)).why == reason::disabled);
+}
+
+TEST_CASE("wake: where one at least has to be there, none goes and nothing else is said")
+{
+    policy p = to_zero();
+    p.instances = {1, 10};
+    p.zero_after = {};
+    const decision d = decide(p, readings{level("work", 0)}, {}, 1, at(0));
+    CHECK(d.verdict == verdict::held);
+    CHECK(d.why == reason::bounds);
+    CHECK_FALSE(d.until);
+    CHECK(decide(p, {}, {}, 0, at(0)).to == 1);
+}
+
+TEST_CASE("wake: up is asked for what is above the first, as ever")
+{
+    const policy p = to_zero();
+    CHECK(decide(p, readings{level("work", 101)}, {}, 1, at(0)).to == 2);
+    CHECK(decide(p, readings{level("work", 100)}, {}, 1, at(0)).to == 1);
+}
+
+}  // namespace wake_test
