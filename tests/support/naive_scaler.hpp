@@ -73,6 +73,8 @@ public:
         if (outside) {
             a.why = bounds;
             a.to = a.to < p_.lowest ? p_.lowest : a.to > p_.highest ? p_.highest : a.to;
+        } else if (n == p_.lowest && a.to < n) {  // as low as it may be
+            return held(a, n, bounds, {});
         }
         if (a.to == n) return a;
         if (out_ && now - out_->at < p_.patience) {

@@ -7,7 +7,9 @@
 #define WAYBILL_TESTS_SUPPORT_SCALING_HPP
 
 #include <cstdint>
+#include <list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <waybill/scaling/decide.hpp>
@@ -46,6 +48,13 @@ namespace tests_support {
 }
 
 using readings = std::vector<waybill::scaling::reading>;
+
+/// A policy that lasts, as the rows of a decision view it.
+[[nodiscard]] inline const waybill::scaling::policy& kept(waybill::scaling::policy p)
+{
+    static std::list<waybill::scaling::policy> all;
+    return all.emplace_back(std::move(p));
+}
 
 /// A scaler whose commands are done at once: the whole loop of a program.
 template <class Policy>

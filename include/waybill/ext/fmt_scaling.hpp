@@ -120,7 +120,7 @@ namespace waybill::inline v0_1::detail::words {
     switch (part) {
         case scaling::role::up: return fmt::format("up {}", name(d.up));
         case scaling::role::down: return fmt::format("down {}", name(d.down));
-        case scaling::role::wake: return fmt::format("wake {}", name(d.wake));
+        case scaling::role::activation: return fmt::format("activation {}", name(d.activation));
         case scaling::role::target:
         case scaling::role::projected: break;
     }

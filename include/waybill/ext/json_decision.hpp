@@ -5,7 +5,7 @@
 //
 //     {"verdict": "up", "why": "rate", "from": 2, "desired": 7, "to": 4,
 //      "now": "2024-02-29T12:40:00Z", "until": "2024-02-29T12:41:00Z",
-//      "command": {"id": 3, "from": 2, "to": 4}, "up": "yes", "down": "no", "wake": "yes",
+//      "command": {"id": 3, "from": 2, "to": 4}, "up": "yes", "down": "no", "activation": "yes",
 //      "because": [{"part": "up", "metric": "orders", "statistic": "mean", "value": 412.5,
 //                   "operator": ">", "limit": 200, "points": 10, "first": "2024-02-29T12:31:00Z",
 //                   "last": "2024-02-29T12:40:00Z", "holds": "yes"}]}
@@ -106,7 +106,7 @@ inline void to_json(nlohmann::json& j, const decision& d)
          {"now", d.now},
          {"up", d.up},
          {"down", d.down},
-         {"wake", d.wake},
+         {"activation", d.activation},
          {"because", d.because}};
     if (d.why != reason::nothing) j["why"] = d.why;
     if (d.until) j["until"] = *d.until;

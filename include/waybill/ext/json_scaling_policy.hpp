@@ -103,10 +103,10 @@ inline void read_value(const json_place& at, policy& into)
     const auto rule_into = [&rules](rule& r) {
         return detail::reads{[&rules, &r](const json_place& place) { rules.read(place, r); }};
     };
-    rule wake;
+    rule activation;
     auto up = rule_into(p.up);
     auto down = rule_into(p.down);
-    auto first = rule_into(wake);
+    auto first = rule_into(activation);
     auto targets = detail::list_into(p.targets);
     auto ladder = detail::list_into(p.ladder);
     auto bands = detail::lists_into(p.bands, [&](const json_place& one, band& b) {
@@ -129,7 +129,7 @@ inline void read_value(const json_place& at, policy& into)
         .may("stabilise", p.stabilise)
         .may("rate", rate)
         .may("warm_up", p.warm_up)
-        .may("wake", first)
+        .may("activation", first)
         .may("zero_after", p.zero_after)
         .may("ladder", ladder)
         .may("allow", p.allow)
@@ -138,7 +138,7 @@ inline void read_value(const json_place& at, policy& into)
         .may("after_failure", p.after_failure)
         .done();
     if (at.error) return;
-    if (at.value.contains("wake")) p.wake = std::move(wake);
+    if (at.value.contains("activation")) p.activation = std::move(activation);
     into = std::move(p);
 }
 
@@ -168,7 +168,7 @@ public:
                   {"after_failure", p.after_failure}};
         if (!p.up.empty()) j["up"] = written("/up", p.up);
         if (!p.down.empty()) j["down"] = written("/down", p.down);
-        if (p.wake) j["wake"] = written("/wake", *p.wake);
+        if (p.activation) j["activation"] = written("/activation", *p.activation);
         if (p.if_unknown) j["if_unknown"] = *p.if_unknown;
         put(j, "/targets", p.targets);
         put(j, "/ladder", p.ladder);

@@ -186,7 +186,7 @@ inline void to_json(nlohmann::json& j, const state& s)
     if (s.last_down) j["last_down"] = *s.last_down;
     if (s.last_failure) j["last_failure"] = *s.last_failure;
     if (s.warm_at) j["warm_at"] = *s.warm_at;
-    if (s.awake_at) j["awake_at"] = *s.awake_at;
+    if (s.inactive_since) j["inactive_since"] = *s.inactive_since;
 }
 
 inline void read_value(const json_place& at, state& into)
@@ -207,7 +207,7 @@ inline void read_value(const json_place& at, state& into)
         .may("last_down", s.last_down)
         .may("last_failure", s.last_failure)
         .may("warm_at", s.warm_at)
-        .may("awake_at", s.awake_at)
+        .may("inactive_since", s.inactive_since)
         .done();
     detail::check_order(at, "highest", s.highest, true);
     detail::check_order(at, "lowest", s.lowest, false);

@@ -4,7 +4,7 @@
 //
 //     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::text(*bad));
 //     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
-//     // more, with 1 instances, found 120
+//     // more, with 1 instance, found 120
 //
 // Places are named as in the policy's JSON (ext/json_scaling.hpp).
 
@@ -112,8 +112,11 @@ public:
             }
             last = s.instances;
         }
-        if (t.what() == threshold::kind::table && t.table().empty()) {
-            fail(table, "a table with a step", "none");
+        if (t.what() != threshold::kind::table) return;
+        if (t.table().empty()) return fail(table, "a table with a step", "none");
+        if (t.table()[0].instances > fewest) {
+            fail(numbered(table, 0), "a first step for " + std::to_string(fewest) + " or fewer",
+                 std::to_string(t.table()[0].instances));
         }
     }
 
@@ -138,7 +141,10 @@ public:
             fail(path + "/at_least", "a number of 1 to " + std::to_string(n),
                  std::to_string(r.wanted()));
         }
-        if (r.what() == rule::kind::opposite) return check_rule(place, r.parts()[0]);
+        if (r.what() == rule::kind::opposite) {
+            if (n != 1) return fail(place, "one rule", std::to_string(n));
+            return check_rule(place, r.parts()[0]);
+        }
         for (std::size_t i = 0; i != n; ++i) check_rule(numbered(place, i), r.parts()[i]);
     }
 
@@ -162,6 +168,7 @@ public:
     }
 
     std::optional<policy_error> error;
+    std::uint64_t fewest = highest_size;  ///< Capacity that rules may be asked about.
 };
 
 inline void check_bands(policy_checker& c, const std::string& path, const std::vector<band>& bands)
@@ -207,7 +214,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
 }
 
 inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<rung>& ladder,
-                         bool wakes)
+                         bool activates)
 {
     if (b.highest == 0) c.fail("/instances/highest", "1 at least", "0");
     if (b.lowest > b.highest) {
@@ -215,11 +222,13 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
                std::to_string(b.lowest));
     }
     if (ladder.empty()) {
-        if (b.lowest == 0 && !wakes) {
-            c.fail("/wake", "a rule that starts the first instance, as there may be none", "none");
+        if (b.lowest == 0 && !activates) {
+            c.fail("/activation", "a rule that starts the first instance, as there may be none",
+                   "none");
         }
         return;
     }
+    if (activates) c.fail("/activation", "none, as a ladder's lowest rung is never gone", "a rule");
     if (b.highest >= ladder.size()) {
         c.fail("/instances/highest", "a rung of the ladder, 0 to " +
                std::to_string(ladder.size() - 1), std::to_string(b.highest));
@@ -269,7 +278,8 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     c.fail(path_to(down, found->down, "/down"),
            std::string("a threshold ") + (above ? "below the " : "above the ") + short_number(u) +
                " from where on " + in_quotes(found->up.metric) + " asks for more, with " +
-               std::to_string(found->instances) + " instances",
+               std::to_string(found->instances) +
+               (found->instances == 1 ? " instance" : " instances"),
            short_number(d));
 }
 
@@ -280,9 +290,10 @@ template <condition Up, condition Down>
 [[nodiscard]] std::optional<policy_error> check(const basic_policy<Up, Down>& p)
 {
     detail::policy_checker c;
-    if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.wake) {
+    if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
         c.fail("/up", "a rule or a target, or nothing is ever started", "none");
     }
+    c.fewest = capacity_at(p.ladder, greater(p.instances.lowest, p.ladder.empty() ? 1 : 0));
     if constexpr (std::same_as<Up, rule>) {
         if (!p.up.empty()) c.check_rule("/up", p.up);
     }
@@ -296,20 +307,28 @@ template <condition Up, condition Down>
     c.not_negative("/max_age", p.max_age);
     c.not_negative("/cooldown/up", p.cooldown.up);
     c.not_negative("/cooldown/down", p.cooldown.down);
-    if (p.wake && p.wake->empty()) c.fail("/wake", "a rule", "none");
-    if (p.wake && !p.wake->empty()) c.check_rule("/wake", *p.wake);
-    detail::check_bounds(c, p.instances, p.ladder, p.wake.has_value());
-    c.check_change("/step/up", p.step.up);
-    c.check_change("/step/down", p.step.down);
+    if (p.if_unknown && *p.if_unknown > p.instances.highest) {
+        c.fail("/if_unknown", "at most the highest, " + std::to_string(p.instances.highest),
+               std::to_string(*p.if_unknown));
+    }
     detail::check_bands(c, "/bands/up", p.bands.up);
     detail::check_bands(c, "/bands/down", p.bands.down);
+    c.fewest = highest_size;
+    if (p.activation && p.activation->empty()) c.fail("/activation", "a rule", "none");
+    if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
+    detail::check_bounds(c, p.instances, p.ladder, p.activation.has_value());
+    c.check_change("/step/up", p.step.up);
+    c.check_change("/step/down", p.step.down);
     c.not_negative("/stabilise/up", p.stabilise.up);
     c.not_negative("/stabilise/down", p.stabilise.down);
     detail::check_rates(c, "/rate/up", p.rate.up);
     detail::check_rates(c, "/rate/down", p.rate.down);
     c.not_negative("/warm_up", p.warm_up);
     c.not_negative("/zero_after", p.zero_after);
-    c.not_negative("/patience", p.patience);
+    if (p.patience <= duration{}) {
+        c.fail("/patience", "a time that a command may take",
+               std::to_string(p.patience.count()) + " ns");
+    }
     c.not_negative("/after_failure", p.after_failure);
     if constexpr (std::same_as<Up, rule> && std::same_as<Down, rule>) {
         if (!c.error) detail::check_flapping(c, p.up, p.bands.up, p.down, p.instances, p.ladder);

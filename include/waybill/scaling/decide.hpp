@@ -18,15 +18,15 @@
 //   2. more or fewer than the policy allows is brought within its bounds at once;
 //   3. while a command has no answer, and for a while behind a failure, nothing is done;
 //   4. a direction may be disabled, and nothing goes while new instances warm up;
-//   5. stabilisation: what was not asked for long enough is held;
+//   5. stabilisation: what was not asked for long enough is held; and never beyond the bounds;
 //   6. flapping: where fewer instances would be asked to become more at once (the rules are asked
 //      again, with the load that those would have), as many go as do not, or none;
-//   7. rate limits, from what was applied; 8. cooldowns, likewise; 9. bounds.
+//   7. rate limits, from what was applied; 8. cooldowns, likewise.
 //
-// The first instance is started where `wake` holds, if more are allowed at all, and waits for
+// The first instance is started where `activation` holds, if more are allowed at all, and waits for
 // nothing but a command that is pending or failed a short while ago.
-// All may go, and not only as many as the rules say, where `wake` has not held, and not been
-// unknown, for `zero_after`.
+// All may go, and not only as many as the rules say, where `activation` has said no for
+// `zero_after`.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP
@@ -72,7 +72,7 @@ public:
         if (d_.to != d_.from) hold_back();
         if (d_.to > d_.from) d_.verdict = verdict::up;
         else if (d_.to < d_.from) d_.verdict = verdict::down;
-        else if (d_.why != reason::nothing) d_.verdict = verdict::held;
+        else if (d_.why != reason::nothing && !is_lowest_wanted()) d_.verdict = verdict::held;
         if (d_.to != d_.from) {
             d_.command = command{saturating_add(s_.last_id, 1), d_.from, d_.to};
             if (d_.to == d_.desired && d_.why != reason::bounds) d_.why = reason::nothing;
@@ -93,6 +93,11 @@ private:
     }
     [[nodiscard]] bool is_outside() const { return d_.from < lowest() || d_.from > highest(); }
     [[nodiscard]] bool is_up() const { return d_.to > d_.from; }
+    /// As few as there may be, and more are not wanted: that is no news.
+    [[nodiscard]] bool is_lowest_wanted() const
+    {
+        return d_.why == reason::bounds && d_.from == lowest() && d_.desired < d_.from;
+    }
     /// Whether it was less than `wait` ago. What is in the future, as after a clock was set back,
     /// was not long ago; but who does not want to wait does not.
     [[nodiscard]] bool is_within(duration wait, wall_time last) const
@@ -126,20 +131,22 @@ private:
         const wishes w = ask(p_, situation_at(d_.from), ready, d_.from, d_.because);
         d_.up = w.up;
         d_.down = w.down;
-        d_.wake = w.wake;
-        if (d_.from == 0 && p_.wake && p_.ladder.empty()) want_first(w);
+        d_.activation = w.activation;
+        if (d_.from == 0 && p_.activation && p_.ladder.empty()) want_first(w);
         else want_change(w);
         d_.to = d_.desired;
         if (is_outside()) {
             d_.to = d_.desired < lowest() ? lowest() : lesser(d_.desired, highest());
             d_.why = reason::bounds;
+        } else if (d_.from == lowest() && d_.desired < d_.from) {
+            hold(reason::bounds);
         }
     }
 
     void want_first(const wishes& w)
     {
-        if (w.wake == truth::yes) d_.desired = greater(w.target.value_or(0), 1);
-        else if (w.wake == truth::unknown) unknown();
+        if (w.activation == truth::yes) d_.desired = greater(w.target.value_or(0), 1);
+        else if (w.activation == truth::unknown) unknown();
     }
 
     void want_change(const wishes& w)
@@ -148,7 +155,7 @@ private:
         if (w.target && *w.target > d_.desired) d_.desired = *w.target;
         if (d_.desired > d_.from) return;
         if (w.up == truth::yes) return;  // as many as it asks for are warming up
-        if (!is_set(p_.down) && p_.targets.empty() && !p_.wake) {
+        if (!is_set(p_.down) && p_.targets.empty() && !p_.activation) {
             if (w.up == truth::unknown) unknown();
             return;
         }
@@ -170,20 +177,23 @@ private:
     /// Nobody needs any, and has not for long enough.
     [[nodiscard]] bool ends(const wishes& w)
     {
-        if (!p_.wake || !p_.ladder.empty() || lowest() != 0 || w.wake != truth::no) return false;
-        if (is_within(p_.zero_after, s_.awake_at.value_or(d_.now))) return false;
+        if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
+        if (w.activation != truth::no) return false;
+        if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
         return true;
     }
 
+    [[nodiscard]] wall_time inactive_since() const { return s_.inactive_since.value_or(d_.now); }
+
     void keep_the_last(const wishes& w)
     {
-        if (d_.desired != 0 || d_.from == 0 || !p_.wake || !p_.ladder.empty()) return;
+        if (d_.desired != 0 || d_.from == 0 || !p_.activation || !p_.ladder.empty()) return;
         if (lowest() != 0) return;
         d_.desired = 1;
         if (d_.from != 1) return;
-        d_.why = reason::awake;
-        if (w.wake == truth::no) d_.until = s_.awake_at.value_or(d_.now) + p_.zero_after;
+        d_.why = reason::active;
+        if (w.activation == truth::no) d_.until = inactive_since() + p_.zero_after;
     }
 
     /// Nobody knows, so nothing goes; and what the policy says for that case is there.
@@ -291,9 +301,9 @@ private:
                 if (ours && !until) until = c.at + r.per;
             }
             const std::uint64_t start = saturating_sub(saturating_add(d_.from, fewer), more);
-            const std::uint64_t most = limit_of(r.most, start);
-            const std::uint64_t to = is_up() ? lesser(d_.to, saturating_add(start, most))
-                                             : greater(d_.to, saturating_sub(start, most));
+            const std::uint64_t to =
+                is_up() ? lesser(d_.to, most_above(p_.ladder, start, r.most))
+                        : greater(d_.to, least_below(p_.ladder, start, r.most));
             const bool back = is_up() ? to < d_.from : to > d_.from;
             limit(back ? d_.from : to, reason::rate, until);
             if (d_.to == d_.from) return;
@@ -311,7 +321,6 @@ private:
         if (last && is_within(wait, *last)) hold(reason::cooldown, *last + wait);
     }
 
-    /// 9.
     void bring_within_bounds()
     {
         if (d_.to > highest()) limit(highest(), reason::bounds);
@@ -334,15 +343,22 @@ template <condition Up, condition Down>
 [[nodiscard]] decision decide(const basic_policy<Up, Down>& p, std::span<const reading> metrics,
                               const state& s, std::uint64_t instances, wall_time now)
 {
-    if (!s.pending || s.pending->ordered.to != instances) {
+    const bool arrived = s.pending && s.pending->ordered.to == instances;
+    if (!arrived && !s.is_ahead(now)) {
         return detail::deciding<Up, Down>(p, metrics, s, instances, now).made();
     }
     state seen = s;
-    seen.on(applied{s.pending->ordered.id}, now);
+    seen.rein_in(now);
+    if (arrived) seen.on(applied{s.pending->ordered.id}, now);
     decision d = detail::deciding<Up, Down>(p, metrics, seen, instances, now).made();
-    d.arrived = true;
+    d.arrived = arrived;
     return d;
 }
+
+/// The rows of a decision view the policy, so it has to have a name.
+template <condition Up, condition Down>
+void decide(const basic_policy<Up, Down>&& p, std::span<const reading> metrics, const state& s,
+            std::uint64_t instances, wall_time now) = delete;
 
 }  // namespace waybill::inline v0_1::scaling
 

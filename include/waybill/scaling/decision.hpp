@@ -48,7 +48,7 @@ enum class reason : std::uint8_t {
     flapping,     ///< With so few instances more would be asked for at once.
     rate,         ///< As much was changed lately as may be.
     cooldown,     ///< The last change was not long ago.
-    awake,        ///< The last instance is still needed, or was lately.
+    active,       ///< The last instance is still needed, or was lately.
     bounds,       ///< There may be no more, or no fewer; or there were too many or too few.
 };
 
@@ -65,7 +65,7 @@ enum class reason : std::uint8_t {
         case reason::flapping: return "flapping";
         case reason::rate: return "rate";
         case reason::cooldown: return "cooldown";
-        case reason::awake: return "awake";
+        case reason::active: return "active";
         case reason::bounds: return "bounds";
     }
     return "?";
@@ -86,7 +86,7 @@ struct decision {
     std::vector<evidence> because{};
 
     // What the state has to remember of it.
-    truth wake = truth::yes;
+    truth activation = truth::yes;
     both_ways<duration> stabilise{};
     duration warm_up{};
     bool arrived = false;  ///< There are as many as the unanswered command says.

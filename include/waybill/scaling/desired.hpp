@@ -73,11 +73,35 @@ template <condition C>
     return lesser(next, rung_for(ladder, saturating_sub(capacity, part)));
 }
 
+/// How far up a limit allows from here. On a ladder a count is of rungs and a share of capacity,
+/// and one rung is always allowed.
+[[nodiscard]] inline std::uint64_t most_above(const std::vector<rung>& ladder, std::uint64_t at,
+                                              const change& c)
+{
+    if (ladder.empty()) return saturating_add(at, limit_of(c, at));
+    const std::uint64_t capacity = capacity_at(ladder, at);
+    const std::uint64_t most = saturating_add(capacity, enough_instances(share(c, capacity)));
+    std::uint64_t to = saturating_add(at, greater(c.count, 1));
+    while (to + 1 < ladder.size() && ladder[to + 1].capacity <= most) ++to;
+    return to;
+}
+
+/// The same down.
+[[nodiscard]] inline std::uint64_t least_below(const std::vector<rung>& ladder, std::uint64_t at,
+                                               const change& c)
+{
+    if (ladder.empty()) return saturating_sub(at, limit_of(c, at));
+    const std::uint64_t capacity = capacity_at(ladder, at);
+    const std::uint64_t part = enough_instances(share(c, capacity));
+    return lesser(saturating_sub(at, greater(c.count, 1)),
+                  rung_for(ladder, saturating_sub(capacity, part)));
+}
+
 /// What rules and targets say, and where that leads to.
 struct wishes {
     truth up = truth::no;
     truth down = truth::no;
-    truth wake = truth::yes;
+    truth activation = truth::yes;
     std::uint64_t above = 0;  ///< Where the greatest change up leads to that holds.
     std::uint64_t below = 0;
     std::optional<std::uint64_t> target{};  ///< What the target that needs most needs.
@@ -103,7 +127,7 @@ template <condition Up, condition Down>
         const truth t = ask(b.when, s, role::down, because);
         if (t == truth::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
     }
-    if (p.wake) w.wake = ask(*p.wake, s, role::wake, because);
+    if (p.activation) w.activation = ask(*p.activation, s, role::activation, because);
     for (const target& t : p.targets) {
         const std::optional<std::uint64_t> n = ask(t, s, because);
         w.all_known = w.all_known && n.has_value();

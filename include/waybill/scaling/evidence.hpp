@@ -71,11 +71,11 @@ enum class lack_of : std::uint8_t {
 
 /// What a comparison was made for.
 enum class role : std::uint8_t {
-    up,         ///< Whether more are needed.
-    down,       ///< Whether fewer will do.
-    wake,       ///< Whether any is needed at all.
-    target,     ///< How many are needed.
-    projected,  ///< Whether more would be needed if there were fewer.
+    up,          ///< Whether more are needed.
+    down,        ///< Whether fewer will do.
+    activation,  ///< Whether any is needed at all.
+    target,      ///< How many are needed.
+    projected,   ///< Whether more would be needed if there were fewer.
 };
 
 [[nodiscard]] constexpr std::string_view name(role r) noexcept
@@ -83,7 +83,7 @@ enum class role : std::uint8_t {
     switch (r) {
         case role::up: return "up";
         case role::down: return "down";
-        case role::wake: return "wake";
+        case role::activation: return "activation";
         case role::target: return "target";
         case role::projected: return "projected";
     }

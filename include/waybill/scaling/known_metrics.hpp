@@ -55,7 +55,7 @@ void each_metric(const basic_policy<Up, Down>& p, F f)
     each_metric(p.bands.up, "/bands/up", f);
     if constexpr (std::same_as<Down, rule>) each_metric(p.down, "/down", f);
     each_metric(p.bands.down, "/bands/down", f);
-    if (p.wake) each_metric(*p.wake, "/wake", f);
+    if (p.activation) each_metric(*p.activation, "/activation", f);
     for (std::size_t n = 0; n != p.targets.size(); ++n) {
         const measured& m = p.targets[n].of;
         f(policy_checker::numbered("/targets", n), m.what, m.metric);

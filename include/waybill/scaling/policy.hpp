@@ -91,9 +91,9 @@ struct basic_policy {
     both_ways<duration> stabilise{};  ///< A change has to be asked for all of this time.
     both_ways<std::vector<rate_limit>> rate{};  ///< All of them hold.
     duration warm_up{};  ///< How long new instances need before they can do their part.
-    std::optional<rule> wake{};     ///< Where there may be none: when the first one is needed.
-    duration zero_after{};          ///< And how long it must not be, before the last one goes.
-    std::vector<rung> ladder{};     ///< Sizes with names in the place of numbers of instances.
+    std::optional<rule> activation{};  ///< Where there may be none: when the first one is needed.
+    duration zero_after{};       ///< And how long it must not be, before the last one goes.
+    std::vector<rung> ladder{};  ///< Sizes with names in the place of numbers of instances.
     both_ways<bool> allow{true, true};            ///< A direction that is never gone is false.
     std::optional<std::uint64_t> if_unknown{};    ///< At least so many where nobody knows.
     duration patience = duration::seconds(300);   ///< How long a command may take.

@@ -58,6 +58,8 @@ struct pending_command {
 struct state {
     static constexpr std::size_t recommendations = 12;
     static constexpr std::size_t changes = 16;
+    /// Times that are farther ahead of now than this are not believed.
+    static constexpr duration most_ahead = duration::seconds(3'600);
 
     std::uint64_t last_id = 0;  ///< Of the last command; 0 where there was none.
     std::optional<pending_command> pending{};
@@ -66,7 +68,7 @@ struct state {
     std::optional<wall_time> last_failure{};
     std::uint64_t ready = 0;  ///< Instances that have warmed up, until:
     std::optional<wall_time> warm_at{};
-    std::optional<wall_time> awake_at{};  ///< When an instance was last needed, as far as is known.
+    std::optional<wall_time> inactive_since{};  ///< Since when no instance has been needed.
     few<recommendation, recommendations> highest{};  ///< Each above all that came after it.
     few<recommendation, recommendations> lowest{};   ///< Each below all that came after it.
     few<made_change, changes> made{};
@@ -74,9 +76,11 @@ struct state {
     /// Remembers a decision. Constant time.
     void on(const decision& d)
     {
+        rein_in(d.now);
         const bool told_before = d.command && d.command->id <= last_id;
         if (d.arrived && pending && !told_before) close(d.now);
-        if (d.wake != truth::no || !awake_at) awake_at = d.now;
+        if (d.activation != truth::no) inactive_since.reset();
+        else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t most = greater(d.from, d.desired);
         const std::uint64_t least = lesser(d.from, d.desired);
         remember(highest, {d.now, d.desired}, most, d.stabilise.down, [](auto a, auto b) {
@@ -105,6 +109,39 @@ struct state {
         last_failure = now;
         pending.reset();
         return is;
+    }
+
+    /// Whether a time of it is so far ahead of now that a clock must have been wrong then. Linear
+    /// in what is kept.
+    [[nodiscard]] bool is_ahead(wall_time now) const
+    {
+        const wall_time latest = now + most_ahead;
+        const auto ahead = [&](const auto& t) { return t && latest < *t; };
+        bool any = ahead(last_up) || ahead(last_down) || ahead(last_failure) ||
+                   ahead(inactive_since) || (pending && latest < pending->at);
+        for (const recommendation& r : highest) any = any || latest < r.at;
+        for (const recommendation& r : lowest) any = any || latest < r.at;
+        for (const made_change& c : made) any = any || latest < c.at;
+        return any;
+    }
+
+    /// What was so far ahead of now, was now: or one wrong clock would hold everything until then.
+    void rein_in(wall_time now)
+    {
+        if (!is_ahead(now)) return;
+        const wall_time latest = now + most_ahead;
+        const auto rein = [&](wall_time& t) {
+            if (latest < t) t = now;
+        };
+        if (warm_at && last_up && latest < *last_up) *warm_at = now + (*warm_at - *last_up);
+        if (last_up) rein(*last_up);
+        if (last_down) rein(*last_down);
+        if (last_failure) rein(*last_failure);
+        if (inactive_since) rein(*inactive_since);
+        if (pending) rein(pending->at);
+        for (std::size_t n = 0; n != highest.size(); ++n) rein(highest[n].at);
+        for (std::size_t n = 0; n != lowest.size(); ++n) rein(lowest[n].at);
+        for (std::size_t n = 0; n != made.size(); ++n) rein(made[n].at);
     }
 
     friend bool operator==(const state&, const state&) = default;

@@ -59,7 +59,7 @@ inline sc::policy policy_full()
     p.rate.up = {{{.count = 4}, s(60)}, {{.percent = 100}, s(900)}};
     p.rate.down = {{{.count = 1, .percent = 10}, s(60)}};
     p.warm_up = s(120);
-    p.wake = sc::any_of(sc::last("orders") > 0, sc::last("mails") > 0);
+    p.activation = sc::any_of(sc::last("orders") > 0, sc::last("mails") > 0);
     p.zero_after = s(3'600);
     p.allow = {true, false};
     p.if_unknown = 3;
@@ -89,7 +89,7 @@ inline sc::state state_typical()
     s.pending = sc::pending_command{{17, 4, 6}, noon, duration::seconds(60)};
     s.last_up = noon - duration::seconds(600);
     s.last_down = noon - duration::seconds(7'200);
-    s.awake_at = noon;
+    s.inactive_since = noon;
     for (const std::int64_t n : {0, 1, 2}) {
         const wall_time at = noon - duration::seconds(120 - 60 * n);
         s.highest.push({at, 9 - static_cast<std::uint64_t>(n)});
@@ -108,7 +108,7 @@ inline sc::state state_full()
     s.last_id = most;
     s.pending = sc::pending_command{{most, most, most - 1}, long_ago,
                                     duration::nanoseconds(INT64_MIN + 1)};
-    s.last_up = s.last_down = s.last_failure = s.warm_at = s.awake_at = long_ago;
+    s.last_up = s.last_down = s.last_failure = s.warm_at = s.inactive_since = long_ago;
     s.ready = most;
     for (std::uint64_t n = 0; n != sc::state::recommendations; ++n) {
         s.highest.push({long_ago, most - n});

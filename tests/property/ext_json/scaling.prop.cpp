@@ -122,7 +122,7 @@ sc::policy any_policy()
     p.stabilise = {any_duration(), any_duration()};
     p.rate = {any_of_those<sc::rate_limit>(any_limit), any_of_those<sc::rate_limit>(any_limit)};
     p.warm_up = any_duration();
-    if (*rc::gen::arbitrary<bool>()) p.wake = any_rule(2);
+    if (*rc::gen::arbitrary<bool>()) p.activation = any_rule(2);
     p.zero_after = any_duration();
     p.ladder = any_of_those<sc::rung>([] { return sc::rung{any_metric(), any_count()}; });
     p.allow = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
@@ -141,7 +141,7 @@ sc::state any_state()
         now = *rc::gen::inRange(0, 20) == 0 ? any_time()
                                             : now + duration::seconds(*rc::gen::inRange(-5, 90));
         sc::decision d{.from = any_count(), .desired = any_count(), .now = now};
-        d.wake = any_enum<sc::truth>(3);
+        d.activation = any_enum<sc::truth>(3);
         d.stabilise = {any_duration(), any_duration()};
         d.warm_up = any_duration();
         d.to = d.desired;
@@ -174,7 +174,7 @@ TEST_CASE("any policy comes back, and so does what check says of it")
                   (json_error{json_problem::wrong, bad->path, bad->expected, bad->found}));
         // It stands in the document, or is what is not there.
         const json::json_pointer place(bad->path);
-        const bool may_lack = bad->path == "/up" || bad->path == "/down" || bad->path == "/wake";
+        const bool may_lack = bad->path == "/up" || bad->path == "/down" || bad->path == "/activation";
         RC_ASSERT((written->contains(place) || may_lack));
     }));
 }

@@ -115,7 +115,7 @@ policy any_policy(dice& roll)
     p.step = {any_change(roll), any_change(roll)};
     p.instances.lowest = roll(4);
     p.instances.highest = roll.one_in(9) ? UINT64_MAX : p.instances.lowest + roll(30);
-    if (roll.one_in(3)) p.wake = any_rule(roll);
+    if (roll.one_in(3)) p.activation = any_rule(roll);
     p.zero_after = any_time(roll);
     p.warm_up = any_time(roll);
     p.patience = any_time(roll);
@@ -174,7 +174,10 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     if (outside && d.from > highest && d.to > d.from) return "farther out";
     if (!outside && (d.desired >= d.from ? d.to < d.from : d.to > d.from)) return "turned round";
     if (d.why == reason::nothing && d.verdict == verdict::held) return "held by nothing";
-    if (d.verdict == verdict::steady && d.why != reason::nothing) return "steady for a reason";
+    const bool lowest_wanted = d.from == lowest && d.desired < d.from && d.why == reason::bounds;
+    if (d.verdict == verdict::steady && d.why != reason::nothing && !lowest_wanted) {
+        return "steady for a reason";
+    }
     if (d.until && *d.until <= d.now && d.now != wall_time::highest()) return "held until before";
     if (d.until && *d.until != wall_time::highest()) {
         const decision then = sc::decide(p, now, s, d.from, *d.until);
@@ -182,14 +185,14 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     }
     if (outside) return nullptr;
     if (down && d.up != truth::no) return "down while more could be wanted";
-    const bool zero = p.wake && p.ladder.empty() && d.to == 0;
-    if (down && !p.down.empty() && d.down != truth::yes && d.wake != truth::no) {
+    const bool zero = p.activation && p.ladder.empty() && d.to == 0;
+    if (down && !p.down.empty() && d.down != truth::yes && d.activation != truth::no) {
         return "down where not everything says so";
     }
     for (const sc::evidence& e : d.because) {
         if (down && e.part == sc::role::target && !e.wants) return "down with an unknown target";
     }
-    if (down && zero && d.wake != truth::no) return "to zero while awake";
+    if (down && zero && d.activation != truth::no) return "to zero while active";
     if (!p.allow.up && up) return "up is not allowed";
     if (!p.allow.down && down) return "down is not allowed";
     if (d.from == 0 && p.ladder.empty()) return nullptr;
@@ -251,6 +254,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         const decision d = sc::decide(p, in.now, s, n, t);
         if (!(before == s)) FAIL("changed by asking, seed " << seed);
         state seen = s;
+        seen.rein_in(t);
         if (d.arrived) (void)seen.on(sc::applied{seen.pending->ordered.id}, t);
         if (const char* what = broken(p, in.now, seen, d)) {
             FAIL(what << ": seed " << seed << " step " << i << ": " << words(d));

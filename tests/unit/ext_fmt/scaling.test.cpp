@@ -94,8 +94,8 @@ TEST_CASE("a row")
     CHECK(line(sc::decision{.now = noon, .because = {e}}) ==
           "2024-02-29T12:00:00Z steady at 0: projected: highest(two\\nlines) 0.1 > 1e+20 no "
           "[1 point 2024-02-28T12:00:00Z to 12:00] (tab\\there)");
-    e = {.part = sc::role::wake, .metric = "a", .lacks = sc::lack_of::fresh_points};
-    CHECK(line(e) == "wake: mean(a) ? > ? unknown for lack of fresh points");
+    e = {.part = sc::role::activation, .metric = "a", .lacks = sc::lack_of::fresh_points};
+    CHECK(line(e) == "activation: mean(a) ? > ? unknown for lack of fresh points");
 }
 
 TEST_CASE("rules and what they are made of")
@@ -125,9 +125,9 @@ TEST_CASE("commands, errors and enums")
     CHECK(line(sc::admission::duplicate) == "duplicate");
     CHECK(line(sc::answered::taken) == "taken");
     CHECK(line(sc::lack_of::limit) == "limit");
-    CHECK(line(sc::reason::awake) == "awake");
+    CHECK(line(sc::reason::active) == "active");
     CHECK(line(sc::relation::below) == "<");
-    CHECK(line(sc::role::wake) == "wake");
+    CHECK(line(sc::role::activation) == "activation");
     CHECK(line(sc::statistic::coverage) == "coverage");
     CHECK(line(sc::truth::yes) == "yes");
     CHECK(line(sc::verdict::down) == "down");

@@ -32,8 +32,8 @@ TEST_CASE("what does not apply is left out")
 {
     sc::decision d;
     CHECK(json(d).dump() ==
-          R"({"because":[],"desired":0,"down":"no","from":0,"now":"1970-01-01T00:00:00Z","to":0,)"
-          R"("up":"no","verdict":"steady","wake":"yes"})");
+          R"({"activation":"yes","because":[],"desired":0,"down":"no","from":0,)"
+          R"("now":"1970-01-01T00:00:00Z","to":0,"up":"no","verdict":"steady"})");
     d.verdict = sc::verdict::down;
     d.why = sc::reason::cooldown;
     d.until = noon;

@@ -203,7 +203,7 @@ TEST_CASE("whatever else is wrong has its place")
           "/if_unknown: expected a whole number of at most 64 bits, found null");
     CHECK(wrong(R"({"ladder": [{"name": "S1"}]})") ==
           "/ladder/0/capacity: expected a value, found nothing");
-    CHECK(wrong(R"({"wake": {"mean": "a", "above": "x"}})").starts_with("/wake/above: "));
+    CHECK(wrong(R"({"activation": {"mean": "a", "above": "x"}})").starts_with("/activation/above: "));
 }
 
 TEST_CASE("what check says stands where it is written")
@@ -228,7 +228,7 @@ TEST_CASE("what check says stands where it is written")
                     "down": {"all": [{"highest": "mails", "below": 10},
                                      {"not": {"mean": "orders", "above": 120}}]}})") ==
           "/down/all/1/not/above: expected a threshold below the 100 from where on \"orders\" asks "
-          "for more, with 1 instances, found 120");
+          "for more, with 1 instance, found 120");
 }
 
 TEST_CASE("rules have an end")
@@ -296,7 +296,7 @@ TEST_CASE("after an error all is as it was")
     sc::policy p = golden_scaling::policy_full();
     const sc::policy before = p;
     const json bad = {
-        {"min_points", 9}, {"wake", {{"mean", "x"}, {"above", 1}}}, {"zero_after", 1}};
+        {"min_points", 9}, {"activation", {{"mean", "x"}, {"above", 1}}}, {"zero_after", 1}};
     std::optional<json_error> error;
     read_value(json_place{bad, {}, error}, p);
     CHECK(error->path == "/zero_after");

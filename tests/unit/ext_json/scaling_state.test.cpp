@@ -136,11 +136,11 @@ TEST_CASE("lists are in order, and not longer than there is room")
 TEST_CASE("after an error the state is as it was")
 {
     json bad = golden_scaling::state_full();
-    bad["awake_at"] = "noon";
+    bad["inactive_since"] = "noon";
     sc::state s = golden_scaling::state_typical();
     std::optional<json_error> error;
     read_value(json_place{bad, {}, error}, s);
-    CHECK(error->path == "/awake_at");
+    CHECK(error->path == "/inactive_since");
     CHECK(s == golden_scaling::state_typical());
 }
 

@@ -23,6 +23,7 @@
 #include <waybill/ext/ranges.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
+#include <waybill/window/sliding_window.hpp>
 
 namespace sliding_test {
 
@@ -77,6 +78,19 @@ TEST_CASE("a series gives an answer for each sample")
     CHECK(ranges::to<std::vector>(view) == by_hand(five, {.span = 60s}));
     CHECK((*view.begin()).now == at(0));
     CHECK(sums_of(five | ranges::views::take(0) | waybill::views::sliding<whole>({})).empty());
+}
+
+TEST_CASE("a window is a range, and its samples go into other views")
+{
+    using window = sliding_window<whole>;
+    static_assert(ranges::random_access_range<const window>);
+    static_assert(ranges::sized_range<const window>);
+    window w{{.span = 300s}};
+    for (const auto& s : five) w.insert(s);
+    CHECK(ranges::to<std::vector>(w | ranges::views::filter([](const auto& s) {
+              return s.value > 3;
+          })) == series(five.begin() + 2, five.end()));
+    CHECK(sums_of(w | waybill::views::sliding<whole>({.span = 60s})) == sums{1, 3, 6, 12, 16});
 }
 
 TEST_CASE("two loops over one view do not disturb each other")

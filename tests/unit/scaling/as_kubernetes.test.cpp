@@ -38,7 +38,7 @@ policy pods()
 
 std::uint64_t to(double cpu, std::uint64_t from)
 {
-    return decide(pods(), readings{level("cpu", cpu)}, {}, from, at(0)).to;
+    return decide(tests_support::kept(pods()), readings{level("cpu", cpu)}, {}, from, at(0)).to;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ policy service_bus()
 {
     policy p{.instances = {0, 100}};
     p.targets = {{.of = sc::last("messages"), .each = 5, .tolerance = {0.1, 0.1}}};
-    p.wake = sc::last("messages") > 0;
+    p.activation = sc::last("messages") > 0;
     p.zero_after = seconds(300);
     return p;
 }
@@ -61,7 +61,7 @@ TEST_CASE("as KEDA: active with more messages than the threshold, not with as ma
     CHECK(decide(p, readings{level("messages", 0)}, {}, 0, at(0)).to == 0);
     CHECK(decide(p, readings{level("messages", 1)}, {}, 0, at(0)).to == 1);
     CHECK(decide(p, readings{level("messages", 6)}, {}, 0, at(0)).to == 2);
-    p.wake = sc::last("messages") > 5;
+    p.activation = sc::last("messages") > 5;
     CHECK(decide(p, readings{level("messages", 5)}, {}, 0, at(0)).to == 0);
     CHECK(decide(p, readings{level("messages", 6)}, {}, 0, at(0)).verdict == verdict::up);
 }
@@ -71,7 +71,7 @@ TEST_CASE("as KEDA: activation comes first: 40 messages, 10 each, active above 5
 {
     policy p = service_bus();
     p.targets[0].each = 10;
-    p.wake = sc::last("messages") > 50;
+    p.activation = sc::last("messages") > 50;
     CHECK(decide(p, readings{level("messages", 40)}, {}, 0, at(0)).to == 0);
     loop l{p, 4};
     CHECK(l.step({level("messages", 40)}, at(0)).to == 4);
@@ -95,7 +95,7 @@ TEST_CASE("as KEDA: five messages each, several queues as one or the greatest")
     policy p = service_bus();
     CHECK(decide(p, readings{level("messages", 100)}, {}, 1, at(0)).to == 20);
     p.targets.push_back({.of = sc::last("others"), .each = 5, .tolerance = {0.1, 0.1}});
-    p.wake = sc::any_of(sc::last("messages") > 0, sc::last("others") > 0);
+    p.activation = sc::any_of(sc::last("messages") > 0, sc::last("others") > 0);
     const readings now{level("messages", 10), level("others", 45)};
     CHECK(decide(p, now, {}, 1, at(0)).to == 9);
     CHECK(decide(p, readings{level("messages", 0), level("others", 1)}, {}, 0, at(0)).to == 1);

@@ -61,7 +61,7 @@ TEST_CASE("check: a policy that can work")
     p.if_unknown = 3;
     CHECK_FALSE(check(p));
     p.instances = {0, 20};
-    p.wake = sc::last("orders") > 0;
+    p.activation = sc::last("orders") > 0;
     CHECK_FALSE(check(p));
 }
 
@@ -122,9 +122,34 @@ TEST_CASE("check: bands, targets and waking")
     }
     CHECK(wrong([](policy& p) { p.targets = {{.of = sc::mean(""), .each = 1}}; }) ==
           "/targets/0/mean");
-    CHECK(wrong([](policy& p) { p.instances = {0, 5}; }) == "/wake");
-    CHECK(wrong([](policy& p) { p.wake = sc::rule(); }) == "/wake");
-    CHECK(wrong([](policy& p) { p.wake = sc::mean("a") > nan; }) == "/wake/above");
+    CHECK(wrong([](policy& p) { p.instances = {0, 5}; }) == "/activation");
+    CHECK(wrong([](policy& p) { p.activation = sc::rule(); }) == "/activation");
+    CHECK(wrong([](policy& p) { p.activation = sc::mean("a") > nan; }) == "/activation/above");
+    CHECK(wrong([](policy& p) {
+              p.ladder = {{"S", 1}, {"L", 2}};
+              p.instances = {0, 1};
+              p.activation = sc::mean("a") > 1;
+          }) == "/activation");
+    CHECK(wrong([](policy& p) { p.patience = {}; }) == "/patience");
+    CHECK(wrong([](policy& p) { p.if_unknown = p.instances.highest; }) == "nothing");
+    CHECK(wrong([](policy& p) { p.if_unknown = p.instances.highest + 1; }) == "/if_unknown");
+}
+
+TEST_CASE("check: a table tells the threshold of as few instances as there may be")
+{
+    const auto first = [](std::uint64_t from, std::uint64_t lowest) {
+        return wrong([=](policy& p) {
+            p.up = sc::mean("a") > sc::by_instances({{from, 100}, {9, 200}});
+            p.down = {};
+            p.instances = {lowest, 10};
+            if (lowest == 0) p.activation = sc::last("a") > 0;
+        });
+    };
+    CHECK(first(1, 1) == "nothing");
+    CHECK(first(1, 0) == "nothing");  // of none, only `activation` is asked
+    CHECK(first(2, 1) == "/up/above/by_instances/0");
+    CHECK(first(2, 0) == "/up/above/by_instances/0");
+    CHECK(first(2, 2) == "nothing");
 }
 
 TEST_CASE("check: bounds and ladders")
@@ -184,7 +209,7 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
     CHECK(bad->path == "/down/all/1/below");
     CHECK(sc::text(*bad) ==
           "/down/all/1/below: expected a threshold below the 100 from where on \"orders\" asks "
-          "for more, with 1 instances, found 120");
+          "for more, with 1 instance, found 120");
     // Only with few instances; and in a band.
     CHECK(wrong([](policy& q) {
               q.up = sc::mean("orders") > sc::per_instance(100);

@@ -58,8 +58,8 @@ TEST_CASE("clock back: where there is no cooldown nothing is held")
 {
     state s;
     s.last_up = s.last_down = s.last_failure = at(hour);
-    CHECK(decide(plain(), high, s, 5, at(0)).verdict == verdict::up);
-    CHECK(decide(plain(), low, s, 5, at(0)).verdict == verdict::down);
+    CHECK(decide(tests_support::kept(plain()), high, s, 5, at(0)).verdict == verdict::up);
+    CHECK(decide(tests_support::kept(plain()), low, s, 5, at(0)).verdict == verdict::down);
 }
 
 TEST_CASE("clock back: a command is waited for, and one that failed")
@@ -103,8 +103,8 @@ TEST_CASE("clock back: stabilisation holds, either way")
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise = {seconds(300), seconds(300)};
     state s;
-    s.on(decide(p, readings{level("work", 10)}, s, 10, at(hour)));
-    s.on(decide(p, readings{level("work", 10)}, s, 10, at(hour + 10)));
+    s.on(decide(p, readings{level("work", 10)}, s, 10, at(hour - 20)));
+    s.on(decide(p, readings{level("work", 10)}, s, 10, at(hour - 10)));
     for (std::int64_t t = 0; t < 299; t += 13) {
         for (const double work : {5.0, 20.0}) {
             const decision d = decide(p, readings{level("work", work)}, s, 10, at(t));
@@ -116,6 +116,29 @@ TEST_CASE("clock back: stabilisation holds, either way")
     }
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(hour + 200)).verdict == verdict::held);
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(hour + 310)).to == 5);
+}
+
+TEST_CASE("clock far ahead once: nothing is held for a year by it")
+{
+    const std::int64_t year = 365 * 24 * hour;
+    policy p{.up = sc::mean("work") > 100, .down = sc::mean("work") < 10, .instances = {1, 100}};
+    p.cooldown = {seconds(60), seconds(60), true};
+    p.stabilise.down = seconds(120);
+    p.warm_up = seconds(30);
+    p.rate.up = {{{.count = 1}, seconds(60)}};
+    const readings high{level("work", 200)}, low{level("work", 0)};
+    state s;
+    const decision then = decide(p, high, s, 5, at(year));
+    REQUIRE(then.command);
+    s.on(then);
+    SUBCASE("applied") { s.on(sc::applied{1}, at(year)); }
+    SUBCASE("failed") { s.on(sc::failed{1}, at(year)); }
+    SUBCASE("without an answer") {}
+    p.after_failure = seconds(60);
+    const std::uint64_t n = s.last_up ? 6 : 5;
+    CHECK(decide(p, high, s, n, at(0)).verdict != verdict::up);  // as if it were just now
+    for (std::int64_t t = 0; t <= 600; t += 10) s.on(decide(p, low, s, n, at(t)));
+    CHECK(s.last_id > 1);  // it is held no more
 }
 
 TEST_CASE("clock back: what was changed in the future counts for the rate")
@@ -132,13 +155,13 @@ TEST_CASE("clock back: the last instance stays")
 {
     policy p = plain();
     p.instances = {0, 10};
-    p.wake = sc::mean("load") > 0;
+    p.activation = sc::mean("load") > 0;
     p.zero_after = seconds(300);
     state s;
-    s.awake_at = at(hour);
+    s.inactive_since = at(hour);
     const decision d = decide(p, low, s, 1, at(0));
     CHECK(d.verdict == verdict::held);
-    CHECK(d.why == reason::awake);
+    CHECK(d.why == reason::active);
     CHECK(decide(p, low, s, 1, at(hour + 300)).to == 0);
     p.zero_after = {};
     CHECK(decide(p, low, s, 1, at(0)).to == 0);
@@ -178,13 +201,13 @@ TEST_CASE("clock: nothing wraps around at the ends of time")
     p.after_failure = seconds(300);
     p.max_age = seconds(60);
     p.instances = {0, 100};
-    p.wake = sc::mean("load") > 0;
+    p.activation = sc::mean("load") > 0;
     p.zero_after = seconds(300);
     const wall_time ends[]{wall_time::lowest(), wall_time::at(duration{}), at(0),
                            wall_time::highest()};
     for (const wall_time then : ends) {
         state s;
-        s.last_up = s.last_down = s.last_failure = s.warm_at = s.awake_at = then;
+        s.last_up = s.last_down = s.last_failure = s.warm_at = s.inactive_since = then;
         s.highest.push({then, 9});
         s.lowest.push({then, 2});
         s.made.push({then, 2, 3});

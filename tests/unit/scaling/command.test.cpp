@@ -42,7 +42,7 @@ const readings low{level("load", 0)};
 state with_one_out()
 {
     state s;
-    s.on(decide(plain(), high, s, 5, at(0)));
+    s.on(decide(tests_support::kept(plain()), high, s, 5, at(0)));
     return s;
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("command: it has a number above all before it, and says from where to 
 {
     state s;
     for (std::uint64_t n = 1; n <= 5; ++n) {
-        const decision d = decide(plain(), high, s, 4 + n, at(0));
+        const decision d = decide(tests_support::kept(plain()), high, s, 4 + n, at(0));
         REQUIRE(d.command);
         CHECK(*d.command == sc::command{n, 4 + n, 5 + n});
         s.on(d);
@@ -77,18 +77,18 @@ TEST_CASE("command: nothing else is ordered until it is answered")
 {
     const state s = with_one_out();
     for (const readings& now : {high, low}) {
-        const decision d = decide(plain(), now, s, 5, at(59));
+        const decision d = decide(tests_support::kept(plain()), now, s, 5, at(59));
         CHECK(d.verdict == verdict::held);
         CHECK(d.why == reason::pending);
         CHECK(d.until == at(60));
     }
-    CHECK(decide(plain(), readings{level("load", 50)}, s, 5, at(59)).verdict == verdict::steady);
+    CHECK(decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 5, at(59)).verdict == verdict::steady);
 }
 
 TEST_CASE("command: patience has an end, and then there is a new one")
 {
     state s = with_one_out();
-    const decision d = decide(plain(), high, s, 5, at(60));
+    const decision d = decide(tests_support::kept(plain()), high, s, 5, at(60));
     REQUIRE(d.command);
     CHECK(d.command->id == 2);
     s.on(d);
@@ -136,7 +136,7 @@ TEST_CASE("command: one that failed is neither a change nor waited for")
     CHECK(s.made.empty());
     CHECK(s.last_failure == at(5));
     CHECK(s.on(sc::applied{1}, at(6)) == answered::late);
-    CHECK(decide(plain(), high, s, 5, at(6)).command->id == 2);
+    CHECK(decide(tests_support::kept(plain()), high, s, 5, at(6)).command->id == 2);
 }
 
 TEST_CASE("command: where there are as many as it says it has been done, answer or not")
@@ -162,7 +162,7 @@ TEST_CASE("command: where there are as many as it says it has been done, answer 
 TEST_CASE("command: it has been done as well where the next one is decided with the same breath")
 {
     state s = with_one_out();
-    const decision d = decide(plain(), high, s, 6, at(20));
+    const decision d = decide(tests_support::kept(plain()), high, s, 6, at(20));
     CHECK(d.arrived);
     REQUIRE(d.command);
     CHECK(*d.command == sc::command{2, 6, 7});
@@ -181,7 +181,7 @@ TEST_CASE("command: it has been done as well where the next one is decided with 
 TEST_CASE("command: an answer between deciding and storing is not counted twice")
 {
     state s = with_one_out();
-    const decision d = decide(plain(), readings{level("load", 50)}, s, 6, at(20));
+    const decision d = decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 6, at(20));
     CHECK(d.arrived);
     CHECK(s.on(sc::applied{1}, at(20)) == answered::taken);
     s.on(d);
@@ -216,17 +216,17 @@ TEST_CASE("command: with no patience at all each decision orders anew, and old a
 TEST_CASE("command: a decision that is thrown away has ordered nothing")
 {
     state s;
-    const decision dry = decide(plain(), high, s, 5, at(0));
+    const decision dry = decide(tests_support::kept(plain()), high, s, 5, at(0));
     CHECK(dry.command->id == 1);
     CHECK(s.on(sc::applied{dry.command->id}, at(1)) == answered::unknown);
-    CHECK(decide(plain(), low, s, 5, at(1)).command->id == 1);
+    CHECK(decide(tests_support::kept(plain()), low, s, 5, at(1)).command->id == 1);
 }
 
 TEST_CASE("command: a decision older than the state orders nothing")
 {
     state s;
-    const decision old = decide(plain(), high, s, 5, at(0));
-    s.on(decide(plain(), high, s, 5, at(1)));
+    const decision old = decide(tests_support::kept(plain()), high, s, 5, at(0));
+    s.on(decide(tests_support::kept(plain()), high, s, 5, at(1)));
     s.on(sc::applied{1}, at(2));
     s.on(old);
     CHECK_FALSE(s.pending);

@@ -74,18 +74,18 @@ TEST_CASE("cooldown: a change up does not wait for one down, unless they share i
 {
     state s;
     s.last_down = at(0);
-    CHECK(decide(with(60, 600), high, s, 6, at(1)).verdict == verdict::up);
-    const decision held = decide(with(60, 600, true), high, s, 6, at(1));
+    CHECK(decide(tests_support::kept(with(60, 600)), high, s, 6, at(1)).verdict == verdict::up);
+    const decision held = decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(1));
     CHECK(held.why == reason::cooldown);
     CHECK(held.until == at(60));
-    CHECK(decide(with(60, 600, true), high, s, 6, at(60)).verdict == verdict::up);
+    CHECK(decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(60)).verdict == verdict::up);
 }
 
 TEST_CASE("cooldown: steady is steady, whatever was changed")
 {
     state s;
     s.last_up = s.last_down = at(0);
-    const decision d = decide(with(60, 600), readings{level("load", 50)}, s, 6, at(1));
+    const decision d = decide(tests_support::kept(with(60, 600)), readings{level("load", 50)}, s, 6, at(1));
     CHECK(d.verdict == verdict::steady);
     CHECK(d.why == reason::nothing);
     CHECK_FALSE(d.until);

@@ -135,7 +135,7 @@ TEST_CASE("flap guard: the last instance goes whatever the load would be without
 {
     policy p = on_load(80, 60);
     p.instances = {0, 5};
-    p.wake = sc::mean("cpu") > 1;
+    p.activation = sc::mean("cpu") > 1;
     CHECK(decide(p, readings{level("cpu", 0)}, {}, 1, at(0)).to == 0);
 }
 

@@ -25,7 +25,7 @@ sc::policy full()
                  .targets = {{sc::last("backlog"), 100}}};
     p.bands.up = {{sc::rate("more") > 1, {.count = 5}}};
     p.bands.down = {{sc::rate("less") > 1, {.count = 5}}};
-    p.wake = sc::all_of(sc::last("first") > 0);
+    p.activation = sc::all_of(sc::last("first") > 0);
     return p;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("what nobody measures is named with its place")
     CHECK(without("more") == "/bands/up/0/when/rate");
     CHECK(without("mails") == "/down/all/1/of/0/sum");
     CHECK(without("less") == "/bands/down/0/when/rate");
-    CHECK(without("first") == "/wake/all/0/last");
+    CHECK(without("first") == "/activation/all/0/last");
     CHECK(without("backlog") == "/targets/0/last");
 
     const std::array<std::string_view, 2> few{"age", "order"};

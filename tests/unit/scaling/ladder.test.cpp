@@ -161,4 +161,22 @@ TEST_CASE("ladder: a rung that is not there is brought back")
     CHECK(to(p, 0, 50) == 1);
 }
 
+TEST_CASE("ladder: a share that a rate allows is of capacity, and one rung is always allowed")
+{
+    policy p = database();
+    p.targets = {{.of = sc::mean("dtu"), .each = 1}};
+    p.rate.up = {{{.percent = 100}, tests_support::seconds(60)}};
+    p.rate.down = {{{.percent = 75}, tests_support::seconds(60)}};
+    p.up = {};
+    p.down = {};
+    CHECK(to(p, 0, 125) == 1);  // 10 and 10 more
+    CHECK(to(p, 1, 125) == 2);  // 20 and 20 more are not 50, but one rung it is
+    CHECK(to(p, 2, 125) == 3);  // 50 and 50 more
+    CHECK(to(p, 4, 1) == 2);    // 125 less 94 are 31, for which 50 is enough
+    p.rate.up = {{{.count = 2}, tests_support::seconds(60)}};
+    CHECK(to(p, 0, 125) == 2);
+    p.rate.up = {{{.percent = 1e300}, tests_support::seconds(60)}};
+    CHECK(to(p, 0, 125) == 4);
+}
+
 }  // namespace ladder_test

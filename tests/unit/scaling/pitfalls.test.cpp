@@ -90,7 +90,7 @@ TEST_CASE("pitfall: one sample that stands for many is one point")
     w.insert(at(0), 0.0, 1'000'000U);
     const readings now{sc::read("orders", w.query(at(0)))};
     CHECK(now[0].points == 1);
-    CHECK(decide(article(), now, {}, 5, at(0)).why == reason::unknown);
+    CHECK(decide(tests_support::kept(article()), now, {}, 5, at(0)).why == reason::unknown);
 }
 
 TEST_CASE("pitfall: samples that are no number are no points")
@@ -114,7 +114,7 @@ TEST_CASE("pitfall: a clock that is far ahead does not empty the window for the 
 TEST_CASE("pitfall: zero, whichever sign it has, and the smallest numbers there are")
 {
     const auto stands = [](double v) {
-        return decide(article(), readings{level("orders", v, at(0))}, {}, 5, at(0)).verdict;
+        return decide(tests_support::kept(article()), readings{level("orders", v, at(0))}, {}, 5, at(0)).verdict;
     };
     CHECK(stands(-0.0) == verdict::down);
     CHECK(stands(5e-324) == verdict::down);
@@ -143,7 +143,7 @@ TEST_CASE("pitfall: no instances, and nothing is divided by them")
     p.targets = {{.of = sc::averaged(sc::mean("orders")), .each = 50}};
     p.step = {.up = {.percent = 50}, .down = {.percent = 50}};
     p.rate.up = {{{.percent = 50}, seconds(60)}};
-    p.wake = sc::mean("orders") > 0;
+    p.activation = sc::mean("orders") > 0;
     const decision d = decide(p, readings{level("orders", 500)}, {}, 0, at(0));
     CHECK(d.to == 1);
     CHECK(decide(p, readings{level("orders", 0)}, {}, 0, at(0)).to == 0);

@@ -135,17 +135,17 @@ TEST_CASE("target: the greatest counts")
 
 TEST_CASE("target: its row says what it is, and how many it wants")
 {
-    const decision d = decide(for_each(100), readings{level("work", 250)}, {}, 2, at(0));
+    const decision d = decide(tests_support::kept(for_each(100)), readings{level("work", 250)}, {}, 2, at(0));
     REQUIRE(d.because.size() == 1);
     CHECK(d.because[0].part == role::target);
     CHECK(d.because[0].value == 250.0);
     CHECK(d.because[0].limit == 200.0);
     CHECK(d.because[0].holds == truth::yes);
     CHECK(d.because[0].wants == 3);
-    const decision enough = decide(for_each(100), readings{level("work", 150)}, {}, 2, at(0));
+    const decision enough = decide(tests_support::kept(for_each(100)), readings{level("work", 150)}, {}, 2, at(0));
     CHECK(enough.because[0].holds == truth::no);
     CHECK(enough.because[0].wants == 2);
-    const decision unknown = decide(for_each(100), {}, {}, 2, at(0));
+    const decision unknown = decide(tests_support::kept(for_each(100)), {}, {}, 2, at(0));
     CHECK_FALSE(unknown.because[0].wants);
     CHECK(unknown.because[0].holds == truth::unknown);
 }

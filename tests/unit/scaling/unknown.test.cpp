@@ -85,7 +85,7 @@ void is_unknown(const decision& d, lack_of lacks)
 TEST_CASE("unknown: with all there is known fewer will do")
 {
     const readings both{level("a", 0, at(0)), level("b", 0, at(-120))};
-    CHECK(decide(two_metrics(), both, {}, 5, at(0)).verdict == verdict::down);
+    CHECK(decide(tests_support::kept(two_metrics()), both, {}, 5, at(0)).verdict == verdict::down);
 }
 
 TEST_CASE("unknown: a rule down that is unknown, whatever is lacking")
@@ -116,13 +116,13 @@ TEST_CASE("unknown: a target, with a rule down and without one")
     for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
 }
 
-TEST_CASE("unknown: a wake rule keeps the last instance, and does not start the first")
+TEST_CASE("unknown: an activation rule keeps the last instance, and does not start the first")
 {
     policy p{.up = sc::mean("a") > 100, .min_points = 5, .max_age = seconds(120),
              .instances = {0, 9}};
-    p.wake = sc::mean("b") > 0;
+    p.activation = sc::mean("b") > 0;
     sc::state s;
-    s.awake_at = at(-1'000);
+    s.inactive_since = at(-1'000);
     for (const way& w : ways()) {
         CHECK(decide(p, w.metrics, s, 1, at(0)).to == 1);
         is_unknown(decide(p, w.metrics, s, 0, at(0)), w.lacks);

@@ -9,7 +9,7 @@
 
 #include <waybill/scaling/decide.hpp>
 
-namespace wake_test {
+namespace activation_test {
 
 namespace sc = waybill::scaling;
 using sc::decide;
@@ -33,29 +33,29 @@ policy to_zero()
     policy p{.up = sc::mean("work") > sc::per_instance(100),
              .down = sc::mean("work") < 10,
              .instances = {0, 10}};
-    p.wake = sc::last("work") > 5;
+    p.activation = sc::last("work") > 5;
     p.zero_after = seconds(300);
     return p;
 }
 
 }  // namespace
 
-TEST_CASE("wake: the first instance is started by its own rule, which is strict as it is written")
+TEST_CASE("activation: the first instance is started by its own rule, which is strict as it is written")
 {
     const policy p = to_zero();
     decision d = decide(p, readings{level("work", 5)}, {}, 0, at(0));
     CHECK(d.verdict == verdict::steady);
-    CHECK(d.wake == truth::no);
+    CHECK(d.activation == truth::no);
     d = decide(p, readings{level("work", 6)}, {}, 0, at(0));
     CHECK(d.verdict == verdict::up);
     CHECK(d.to == 1);
-    CHECK(d.wake == truth::yes);
+    CHECK(d.activation == truth::yes);
     // The threshold per instance is not there without any, and stops nothing.
     CHECK(d.up == truth::unknown);
-    CHECK(d.because.back().part == role::wake);
+    CHECK(d.because.back().part == role::activation);
 }
 
-TEST_CASE("wake: a target says how many come at once")
+TEST_CASE("activation: a target says how many come at once")
 {
     policy p = to_zero();
     p.targets = {{.of = sc::mean("work"), .each = 100}};
@@ -65,7 +65,7 @@ TEST_CASE("wake: a target says how many come at once")
     CHECK(decide(p, readings{level("work", 1e9)}, {}, 0, at(0)).to == 10);
 }
 
-TEST_CASE("wake: it waits for no cooldown, no rate and no stabilisation, but for a command")
+TEST_CASE("activation: it waits for no cooldown, no rate and no stabilisation, but for a command")
 {
     policy p = to_zero();
     p.cooldown = {seconds(600), seconds(600), true};
@@ -81,7 +81,7 @@ TEST_CASE("wake: it waits for no cooldown, no rate and no stabilisation, but for
     CHECK(decide(p, readings{level("work", 6)}, s, 0, at(1)).why == reason::pending);
 }
 
-TEST_CASE("wake: a direction that is never gone is not gone from zero, either")
+TEST_CASE("activation: a direction that is never gone is not gone from zero, either")
 {
     policy p = to_zero();
     p.allow.up = false;
@@ -90,17 +90,17 @@ TEST_CASE("wake: a direction that is never gone is not gone from zero, either")
     CHECK(d.why == reason::disabled);
 }
 
-TEST_CASE("wake: the last instance goes when none was needed for the whole time")
+TEST_CASE("activation: the last instance goes when none was needed for the whole time")
 {
     loop l{to_zero(), 1};
     CHECK(l.step({level("work", 7)}, at(0)).verdict == verdict::held);
     decision d = l.step({level("work", 0)}, at(100));
     CHECK(d.verdict == verdict::held);
-    CHECK(d.why == reason::awake);
+    CHECK(d.why == reason::active);
     CHECK(d.desired == 1);
-    CHECK(l.step({level("work", 6)}, at(200)).why == reason::awake);
+    CHECK(l.step({level("work", 6)}, at(200)).why == reason::active);
     d = l.step({level("work", 0)}, at(300));
-    CHECK(d.why == reason::awake);
+    CHECK(d.why == reason::active);
     REQUIRE(d.until);
     CHECK(*d.until >= at(500));
     CHECK(l.step({level("work", 0)}, at(499)).verdict == verdict::held);
@@ -110,7 +110,7 @@ TEST_CASE("wake: the last instance goes when none was needed for the whole time"
     CHECK(l.step({level("work", 6)}, at(602)).to == 1);
 }
 
-TEST_CASE("wake: nobody knowing whether it is needed begins the time again")
+TEST_CASE("activation: nobody knowing whether it is needed begins the time again")
 {
     loop l{to_zero(), 1};
     l.step({level("work", 0)}, at(0));
@@ -120,7 +120,7 @@ TEST_CASE("wake: nobody knowing whether it is needed begins the time again")
     CHECK(l.step({level("work", 0)}, at(600)).to == 0);
 }
 
-TEST_CASE("wake: the time begins with the first decision, not long ago")
+TEST_CASE("activation: the time begins with the first decision, not long ago")
 {
     loop l{to_zero(), 1};
     CHECK(l.step({level("work", 0)}, at(0)).to == 1);
@@ -128,7 +128,17 @@ TEST_CASE("wake: the time begins with the first decision, not long ago")
     CHECK(l.step({level("work", 0)}, at(300)).to == 0);
 }
 
-TEST_CASE("wake: fewer go one by one, and where none is needed all of them at once")
+TEST_CASE("activation: what was needed last was needed through a pause of the decisions")
+{
+    loop l{to_zero(), 5};
+    CHECK(l.step({level("work", 50)}, at(0)).to == 5);
+    const decision d = l.step({level("work", 0)}, at(3'600));
+    CHECK(d.to == 4);
+    CHECK(l.step({level("work", 0)}, at(3'899)).to == 3);
+    CHECK(l.step({level("work", 0)}, at(3'900)).to == 0);
+}
+
+TEST_CASE("activation: fewer go one by one, and where none is needed all of them at once")
 {
     loop l{to_zero(), 5};
     CHECK(l.step({level("work", 6)}, at(0)).to == 4);
@@ -143,7 +153,7 @@ TEST_CASE("wake: fewer go one by one, and where none is needed all of them at on
     CHECK(d.to == 0);
 }
 
-TEST_CASE("wake: the last instance waits for its cooldown, rate and stabilisation as any other")
+TEST_CASE("activation: the last instance waits for its cooldown, rate and stabilisation as any other")
 {
     policy p = to_zero();
     p.zero_after = {};
@@ -161,23 +171,23 @@ TEST_CASE("wake: the last instance waits for its cooldown, rate and stabilisatio
     CHECK(decide(p, none, {}, 1, at(0)).why == reason::disabled);
 }
 
-TEST_CASE("wake: where one at least has to be there, none goes and nothing else is said")
+TEST_CASE("activation: where one at least has to be there, none goes and nothing else is said")
 {
     policy p = to_zero();
     p.instances = {1, 10};
     p.zero_after = {};
     const decision d = decide(p, readings{level("work", 0)}, {}, 1, at(0));
-    CHECK(d.verdict == verdict::held);
+    CHECK(d.verdict == verdict::steady);
     CHECK(d.why == reason::bounds);
     CHECK_FALSE(d.until);
     CHECK(decide(p, {}, {}, 0, at(0)).to == 1);
 }
 
-TEST_CASE("wake: up is asked for what is above the first, as ever")
+TEST_CASE("activation: up is asked for what is above the first, as ever")
 {
     const policy p = to_zero();
     CHECK(decide(p, readings{level("work", 101)}, {}, 1, at(0)).to == 2);
     CHECK(decide(p, readings{level("work", 100)}, {}, 1, at(0)).to == 1);
 }
 
-}  // namespace wake_test
+}  // namespace activation_test
