@@ -5,13 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iostream>
-#include <istream>
-#include <streambuf>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <waybill/core/time_text.hpp>
 
+#include "../support/lines.hpp"
 #include "../support/program.hpp"
 
 namespace lost_events {
@@ -27,55 +23,11 @@ namespace {
 
 using nlohmann::json;
 using support::complaint;
-
-constexpr std::size_t longest_line = 65'536;
-
-/// Why a line is no row, and where.
-struct flaw {
-    std::string text{};
-};
-
-flaw in_field(std::string_view field, std::string_view what)
-{
-    return {fmt::format("{} {}", field, what)};
-}
-
-/// A file that is open, or the standard input.
-class source {
-public:
-    explicit source(const std::string& path) : path_(path)
-    {
-        std::error_code e;
-        if (path == "-") return;
-        if (!std::filesystem::exists(path, e)) throw complaint("there is no file " + path);
-        if (std::filesystem::is_directory(path, e)) throw complaint(path + " is a folder");
-        file_.open(path, std::ios::binary);
-        if (!file_) throw complaint(fmt::format("{} cannot be opened", path));
-    }
-
-    /// The next line without its end; of one that is too long the beginning. False behind the last.
-    [[nodiscard]] bool next(std::string& line, bool& too_long)
-    {
-        std::istream& in = path_ == "-" ? std::cin : file_;
-        std::streambuf& bytes = *in.rdbuf();
-        constexpr int end = std::char_traits<char>::eof();
-        line.clear();
-        too_long = false;
-        int c = bytes.sbumpc();
-        if (c == end) return false;
-        for (; c != end && c != '\n'; c = bytes.sbumpc()) {
-            if (line.size() < longest_line) line += static_cast<char>(c);
-            else too_long = true;
-        }
-        return true;
-    }
-
-private:
-    std::string path_;
-    std::ifstream file_{};
-};
-
-bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+using support::flaw;
+using support::in_field;
+using support::is_blank;
+using support::line_source;
+using support::longest_line;
 
 /// The field under the first of its names that is there. Other services call them otherwise.
 struct field {
@@ -200,12 +152,12 @@ telemetry read_telemetry(const std::string& path, bool keep_duplicates)
 {
     telemetry t;
     t.name = path == "-" ? "the standard input" : std::filesystem::path(path).filename().string();
-    source from(path);
+    line_source from(path);
     reader to(t, keep_duplicates);
     std::string line;
     bool too_long = false;
     for (std::uint64_t number = 1; from.next(line, too_long); ++number) {
-        if (!blank(line)) to.take(line, number, too_long);
+        if (!is_blank(line)) to.take(line, number, too_long);
     }
     to.end();
     return t;
@@ -214,12 +166,11 @@ telemetry read_telemetry(const std::string& path, bool keep_duplicates)
 std::vector<counted_minute> read_truth(const std::string& path)
 {
     std::vector<counted_minute> minutes;
-    source from(path);
+    line_source from(path);
     std::string line;
     bool too_long = false;
     for (std::uint64_t number = 1; from.next(line, too_long); ++number) {
-        if (line.ends_with('\r')) line.pop_back();
-        if (blank(line) || (number == 1 && line == "minute,events")) continue;
+        if (is_blank(line) || (number == 1 && line == "minute,events")) continue;
         const auto wrong = [&](std::string_view what) {
             throw complaint(fmt::format("{}, line {}: {}", path, number, what));
         };

@@ -95,7 +95,6 @@ public:
         }
         if (!up && a.to != n && a.why == rate) project(a, m, n);
         if (a.to != n) cool_down(a, n, now, up);
-        if (a.to != n && a.to == a.desired && a.why != bounds) a.why = nothing;
         return a;
     }
 

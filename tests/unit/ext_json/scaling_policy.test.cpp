@@ -114,6 +114,8 @@ TEST_CASE("a rule that is none says where, and what it might be")
           "/up: expected one statistic, and \"mean\" and \"highest\" are two, found an object");
     CHECK(wrong_rule(R"({"mean": "a"})") ==
           "/up: expected a threshold under above, at_least, below or at_most, found an object");
+    CHECK(wrong_rule(R"({"mean": "a", "abov": 3})") ==
+          "/up/abov: expected no field of this name, found 3");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "below": 1})") ==
           "/up: expected one threshold, and \"above\" and \"below\" are two, found an object");
     CHECK(wrong_rule(R"({"mean": 3, "above": 3})") ==

@@ -101,6 +101,25 @@ TEST_CASE("what no state can be is refused, and where")
     j["pending"]["id"] = 17;
     j["pending"]["to"] = 4;
     CHECK(wrong(j) == "/pending: expected \"to\" other than \"from\", found an object");
+    j = sc::state{};
+    j["warm_at"] = "2262-01-01T00:00:00Z";
+    CHECK(wrong(j) == "/warm_at: expected \"last_up\" beside it, which it comes of, found "
+                      "\"2262-01-01T00:00:00Z\"");
+}
+
+TEST_CASE("a clock that ran hours ahead and was set back leaves a state that is read again")
+{
+    sc::state s;
+    for (const std::int64_t minute : {0, 30, 120, 0}) {  // the last one is told by the right clock
+        sc::decision d{.from = 20, .desired = 20 - s.highest.size(), .to = 20};
+        d.now = wall_time::at(duration::seconds(60 * minute));
+        d.stabilise.down = duration::seconds(10'800);
+        s.on(d);
+    }
+    CHECK(s.highest.size() > 3);
+    const auto read = read_json<sc::state>(json(s));
+    REQUIRE(read.has_value());
+    CHECK(*read == s);
 }
 
 TEST_CASE("lists are in order, and not longer than there is room")

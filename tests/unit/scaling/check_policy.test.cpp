@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -150,6 +151,23 @@ TEST_CASE("check: a table tells the threshold of as few instances as there may b
     CHECK(first(2, 1) == "/up/above/by_instances/0");
     CHECK(first(2, 0) == "/up/above/by_instances/0");
     CHECK(first(2, 2) == "nothing");
+}
+
+TEST_CASE("check: the first instance can be asked for where there is none")
+{
+    // Of none there is no share: this would be unknown, and wake nobody, for ever.
+    const auto wakes = [](sc::threshold t, std::uint64_t lowest) {
+        return wrong([&](policy& p) {
+            p.instances = {lowest, 10};
+            p.activation = sc::any_of(sc::last("a") > 7, sc::last("b") >= std::move(t));
+        });
+    };
+    CHECK(wakes(sc::per_instance(5), 0) == "/activation/any/1/at_least/per_instance");
+    CHECK(wakes(sc::by_instances({{1, 5}}), 0) == "/activation/any/1/at_least/by_instances/0");
+    CHECK(wakes(sc::by_instances({{0, 5}, {3, 10}}), 0) == "nothing");
+    CHECK(wakes(5, 0) == "nothing");
+    CHECK(wakes(sc::per_instance(5), 1) == "nothing");
+    CHECK(wakes(sc::by_instances({{1, 5}}), 1) == "nothing");
 }
 
 TEST_CASE("check: bounds and ladders")

@@ -84,6 +84,20 @@ TEST_CASE("pitfall: the same minute delivered five times is one point")
     CHECK(of(w, article(), 0).why == reason::unknown);
 }
 
+TEST_CASE("pitfall: what max_points has left of a span adds up to too little, and not to few")
+{
+    window w{{.span = 10min, .max_points = 5}};
+    for (std::int64_t n = 0; n != 100; ++n) w.insert(at(n), 10.0);
+    policy p = article();
+    p.down = sc::sum("orders") < 100;  // 5 of the 100 samples come to 50, all to 1,000
+    const decision d = of(w, p, 100);
+    CHECK(d.why == reason::unknown);
+    CHECK(d.because.back().lacks == sc::lack_of::value);
+    window last_five{{.max_points = 5}};  // where they are what is asked for, they do
+    for (std::int64_t n = 0; n != 100; ++n) last_five.insert(at(n), 10.0);
+    CHECK(of(last_five, p, 100).verdict == verdict::down);
+}
+
 TEST_CASE("pitfall: one sample that stands for many is one point")
 {
     weighted w{{.span = 10min}};

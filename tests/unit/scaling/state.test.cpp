@@ -96,6 +96,56 @@ TEST_CASE("state: any decisions at any times leave it in order and within its si
     CHECK(s.lowest.size() <= state::recommendations);
 }
 
+TEST_CASE("state: clocks that jump by hours leave it in order")
+{
+    state s;
+    std::uint64_t seed = 1;
+    std::int64_t t = 0;
+    for (int n = 0; n != 20'000; ++n) {
+        seed = seed * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
+        const auto draw = [&](unsigned shift, std::int64_t below) {
+            return static_cast<std::int64_t>(seed >> shift) % below;
+        };
+        const bool jumps = draw(60, 8) == 0;
+        t += jumps ? draw(30, 40'000) - 20'000 : draw(30, 900);
+        const auto desired = static_cast<std::uint64_t>(draw(20, 60));
+        s.on(asked(desired, t, 30'000, 12'000));
+        if (!is_in_order(s)) FAIL("out of order behind decision " << n);
+    }
+}
+
+TEST_CASE("state: a clock that ran ahead does not warm up for ever, whatever comes next")
+{
+    state s;
+    const auto ordered = [&](std::uint64_t id, std::int64_t t, std::int64_t warm_up) {
+        s.on(sc::decision{.from = id, .desired = id + 1, .to = id + 1, .now = at(t),
+                          .command = sc::command{id, id, id + 1}, .warm_up = seconds(warm_up)});
+    };
+    constexpr std::int64_t year = 31'536'000;
+    ordered(1, year, 30);
+    s.on(sc::applied{1}, at(year));
+    CHECK(s.warm_at == at(year + 30));
+    ordered(2, year, 0);  // the policy has changed, and then the clock is set right
+    CHECK(s.on(sc::applied{2}, at(0)) == sc::answered::taken);
+    CHECK(s.last_up == at(0));
+    CHECK(s.warm_at == at(30));
+}
+
+TEST_CASE("state: a decision that saw its command done says so of that command alone")
+{
+    state s;
+    s.on(sc::decision{.from = 5, .desired = 6, .to = 6, .now = at(0),
+                      .command = sc::command{1, 5, 6}});
+    const sc::decision saw{.from = 6, .desired = 6, .to = 6, .now = at(1), .arrived = true};
+    s.on(saw);
+    CHECK(s.last_up == at(1));
+    s.on(sc::decision{.from = 6, .desired = 9, .to = 9, .now = at(2),
+                      .command = sc::command{2, 6, 9}});
+    s.on(saw);  // told again
+    CHECK(s.pending);
+    CHECK(s.made.size() == 1);
+}
+
 TEST_CASE("state: at most so many changes, and none of them lost")
 {
     state s;

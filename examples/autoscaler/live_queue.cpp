@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+
+#include "live_queue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace autoscaler {
+
+using std::chrono::milliseconds;
+using steady = std::chrono::steady_clock;
+
+/// What happens in the processes that are started here; and nobody else needs its names.
+namespace live {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view as_producer = "--live-producer";
+constexpr std::string_view as_worker = "--live-worker";
+
+/// The folder, which is there then.
+std::string made(const std::string& folder)
+{
+    std::error_code e;
+    std::filesystem::create_directories(folder, e);
+    if (e) throw complaint(fmt::format("no folder {}: {}", folder, e.message()));
+    return folder;
+}
+
+volatile std::sig_atomic_t over = 0;
+
+void end_on_request()
+{
+    struct sigaction end = {};
+    end.sa_handler = [](int) { over = 1; };
+    sigaction(SIGTERM, &end, nullptr);
+    // Ctrl-C goes to all processes of a terminal: what it means for us is for the program to say.
+    std::signal(SIGINT, SIG_IGN);
+}
+
+/// In pieces, as a signal between a look at `over` and the sleep would else be noticed behind it.
+void sleep_until(steady::time_point due)
+{
+    while (!over && steady::now() < due) {
+        std::this_thread::sleep_for(std::min<steady::duration>(due - steady::now(), 50ms));
+    }
+}
+
+// --- the producer --------------------------------------------------------------------------------
+
+/// In (0, 1], of the same bits everywhere.
+double draw(std::mt19937_64& dice)
+{
+    return static_cast<double>((dice() >> 11) + 1) * 0x1p-53;
+}
+
+steady::duration seconds_of(double s)
+{
+    return std::chrono::duration_cast<steady::duration>(std::chrono::duration<double>(s));
+}
+
+template <class Queue>
+void produce(Queue& queue, milliseconds lasting, std::uint64_t seed, const live_traffic& t)
+{
+    std::mt19937_64 dice(seed);
+    const auto start = steady::now();
+    const auto end = start + lasting;
+    std::uint64_t number = 0;
+    bool burst = false;
+    for (auto turn = start; turn < end && !over; burst = !burst) {
+        const std::chrono::duration<double> usual = burst ? t.burst : t.quiet;
+        const auto next_turn = std::min(turn + seconds_of((0.5 + draw(dice)) * usual.count()), end);
+        const double rate = burst ? t.burst_rate : t.quiet_rate;
+        for (auto due = turn; rate > 0;) {
+            due += seconds_of(-std::log(draw(dice)) / rate);
+            if (due >= next_turn) break;
+            sleep_until(due);
+            if (over) return;
+            queue.put(fmt::format("order {} of {}", ++number, seed));
+        }
+        sleep_until(next_turn);
+        turn = next_turn;
+    }
+}
+
+// --- a worker ------------------------------------------------------------------------------------
+
+/// A file that has no name any more, so that nothing is left of it, however its owner ends.
+class scratch {
+public:
+    explicit scratch(std::string path)
+        : path_(std::move(path)),
+          fd_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600))
+    {
+        if (fd_ < 0) throw complaint(fmt::format("no file {}: {}", path_, std::strerror(errno)));
+        unlink(path_.c_str());
+    }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    ~scratch() { close(fd_); }
+
+    /// Writes the text so often that it fills the block, syncs, and looks whether it is all there.
+    void keep(std::string_view text)
+    {
+        std::string block;
+        while (block.size() < 65'536) block.append(text) += '\n';
+        std::string back(block.size(), '\0');
+        const auto size = static_cast<ssize_t>(block.size());
+        if (pwrite(fd_, block.data(), block.size(), 0) != size || fdatasync(fd_) != 0 ||
+            pread(fd_, back.data(), back.size(), 0) != size || back != block) {
+            throw complaint(fmt::format("{} does not keep what it is given", path_));
+        }
+    }
+
+private:
+    std::string path_;
+    int fd_;
+};
+
+template <class Queue>
+void work(Queue& queue, const std::string& folder, milliseconds each)
+{
+    scratch file(fmt::format("{}/worker.{}", folder, getpid()));
+    while (!over) {
+        const auto start = steady::now();
+        const auto w = queue.take(10s + 10 * each);
+        if (!w) {
+            std::this_thread::sleep_for(20ms);
+            continue;
+        }
+        file.keep(w->body);
+        std::this_thread::sleep_until(start + each);  // to its end, also when it is told to stop
+        static_cast<void>(queue.done(*w));
+    }
+}
+
+std::uint64_t number(const char* text)
+{
+    const auto n = support::number_in(text);
+    if (!n) throw complaint(fmt::format("{} is no number", text));
+    return *n;
+}
+milliseconds time(const char* text) { return milliseconds(number(text)); }
+double rate(const char* text) { return static_cast<double>(number(text)) / 1e3; }
+std::string text(double rate) { return fmt::format("{:.0f}", rate * 1e3); }
+std::string text(milliseconds time) { return std::to_string(time.count()); }
+
+/// Told to end, it has so long. Then it is killed.
+int ended(pid_t p, steady::time_point deadline)
+{
+    int status = 0;
+    while (waitpid(p, &status, WNOHANG) == 0) {
+        if (steady::now() > deadline) kill(p, SIGKILL);
+        std::this_thread::sleep_for(5ms);
+    }
+    return status;
+}
+
+/// Whether it has gone by itself, and how.
+bool gone(pid_t p, int& status) { return waitpid(p, &status, WNOHANG) != 0; }
+
+}  // namespace
+
+}  // namespace live
+
+std::optional<int> live_child(int argc, char** argv)
+{
+    const std::string_view role = argc > 1 ? argv[1] : "";
+    const bool producer = role == live::as_producer && argc == 9;
+    if (!producer && !(role == live::as_worker && argc == 5)) return {};
+    live::end_on_request();
+    try {
+        live_work_queue queue = live_work(argv[2]);
+        const auto do_it = [&](auto& q) {
+            if (!producer) return live::work(*q, argv[3], live::time(argv[4]));
+            live::produce(*q, live::time(argv[3]), live::number(argv[4]),
+                          {.quiet_rate = live::rate(argv[5]),
+                           .burst_rate = live::rate(argv[6]),
+                           .quiet = live::time(argv[7]),
+                           .burst = live::time(argv[8])});
+        };
+        std::visit(do_it, queue);
+        return 0;
+    } catch (const std::exception& e) {
+        support::say(fmt::format("a {}: {}\n", producer ? "producer" : "worker", e.what()));
+        return 1;
+    }
+}
+
+live_queue::live_queue(const std::string& folder, const std::string& where, milliseconds work)
+    : folder_(live::made(folder)), work_(work), engine_(folder_, where)
+{
+}
+
+live_queue::~live_queue()
+{
+    std::vector<pid_t> all;
+    reap();
+    if (producer_ > 0) all.push_back(producer_);
+    for (const live_worker w : workers_) all.push_back(w.pid);
+    for (const pid_t p : all) kill(p, SIGTERM);
+    const auto deadline = steady::now() + patience;
+    for (const pid_t p : all) live::ended(p, deadline);
+}
+
+pid_t live_queue::start(std::vector<std::string> words) const
+{
+    words.insert(words.begin(), "autoscaler");
+    std::vector<char*> argv;
+    for (std::string& w : words) argv.push_back(w.data());
+    argv.push_back(nullptr);
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) throw complaint(fmt::format("no other process: {}", std::strerror(errno)));
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+        execv("/proc/self/exe", argv.data());
+        _exit(127);
+    }
+    return pid;
+}
+
+void live_queue::start_producer(std::chrono::seconds lasting, std::uint64_t seed,
+                                const live_traffic& t)
+{
+    if (producing()) throw complaint("there is a producer already");
+    producer_ = start({std::string(live::as_producer), engine_.address(), live::text(lasting),
+                       std::to_string(seed), live::text(t.quiet_rate), live::text(t.burst_rate),
+                       live::text(t.quiet), live::text(t.burst)});
+}
+
+bool live_queue::producing()
+{
+    reap();
+    if (producer_failed_) throw complaint("the producer has failed");
+    return producer_ > 0;
+}
+
+live_worker live_queue::start_worker()
+{
+    workers_.push_back({start({std::string(live::as_worker), engine_.address(), folder_,
+                               live::text(work_)})});
+    return workers_.back();
+}
+
+void live_queue::stop_worker(live_worker w)
+{
+    reap();
+    const auto found = std::find(workers_.begin(), workers_.end(), w);
+    if (found == workers_.end()) return;
+    workers_.erase(found);
+    kill(w.pid, SIGTERM);
+    const int status = live::ended(w.pid, steady::now() + patience);
+    // It may have been told before it could listen; then it has not begun anything.
+    const bool told = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    if (!told && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) ++died_;
+}
+
+std::vector<live_worker> live_queue::workers()
+{
+    reap();
+    return workers_;
+}
+
+/// Looks who has ended by itself.
+void live_queue::reap()
+{
+    int status = 0;
+    if (producer_ > 0 && live::gone(producer_, status)) {
+        producer_ = -1;
+        producer_failed_ = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    }
+    const auto gone = [&](const live_worker& w) { return live::gone(w.pid, status); };
+    died_ += std::erase_if(workers_, gone);
+}
+
+}  // namespace autoscaler

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// autoscaler: when do I scale, and why?
+//
+//     rows -> ticks            trace.cpp, ticks.cpp     when is decided, on what
+//     ticks -> decisions       brain.cpp                windows, decide, what is known afterwards
+//     --state, --json          state_file.cpp, record_file.hpp
+//     was it right?            history.cpp              all of it again, by somebody who doubts it
+//     lines, table, chart      report.cpp, picture.cpp
+//     a trace, --from, --live  run_trace.cpp, run_watch.cpp, run_live.cpp
+//
+// Without arguments: a recording of a RabbitMQ queue under real load, see `record`.
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_scaling.hpp>
+
+#include "../support/program.hpp"
+#include "brain.hpp"
+#include "live_queue.hpp"
+#include "options.hpp"
+#include "run.hpp"
+
+namespace {
+
+using namespace autoscaler;
+
+waybill::scaling::policy policy_in(const std::string& path)
+{
+    if (std::filesystem::is_directory(path)) throw complaint(path + " is a folder");
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw complaint(fmt::format("no policy {}: {}", path, std::strerror(errno)));
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    auto p = waybill::scaling::parse_policy(text);
+    if (!p) throw complaint(fmt::format("{}: {}", path, waybill::text(p.error())));
+    return *std::move(p);
+}
+
+/// What cannot be written, or must not be, is noticed before any work.
+void expect_files(const options& o)
+{
+    const std::string input = o.input == "-" ? "/dev/stdin" : o.input;
+    const std::string queue = o.from.starts_with("sqlite:") ? o.from.substr(7) : std::string();
+    support::expect_file("state", o.state,
+                         {{"the trace", input}, {"the policy", o.policy}, {"the queue", queue}});
+    support::expect_file("records", o.records,
+                         {{"the trace", input}, {"the policy", o.policy}, {"the state", o.state},
+                          {"the queue", queue}});
+    support::expect_file("chart", o.chart,
+                         {{"the trace", input}, {"the policy", o.policy}, {"the state", o.state},
+                          {"the records", o.records}, {"the queue", queue}});
+}
+
+int run(const options& o)
+{
+    rules r{.policy = policy_in(o.policy), .window = o.window, .every = o.every, .delay = o.delay};
+    expect_files(o);
+    r.start = o.instances.value_or(r.policy.instances.lowest);
+    if (o.live) {
+        r.instances = instances_are::real;
+        return run_live(o, std::move(r));
+    }
+    if (o.advise) r.instances = instances_are::recorded;
+    return o.from.empty() ? run_trace(o, std::move(r)) : run_watch(o, std::move(r));
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* o = std::get_if<options>(&asked)) return run(*o);
+    const ending& end = std::get<ending>(asked);
+    if (end.code == 0) fmt::print("{}", end.text);
+    else support::say(end.text + "\n");
+    return end.code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    support::keep_standard_streams();
+    if (const auto code = autoscaler::live_child(argc, argv)) return *code;
+    std::ios::sync_with_stdio(false);
+    try {
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        support::say("autoscaler: what there is to say cannot be written to the standard output\n");
+    } catch (const std::exception& e) {
+        support::say(fmt::format("autoscaler: {}\n", e.what()));
+    }
+    return 1;
+}

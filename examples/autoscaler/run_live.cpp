@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <waybill/scaling/known_metrics.hpp>
+
+#include "../support/program.hpp"
+#include "live_queue.hpp"
+#include "run.hpp"
+#include "session.hpp"
+
+namespace autoscaler {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* resource = "orders";
+/// How long the workers may take for what is left when nothing is sent any more.
+constexpr waybill::duration longest_rest = waybill::duration::seconds(30);
+
+/// As told, or one that is gone at the end.
+class work_folder {
+public:
+    explicit work_folder(const std::string& told) : path_(told), own_(told.empty())
+    {
+        if (!own_) return;
+        std::string name = (std::filesystem::temp_directory_path() / "autoscaler.XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw complaint("no temporary folder " + name);
+        path_ = name;
+    }
+    work_folder(const work_folder&) = delete;
+    work_folder& operator=(const work_folder&) = delete;
+    ~work_folder()
+    {
+        std::error_code e;
+        if (own_) std::filesystem::remove_all(path_, e);
+    }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+private:
+    std::string path_;
+    bool own_;
+};
+
+/// Those who do the work, and only as they were told.
+class staff {
+public:
+    explicit staff(live_queue& q) : queue_(q) {}
+
+    [[nodiscard]] std::uint64_t size() { return queue_.workers().size(); }
+
+    /// Does it, and says whether it is done.
+    bool follow(const scaling::command& c)
+    {
+        if (scaling::admit(c, last_, size()) != scaling::admission::fresh) return false;
+        last_ = c.id;
+        try {
+            while (size() < c.to) queue_.start_worker();
+            while (size() > c.to) queue_.stop_worker(queue_.workers().back());
+            return true;
+        } catch (const std::exception& e) {
+            support::say(fmt::format("{}: {}\n", resource, e.what()));
+            return false;
+        }
+    }
+
+private:
+    live_queue& queue_;
+    std::uint64_t last_ = 0;
+};
+
+/// What the run has cost, and what it was good for.
+struct tally {
+    double worker_seconds = 0;
+    double seconds = 0;
+    std::uint64_t oldest = 0;
+    waybill::steady_time last = steady_now();
+
+    void count(std::uint64_t workers, const std::vector<row>& rows)
+    {
+        const waybill::steady_time now = steady_now();
+        const double passed = static_cast<double>((now - last).count()) / 1e9;
+        last = now;
+        seconds += passed;
+        worker_seconds += passed * static_cast<double>(workers);
+        for (const row& r : rows) {
+            if (r.metric != "age" || r.value <= static_cast<double>(oldest)) continue;
+            oldest = static_cast<std::uint64_t>(r.value);
+        }
+    }
+};
+
+/// What was sent is done or still there.
+std::string conservation(live_queue& q, std::vector<std::string>& flaws)
+{
+    const engines::depth_reading d = q.depth();
+    if (!d) {
+        flaws.push_back("nobody knows what is left: " + d.error());
+        return {};
+    }
+    const std::uint64_t left = d->ready + d->in_flight;
+    if (q.sent() != q.processed() + left) flaws.emplace_back("messages were lost or made up");
+    return fmt::format("{} sent, {} processed, {} left\n", support::counted(q.sent(), "message"),
+                       support::grouped(q.processed()), support::grouped(left));
+}
+
+}  // namespace
+
+int run_live(const options& o, rules r)
+{
+    const std::vector<std::string> metrics{"backlog", "in_flight", "age"};
+    if (const auto bad = scaling::unknown_metric(r.policy, metrics)) {
+        throw complaint(fmt::format("{}: {}", o.policy, scaling::text(*bad)));
+    }
+    if (!r.policy.ladder.empty()) throw complaint(o.policy + ": workers are counted, not named");
+    r.source = fmt::format("a live queue in {}", live_name(o.where));
+    const work_folder folder(o.folder);
+    std::vector<std::string> flaws;
+    std::string remarks;
+    session s(o, r);
+    end_on_request();
+    {
+        live_queue queue(folder.path(), o.where);
+        staff workers(queue);
+        tally sum;
+        const std::uint64_t before = queue.sent();
+        while (workers.size() < r.policy.instances.lowest) queue.start_worker();
+        queue.start_producer(std::chrono::ceil<std::chrono::seconds>(
+                                 static_cast<std::chrono::nanoseconds>(o.lasting)),
+                             o.seed, {.quiet = 6s, .burst = 5s});
+        std::optional<waybill::steady_time> quiet;  // since nothing is sent any more
+        for (waybill::steady_time due = steady_now(); !is_over();) {
+            sleep_until(due);
+            if (is_over()) break;
+            const engines::depth_reading depth = queue.depth();
+            std::vector<row> rows = s.rows_of(resource, depth);
+            const std::uint64_t count = workers.size();
+            sum.count(count, rows);
+            for (const decided& d : s.turn(std::move(rows), {{resource, count}})) {
+                if (!d.what.command) continue;
+                const bool done = workers.follow(*d.what.command);
+                s.answer({resource, d.what.command->id, done, session::now()});
+            }
+            while (due <= steady_now()) due = due + o.every;
+            if (queue.producing()) continue;
+            if (!quiet) quiet = steady_now();
+            const bool empty = depth && depth->ready == 0 && depth->in_flight == 0;
+            if (empty && count <= r.policy.instances.lowest) break;
+            if (steady_now() - *quiet >= longest_rest) break;
+        }
+        while (workers.size() != 0) queue.stop_worker(queue.workers().back());
+        remarks += conservation(queue, flaws);
+        if (queue.sent() == before && !is_over()) flaws.emplace_back("nothing was sent");
+        if (queue.died() != 0) {
+            remarks += support::counted(queue.died(), "worker") + " ended without being told\n";
+        }
+        remarks += fmt::format("{:.1f} workers on average instead of {} all the time; no message "
+                               "was seen to wait longer than {} s\n",
+                               sum.seconds > 0 ? sum.worker_seconds / sum.seconds : 0,
+                               r.policy.instances.highest, sum.oldest);
+    }
+    return s.end(std::move(flaws), std::move(remarks));
+}
+
+}  // namespace autoscaler

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// depth: how much waits in a queue, asked from outside of it.
+//
+// Each kind of queue has a file of its own beside this one: depth_rabbitmq, depth_nats,
+// depth_beanstalkd, depth_sqlite. They all answer the same question, and depth_any.hpp holds any of
+// them by an address that people can type:
+//
+//     engines::beanstalkd_depth tube({.host = "127.0.0.1", .port = "11300"}, "orders");
+//     engines::depth_reading r = tube.read();
+//     if (r) plot(r->ready); else log(r.error());     // "there is no tube orders"
+//
+// What cannot be read is unknown and never 0: a server that is away, a queue that nobody has made
+// yet or somebody has removed, an answer that is not understood. An autoscaler that took those for
+// an empty queue would stop the workers just when nobody knows what they have to do.
+//
+// Each reading is a connection of its own. At one reading in some seconds that costs nothing, and
+// nothing can be stale after the server was away.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_HPP
+#define WAYBILL_EXAMPLES_ENGINES_DEPTH_HPP
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <waybill/core/result.hpp>
+
+namespace engines {
+
+struct depth {
+    std::uint64_t ready = 0;      ///< Wait for somebody to take them.
+    std::uint64_t in_flight = 0;  ///< Somebody has taken them and not finished.
+    /// Seconds since the message next in line was sent; 0 where none waits, and nothing where this
+    /// kind of queue, or this message, does not tell.
+    std::optional<std::uint64_t> age{};
+
+    friend bool operator==(const depth&, const depth&) = default;
+};
+
+/// The depth, or in words why it is unknown.
+using depth_reading = waybill::result<depth, std::string>;
+
+template <class Q>
+concept depth_source = requires(const Q& q) {
+    { q.read() } -> std::same_as<depth_reading>;
+    { q.name() } -> std::convertible_to<std::string>;
+};
+
+/// Where a server is. An empty user is nobody in particular.
+struct server {
+    std::string host{};
+    std::string port{};
+    std::string user{};
+    std::string password{};
+    std::chrono::milliseconds patience{5'000};
+};
+
+/// Seconds from a time of the wall clock to now; a clock that is ahead of ours makes nothing older.
+[[nodiscard]] inline std::uint64_t age_at(std::int64_t sent_seconds) noexcept
+{
+    using namespace std::chrono;
+    const auto now = duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+    if (sent_seconds < 0 || sent_seconds >= now) return 0;
+    return static_cast<std::uint64_t>(now - sent_seconds);
+}
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_DEPTH_HPP

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// depth_any: any queue whose depth can be asked for, by an address as people type it.
+//
+//     rabbitmq://USER:PASSWORD@HOST:15672/VHOST/QUEUE     without VHOST the usual one, which is /
+//     nats://HOST:4222/STREAM/CONSUMER                    a durable consumer of JetStream
+//     beanstalkd://HOST:11300/TUBE
+//     sqlite:FILE
+//
+//     auto q = engines::depth_from("nats://127.0.0.1/ORDERS/workers");
+//     if (!q) return complain(q.error());            // nothing has been asked of any server yet
+//     engines::depth_reading r = q->read();
+//
+// The port may be left out where it is the one above; so may the user, who is then nobody, and for
+// RabbitMQ guest with the password guest. A character that would end its part is written as in any
+// URL: %2F, %40, %3A.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
+#define WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "address.hpp"
+#include "depth.hpp"
+#include "depth_beanstalkd.hpp"
+#include "depth_nats.hpp"
+#include "depth_rabbitmq.hpp"
+#include "depth_sqlite.hpp"
+#include <waybill/core/result.hpp>
+
+namespace engines {
+
+inline constexpr std::string_view depth_forms =
+    "rabbitmq://USER:PASSWORD@HOST:PORT/VHOST/QUEUE, nats://HOST:PORT/STREAM/CONSUMER, "
+    "beanstalkd://HOST:PORT/TUBE or sqlite:FILE";
+
+class any_depth {
+public:
+    template <depth_source Q>
+    explicit any_depth(Q q) : held_(std::move(q))
+    {
+    }
+
+    [[nodiscard]] depth_reading read() const
+    {
+        return std::visit([](const auto& q) { return q.read(); }, held_);
+    }
+    /// What people call it: the queue, the consumer, the tube, the file.
+    [[nodiscard]] std::string name() const
+    {
+        return std::visit([](const auto& q) { return q.name(); }, held_);
+    }
+
+private:
+    std::variant<rabbitmq_depth, nats_depth, beanstalkd_depth, sqlite_depth> held_;
+};
+
+/// The queue at that address, or what an address should be. The wrong one is not repeated, as there
+/// may be a password in it.
+[[nodiscard]] inline waybill::result<any_depth, std::string> depth_from(std::string_view where)
+{
+    const auto behind = [&](std::string_view scheme) -> std::optional<std::string_view> {
+        if (!where.starts_with(scheme)) return {};
+        return where.substr(scheme.size());
+    };
+    if (const auto file = behind("sqlite:"); file && !file->empty()) {
+        return any_depth(sqlite_depth(std::string(*file)));
+    }
+    if (const auto rest = behind("beanstalkd://")) {
+        const auto a = address_in(*rest, "11300");
+        if (a && a->path.size() == 1) return any_depth(beanstalkd_depth(a->at, a->path[0]));
+    }
+    if (const auto rest = behind("nats://")) {
+        const auto a = address_in(*rest, "4222");
+        if (a && a->path.size() == 2) return any_depth(nats_depth(a->at, a->path[0], a->path[1]));
+    }
+    if (const auto rest = behind("rabbitmq://")) {
+        auto a = address_in(*rest, "15672");
+        if (a && a->at.user.empty()) a->at.user = a->at.password = "guest";
+        if (a && a->path.size() == 1) a->path.insert(a->path.begin(), "/");
+        if (a && a->path.size() == 2) {
+            return any_depth(rabbitmq_depth(a->at, a->path[0], a->path[1]));
+        }
+    }
+    return waybill::unexpected("expected " + std::string(depth_forms));
+}
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP

@@ -1,0 +1,264 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The autoscaler as a user meets it: what it decides on its recording, that kills change nothing of
+# that, what becomes of states and options that are not as they should be, and a queue whose workers
+# it really starts and stops. Rows and policies are in autoscaler_input.sh.
+set -euo pipefail
+export LC_ALL=C
+
+autoscaler=$WAYBILL_BIN/examples/autoscaler
+folder=$WAYBILL_SOURCE/examples/autoscaler
+golden=$WAYBILL_SOURCE/tests/golden/autoscaler
+trace=$folder/trace.csv
+work=$(mktemp -d)
+running=
+stop()
+{
+    [ -z "$running" ] || kill -9 "$running" 2>/dev/null || true
+    wait
+    rm -rf "$work"
+}
+trap stop EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "autoscaler: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    "$autoscaler" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+silent() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
+well_formed()
+{
+    grep -q '^<svg ' "$1" || fail "$1 is no picture"
+    if command -v xmllint >/dev/null; then
+        xmllint --noout "$1" || fail "$1 is no XML"
+    elif command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1" || fail "$1 is no XML"
+    fi
+}
+
+# --- the recording -------------------------------------------------------------------------------
+
+answers 0 --json records --chart chart.svg --state state
+[ ! -s err ] || fail 'it complains about its own recording'
+! grep -q $'\x1b' out || fail 'colours in a file'
+says 'checked: killed before each decision it decides the same'
+for word in ' up 1 -> ' ' down ' 'held at 1 (unknown)' 'cooldown until' 'stabilising until'; do says "$word"; done
+cp out first
+same first "$golden/decisions.txt"
+answers 0
+same out first
+well_formed chart.svg
+for word in backlog 'held: cooldown' 'up if mean' 'down if highest'; do
+    grep -qF -- "${word//</&lt;}" chart.svg || fail "the chart lacks $word"
+done
+
+# The records are all decisions: as many as the table says, and up and down as often.
+table() { awk -v n="$1" '$1 == "orders" { gsub(",", "", $n); print $n }' first; }
+[ "$(wc -l <records)" = "$(table 2)" ] || fail 'records are missing'
+[ "$(grep -c '"verdict":"up"' records)" = "$(table 3)" ] || fail 'other ups in the records'
+[ "$(grep -c '"verdict":"down"' records)" = "$(table 4)" ] || fail 'other downs in the records'
+# Mean and highest as awk has them, of all rows that were decided on.
+behind=$(sed -n 's/^\([0-9]*\) rows* of trace.csv behind the last decision$/\1/p' first)
+head -n -"${behind:-0}" "$trace" | awk -F, '$3 == "backlog" { n++; sum += $4; if ($4 > high) high = $4 } END { printf "%.1f, %d\n", sum / n, high }' \
+    >figures
+sed 's/\([0-9]\),\([0-9]\{3\}\)/\1\2/g' first | grep -qF "$(cat figures)" || fail "the backlog is not $(cat figures)"
+answers 0 --all
+[ "$(grep -c '^orders: ' out)" = "$(table 2)" ] || fail 'not all decisions are printed'
+
+# The same as JSON, in another order of columns, with quotes and other ends of lines.
+awk -F, 'NR > 1 { printf "{\"value\":%s,\"metric\":\"%s\",\"time\":\"%s\",\"resource\":\"%s\",\"instances\":%s}\n", \
+    $4, $3, $1, $2, $5 }' "$trace" >trace.ndjson
+answers 0 trace.ndjson
+sed 's/trace.ndjson/trace.csv/' out >as_csv
+same as_csv first
+awk -F, '{ printf "%s,\"%s\",%s,more,%s,%s\r\n", $4, $2, $1, $3, $5 }' "$trace" >trace.csv
+answers 0 - <trace.csv
+sed 's/the standard input/trace.csv/' out >as_stdin
+same as_stdin first
+rm trace.csv
+
+# --- kills ---------------------------------------------------------------------------------------
+
+# Where the machine is so busy that it does not even come to a decision, it is given longer.
+kills=0
+longer=0
+reached=0
+while true; do
+    "$autoscaler" --json killed.records --state killed --tick-pause 30 >out 2>err &
+    running=$!
+    sleep "$((longer / 5)).$((longer % 5 * 2))"
+    sleep "0.$((RANDOM % 2))$((RANDOM % 10))$((RANDOM % 10))"
+    kill -9 $running 2>/dev/null && kills=$((kills + 1))
+    code=0
+    wait $running 2>/dev/null || code=$?
+    running=
+    [ $code -eq 0 ] && break
+    [ $code -eq 137 ] || fail "it ended by itself with $code"
+    [ $kills -lt 200 ] || fail 'it does not get on'
+    now=$(sed -n 's/.*"ticks":\([0-9]*\).*/\1/p' killed 2>/dev/null || echo 0)
+    if [ "${now:-0}" -gt $reached ]; then longer=0; else longer=$((longer + 1)); fi
+    reached=${now:-0}
+done
+[ $kills -ge 10 ] || fail "only $kills kills"
+same killed state
+same killed.records records
+says 'checked: killed before'
+answers 0 --json killed.records --state killed
+same killed.records records
+says 'the state had'
+# A trace that grows while nobody looks.
+lines=$(wc -l <"$trace")
+mkdir grows
+for n in 7 8 40 41 $((lines / 3)) $((lines / 2 + 1)) "$lines"; do
+    head -n "$n" "$trace" >grows/trace.csv
+    answers 0 grows/trace.csv --policy "$folder/policy.json" --state grows.state --json grows.records
+done
+same grows.state state
+same grows.records records
+
+# --- states that are none ------------------------------------------------------------------------
+
+# refused WORDS ARGS...: with --state bad it ends with these words and leaves bad as it is.
+refused()
+{
+    local words=$1
+    shift
+    cp bad before
+    answers 1 --state bad "$@"
+    says "$words"
+    grep -q 'state' err || fail 'it does not say that it is the state'
+    same bad before
+    [ ! -s out ] || fail 'it has decided something'
+}
+size=$(wc -c <state)
+for n in 0 1 18 19 20 37 38 39 100 $((size / 2)) $((size - 2)) $((size - 1)); do
+    head -c "$n" state >bad
+    refused 'the state bad cannot be used'
+done
+for at in 0 5 19 22 30 37 39 60 200 $((size / 3)) $((size / 2)) $((size - 30)) $((size - 1)); do
+    cp state bad
+    byte=$(od -An -tu1 -j "$at" -N 1 state)
+    # shellcheck disable=SC2059
+    printf "\\x$(printf '%02x' $((byte ^ (1 << RANDOM % 7))))" | dd of=bad bs=1 seek="$at" conv=notrunc 2>/dev/null
+    refused 'the state bad cannot be used'
+done
+sed '1s/autoscaler 1 /autoscaler 2 /' state >bad
+refused 'it is of version 2, and this program knows version 1'
+cat state state >bad
+refused 'it is damaged'
+head -c 5000 /dev/urandom >bad
+refused 'it is no state'
+cp state bad
+refused 'other options' --window 1min
+refused 'other options' --every 10s
+refused 'other options' --instances 3
+sed 's/"above": *{"per_instance": *[0-9]*/&9/' "$folder/policy.json" >other.json
+refused 'another policy' --policy other.json
+sed '5s/[0-9]*,\([0-9]*\)$/77,\1/' "$trace" >grows/trace.csv
+refused 'are not those that it was made of' grows/trace.csv --policy "$folder/policy.json"
+head -n 40 "$trace" >grows/trace.csv
+refused 'are not those that it was made of' grows/trace.csv --policy "$folder/policy.json"
+refused 'it is that of trace.csv' trace.ndjson
+head -c 10 records >short.records
+answers 1 --state state --json short.records
+says 'are shorter than the state says'
+[ "$(wc -c <short.records)" = 10 ] || fail 'it has changed the records'
+mkdir locked
+answers 1 --state nowhere/state
+says 'the state cannot be written to nowhere/state'
+answers 1 --state "$trace"
+says 'it is the trace'
+answers 1 --state locked
+says 'the state cannot be written to locked'
+
+# --- options -------------------------------------------------------------------------------------
+
+answers 0 --help
+says '--instances trace'
+for bad in --bogus 'a b' '--every 0s' '--every soon' '--window -1s' '--window 0s' '--every forever' '--instances x' \
+    --state --json '--from x://y' '--live --from sqlite:x' '--live x' '--live nats://a/b/c/d' '--live --state s' '--live --instances 2' \
+    '--for 10s' '--from sqlite:x --instances trace' '--instances trace --delay 5s' '--seed x' '--folder x'; do
+    # shellcheck disable=SC2086
+    answers 2 $bad
+    says 'autoscaler --help'
+    [ ! -s out ] || fail "it is not an error that $bad prints"
+done
+answers 0 --instances 9
+says 'down 9 -> '  # more than there may be
+answers 0 --instances 0
+says 'up 0 -> 1'
+answers 0 --delay 40s
+says 'pending until'
+answers 0 --instances trace
+says 'checked: '
+answers 1 --chart "$trace"
+says 'the chart cannot be written to'
+answers 1 --json "$folder/policy.json"
+says 'it is the policy'
+if [ -w /dev/full ]; then
+    ! "$autoscaler" >/dev/full 2>said || fail 'a summary that was not written counts as written'
+    grep -q 'cannot be written to the standard output' said || fail 'it does not say why'
+    answers 1 --json /dev/full
+    says 'the records cannot be written to /dev/full: No space left on device'
+fi
+"$autoscaler" >&- 2>&- <&- || fail 'it minds that it has no streams'
+
+policy() { printf '%s\n' "$1" >policy.json; }
+
+# --- a queue that is there -----------------------------------------------------------------------
+
+answers 0 --live --for 15s --chart live.svg --json live.records --folder queue
+says ' up 1 -> '
+says ' down '
+says 'messages sent, '
+says ', 0 left'
+says 'checked: '
+well_formed live.svg
+[ "$(wc -l <live.records)" -ge 30 ] || fail 'hardly any decision'
+
+if command -v nats-server >/dev/null; then
+    answers 0 --live nats --for 4s
+    says ', 0 left'
+    says 'checked: '
+fi
+
+policy '{"up": {"last": "backlog", "above": 5}, "down": {"highest": "backlog", "below": 1}, "min_points": 3,
+         "instances": {"lowest": 1, "highest": 2}}'
+watch=(--from sqlite:queue/live.sqlite --policy policy.json --every 100ms --window 2s --state watched --json watched.records)
+answers 0 "${watch[@]}" --for 800ms
+says 'steady at 1'
+answers 0 "${watch[@]}" --for 400ms
+silent unknown  # it still knows what it has seen before, and there is nothing new
+silent 'live.sqlite: '
+"$autoscaler" "${watch[@]}" --tick-pause 1 >out 2>err &
+running=$!
+sleep 0.5
+kill -INT $running
+wait $running || fail 'Ctrl-C is no failure'
+running=
+says 'checked: '
+lines=$(wc -l <watched.records)
+[ "$lines" -ge 10 ] || fail 'hardly any decision was watched'
+answers 0 --from sqlite:nothing --policy policy.json --every 100ms --for 500ms
+says 'unknown: no file nothing'
+says 'held at 1 (unknown)'
+says '5 questions got no answer, and counted as unknown'
+silent 'down 1 -> '
+
+[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'

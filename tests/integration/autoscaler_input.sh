@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What the autoscaler makes of rows and policies that are not as they should be: an error that names
+# line and field, or a row that is counted and in no figure. Never a wrong number.
+set -euo pipefail
+export LC_ALL=C
+
+autoscaler=$WAYBILL_BIN/examples/autoscaler
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "autoscaler_input: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    "$autoscaler" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+silent() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
+
+# --- rows ----------------------------------------------------------------------------------------
+
+# row SECONDS METRIC VALUE [INSTANCES]
+row() { printf '2026-03-01T12:%02d:%02d.%03dZ,orders,%s,%s%s\n' $(($1 / 60)) $(($1 % 60)) 0 "$2" "$3" "${4:+,$4}"; }
+# calm FROM UNTIL: samples of both metrics each five seconds.
+calm()
+{
+    local t
+    for ((t = $1; t < $2; t += 5)); do row "$t" backlog 15 2; row "$t" age 12 2; done
+}
+heading=time,resource,metric,value,instances
+policy() { printf '%s\n' "$1" >policy.json; }
+policy '{"up": {"mean": "backlog", "above": 100}, "down": {"highest": "backlog", "below": 10}, "min_points": 3,
+         "instances": {"lowest": 1, "highest": 4}}'
+mine=(--policy policy.json --every 10s --window 60s)
+
+{ echo $heading; calm 0 200; } >good.csv
+answers 0 good.csv "${mine[@]}" --json good.records
+silent rows,
+{
+    echo $heading
+    calm 0 100
+    for x in nan NaN -inf inf 1e999 -1e999; do row 100 backlog "$x" 2; done
+    for x in '' abc 12x 0x10 '1 2' 1,000 - + 1e . '"1' ; do row 100 backlog "$x" 2; done
+    echo 'yesterday,orders,backlog,1,2'
+    echo '2026-02-30T12:00:00Z,orders,backlog,1,2'
+    echo '9999-12-31T23:59:59Z,orders,backlog,1,2'
+    echo '2262-04-11T23:47:16.854775807Z,orders,backlog,1000000,2'
+    echo '1677-09-21T00:12:43.145224192Z,orders,backlog,1000000,2'
+    echo '2026-03-01T12:01:40Z,,backlog,1,2'
+    echo '2026-03-01T12:01:40Z,orders,,1,2'
+    printf '2026-03-01T12:01:40Z,ord\001ers,backlog,1,2\n'
+    printf '2026-03-01T12:01:40Z,ord\377ers,backlog,1,2\n'
+    for x in -1 1.5 x 99999999999999999999; do row 100 backlog 15 "$x"; done
+    echo '2026-03-01T12:01:40Z,orders'
+    echo '2026-03-01T12:01:40Z,orders,backlog,1,2,3'
+    echo garbage
+    printf '%70000s\n' x
+    echo
+    row 20 backlog 100000 2
+    calm 100 200
+} >bad.csv
+answers 0 bad.csv "${mine[@]}" --json bad.records
+says '6 rows, first in line 42: value is not finite'
+says '9 rows, first in line 48: value is no number'
+says '1 row, first in line 58: a quote is not closed'
+says 'first in line 59: time is no time such as'
+says '1 row, first in line 62: time is more than 1h from all others'
+says '2 rows, first in line 63: is too old for the window'
+says '1 row, first in line 64: resource is empty'
+says '1 row, first in line 65: metric is empty'
+says 'first in line 66: resource has a control character'
+says 'first in line 67: resource is not UTF-8'
+says '4 rows, first in line 68: instances is no whole number'
+says '1 row, first in line 72: metric is missing'
+says '1 row, first in line 74: resource is missing'
+says 'there are more fields than columns'
+says 'first in line 75: the line is longer than 65,536 bytes'
+same bad.records good.records
+
+# Rows twice are one; of two that contradict each other the later one counts; late ones count at
+# their time; the order within a decision does not matter.
+{ echo $heading; calm 0 200 | sed p; } >twice.csv
+answers 0 twice.csv "${mine[@]}" --json twice.records
+says '78 rows, first in line 3: is of the same time as one before, and replaces it'
+same twice.records good.records
+{ echo $heading; row 0 backlog 9999 2; calm 0 200; } >again.csv
+answers 0 again.csv "${mine[@]}" --json again.records
+same again.records good.records
+{ echo $heading; calm 0 200 | awk '{ line[NR] = $0 } END { for (n = 1; n < NR; n += 2) { print line[n + 1]; print line[n] } }'; } >mixed.csv
+answers 0 mixed.csv "${mine[@]}" --json mixed.records
+same mixed.records good.records
+{ echo $heading; calm 0 100; row 92 backlog 1000 2; calm 100 200; } >late.csv
+answers 0 late.csv "${mine[@]}"
+says '1 row, first in line 42: came late, and counts at its time'
+# A clock that is wrong at first, and one that really was away for a day.
+{ echo $heading; echo '2030-01-01T00:00:00Z,orders,backlog,5,2'; calm 0 200; } >wrong.csv
+answers 0 wrong.csv "${mine[@]}" --json wrong.records
+says '1 row, first in line 2: time is more than 1h from all others'
+same wrong.records good.records
+{ echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01/2026-03-02/'; } >gap.csv
+answers 0 gap.csv "${mine[@]}"
+says 'decisions left out, as nothing came for more than an hour'
+{ echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01T12/2262-04-11T22/'; } >end.csv
+answers 0 end.csv "${mine[@]}"
+says 'checked: '
+{ echo $heading; for f in 775807 775806 775805; do echo "2262-04-11T23:47:16.854${f}Z,orders,backlog,500,1"; done; } >last.csv
+answers 0 last.csv "${mine[@]}"
+{ echo $heading; for f in 145 146 147 148; do echo "1677-09-21T00:12:43.${f}999999Z,orders,backlog,500,1"; done; calm 0 60; } >old.csv
+answers 0 old.csv "${mine[@]}"
+says 'checked: '
+
+# As JSON.
+{
+    calm 0 100 | awk -F, '{ printf "{\"time\":\"%s\",\"resource\":\"%s\",\"metric\":\"%s\",\"value\":%s}\n", $1, $2, $3, $4 }'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":NaN}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":1e999}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":"5"}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog"}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"value":500}'
+    echo '{"time":1772366499,"resource":"orders","metric":"backlog","value":5}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"instances":-2}'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"ord'
+    echo '[]'
+    echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"instances":null,"more":[]}'
+} >bad.ndjson
+answers 0 bad.ndjson "${mine[@]}"
+says '2 rows, first in line 41: value or what is behind it is no JSON'
+says '1 row, first in line 43: value is no number'
+says '1 row, first in line 44: value is missing'
+says '1 row, first in line 45: value is there twice'
+says '1 row, first in line 46: time is no text'
+says '1 row, first in line 47: instances is no whole number'
+says 'first in line 48: resource or what is behind it is no JSON'
+says '1 row, first in line 49: the line is no JSON object'
+
+# Files.
+answers 1 nothing.csv
+says 'there is no file nothing.csv'
+answers 1 tmp
+says 'tmp is a folder'
+for heading_of in 'time,resource,metric' 'time,resource,value,instances' 'a,b' 'time,time,resource,metric,value' 'x"y","'; do
+    { echo "$heading_of"; calm 0 100; } >heading.csv
+    answers 1 heading.csv
+    says 'heading.csv, line 1: '
+done
+says 'a quote is not closed'
+: >empty
+answers 1 empty
+says 'empty has no row in it'
+echo $heading >empty
+answers 1 empty
+{ echo $heading; echo 'x,orders,backlog,1,1'; } >empty
+answers 1 empty
+says 'line 2: time is no time'
+head -c 100000 /dev/urandom >noise
+answers 1 noise
+{ head -c 70000 /dev/zero | tr '\0' ' '; echo x; cat good.csv; } >noise
+answers 1 noise
+says 'noise, line 1: there is no heading'
+
+# --- policies ------------------------------------------------------------------------------------
+
+# wrong WORDS POLICY
+wrong()
+{
+    policy "$2"
+    answers 1 good.csv "${mine[@]}"
+    says "policy.json: "
+    says "$1"
+    [ ! -s out ] || fail 'it has decided something'
+}
+bounds='"instances": {"lowest": 1, "highest": 4}'
+wrong '/up/mean: expected a metric that there is (age, backlog), found "backlogs"' \
+    "{\"up\": {\"mean\": \"backlogs\", \"above\": 1}, $bounds}"
+wrong '/down/below' "{\"up\": {\"mean\": \"backlog\", \"above\": 100}, \"down\": {\"mean\": \"backlog\", \"below\": 100.5}, $bounds}"
+wrong '/instances/highest' '{"up": {"mean": "backlog", "above": 1}, "instances": {"highest": 0}}'
+wrong '/activation' '{"up": {"mean": "backlog", "above": 1}, "instances": {"lowest": 0, "highest": 4}}'
+wrong '/step/up/percent' "{\"up\": {\"mean\": \"backlog\", \"above\": 1}, \"step\": {\"up\": {\"percent\": -5}}, $bounds}"
+wrong '/cooldown/up' "{\"up\": {\"mean\": \"backlog\", \"above\": 1}, \"cooldown\": {\"up\": \"soon\"}, $bounds}"
+wrong '/upp' "{\"upp\": {}, $bounds}"
+wrong 'line 2, column' '{"up": '
+wrong '/up' '{}'
+wrong '' ''
+policy "{\"up\": {\"mean\": \"backlog\", \"above\": 10}, \"step\": {\"up\": {\"percent\": 10}}, $bounds}"
+answers 0 good.csv "${mine[@]}"
+says 'up 1 -> 2'  # a tenth of one is one
+says 'up 3 -> 4'
+policy '{"up": {"mean": "backlog", "above": {"per_instance": 5}}, "activation": {"last": "backlog", "above": 0},
+         "instances": {"lowest": 0, "highest": 4}}'
+answers 0 good.csv "${mine[@]}"
+says 'up 0 -> 1'
+says 'checked: '
+answers 1 --policy nothing.json
+says 'no policy nothing.json: No such file'
+answers 1 --policy tmp
+says 'tmp is a folder'

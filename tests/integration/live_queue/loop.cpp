@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+//
+// loop: what a queue with workers must keep, whatever it is kept in and whoever is killed.
+//
+//     loop forms               which addresses are understood, and which answers are not
+//     loop sqlite FOLDER       the queue, and then producer and workers
+//     loop nats FOLDER         producer and workers, with a server of our own
+//     loop address FOLDER      the same with a server that runs already
+//     loop others FOLDER       the queue there, what stays in it, and when the server is gone
+//     loop absent FOLDER       as there is no nats-server to start
+//     loop on WHERE FOLDER     producer and workers until it is killed
+//
+// It says what does not hold, and exits with how much that is.
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../engines/scripted.hpp"
+#include "autoscaler/live_queue.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using autoscaler::live_queue;
+using autoscaler::live_worker;
+using steady = std::chrono::steady_clock;
+
+int wrong = 0;
+void expect(bool holds, const std::string& what)
+{
+    if (holds) return;
+    std::fprintf(stderr, "does not hold: %s\n", what.c_str());
+    ++wrong;
+}
+
+/// Asks until it holds or `patience` is over.
+template <class F>
+bool soon(F holds, steady::duration patience = 10s)
+{
+    for (const auto deadline = steady::now() + patience; !holds();) {
+        if (steady::now() > deadline) return false;
+        std::this_thread::sleep_for(20ms);
+    }
+    return true;
+}
+
+bool nobody_left() { return waitpid(-1, nullptr, WNOHANG) == -1; }
+
+constexpr auto lease = 1s;
+constexpr auto late = 500ms;  // until a server has looked at its clock
+
+/// Takes a message, says so, and never finishes it.
+int hold(const std::string& address)
+{
+    auto queue = autoscaler::live_work(address);
+    const auto take = [](auto& q) {
+        const auto w = q->take(lease);
+        std::puts(w ? w->body.c_str() : "nothing");
+    };
+    std::visit(take, queue);
+    std::fflush(stdout);
+    pause();
+    return 1;
+}
+
+/// Somebody takes a message, and is killed.
+std::string taken_and_killed(const std::string& address)
+{
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC) != 0) return "no pipe";
+    std::string words[] = {"loop", "hold", address};
+    char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execv("/proc/self/exe", argv);
+        _exit(127);
+    }
+    close(ends[1]);
+    std::string said;
+    for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) said += c;
+    close(ends[0]);
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return said;
+}
+
+template <class Queue>
+void look_at(Queue& queue, const std::string& address)
+{
+    expect(queue.depth() == engines::depth{.age = 0}, "it is empty at first");
+    expect(!queue.take(lease), "there is nothing to take");
+    expect(queue.sent() == 0 && queue.finished() == 0, "nothing was sent");
+    for (const char* body : {"a", "b", "c", "a \r\n longer one"}) queue.put(body);
+    expect(queue.depth().ready == 4 && queue.sent() == 4, "it has four");
+
+    const auto a = queue.take(lease);
+    expect(a && a->body == "a" && a->turn == 1, "the first comes first");
+    const auto d = queue.depth();
+    expect(d.ready == 3 && d.in_flight == 1 && d.age && *d.age < 5, "who has it is counted");
+    expect(a && queue.done(*a) && queue.finished() == 1, "it is done");
+
+    const auto b = queue.take(lease);
+    std::this_thread::sleep_for(lease + late);
+    auto again = b;
+    expect(soon([&] { return (again = queue.take(lease)).has_value(); }), "its time is up");
+    expect(b && again && again->number == b->number && again->turn == 2 && again->body == "b",
+           "it is handed out again, before what came later");
+    expect(b && !queue.done(*b) && queue.finished() == 1, "who was too slow has not done it");
+    expect(again && queue.done(*again) && queue.finished() == 2, "the other one has");
+
+    expect(taken_and_killed(address) == "c", "somebody takes the next");
+    expect(queue.depth().ready == 1 && queue.depth().in_flight == 1, "and is killed");
+    std::this_thread::sleep_for(lease + late);
+    std::optional<typename Queue::work> c;
+    expect(soon([&] { return (c = queue.take(lease)).has_value(); }), "nothing is lost");
+    expect(c && c->body == "c" && c->turn == 2 && queue.done(*c), "another one gets it");
+    const auto last = queue.take(lease);
+    expect(last && last->body == "a \r\n longer one" && queue.done(*last), "bytes are bytes");
+    expect(queue.depth() == engines::depth{.age = 0} && queue.finished() == 4, "all is done");
+}
+
+std::string refusal(const std::string& folder, const std::string& where)
+{
+    try {
+        live_queue queue(folder, where);
+        return {};
+    } catch (const autoscaler::complaint& e) {
+        return e.what();
+    }
+}
+void expect_refusal(const std::string& folder, const std::string& where, std::string_view words)
+{
+    const std::string said = refusal(folder, where);
+    expect(said.find(words) != said.npos, where + ": \"" + said + "\" instead of " +
+                                              std::string(words));
+}
+
+constexpr autoscaler::live_traffic traffic{
+    .quiet_rate = 20, .burst_rate = 120, .quiet = 400ms, .burst = 600ms};
+
+/// Bursts, one worker and then three, of whom one is killed.
+void run(const std::string& folder, const std::string& where)
+{
+    std::uint64_t sent = 0;
+    std::uint64_t processed = 0;
+    {
+        live_queue queue(folder, where, 20ms);
+        const std::uint64_t before = queue.sent();
+        const auto first = queue.depth();
+        // What the dead have taken is there until their time is up.
+        const std::uint64_t dead = 1 + (first ? first->in_flight : 0);
+        queue.start_producer(3s, 7, traffic);
+        queue.start_worker();
+        expect(soon([&] { return queue.processed() > before + 5; }), "one worker works");
+        std::vector<live_worker> team{queue.start_worker(), queue.start_worker()};
+        expect(queue.workers().size() == 3, "three workers");
+        if (where == "nats") expect_refusal(folder, where, "another nats-server works in");
+        std::this_thread::sleep_for(500ms);
+        kill(team[0].pid, SIGKILL);
+        expect(soon([&] { return queue.workers().size() == 2; }), "two workers are left");
+        expect(queue.died() == 1, "a kill is seen");
+        queue.stop_worker(team[1]);
+        expect(queue.workers().size() == 1 && queue.died() == 1, "who is told to end is not dead");
+        queue.start_worker();
+        expect(soon([&] { return !queue.producing(); }), "the producer ends");
+        expect(soon([&] {
+                   const auto d = queue.depth();
+                   return d && d->ready == 0 && d->in_flight <= dead;
+               }),
+               "two workers manage what is left");
+        while (!queue.workers().empty()) queue.stop_worker(queue.workers().back());
+        const auto d = queue.depth();
+        sent = queue.sent();
+        processed = queue.processed();
+        expect(sent > before + 100, "it was a lot");
+        expect(d && sent == processed + d->ready + d->in_flight, "what was sent is done or there");
+        expect(d && d->ready == 0 && d->in_flight <= dead, "only the dead have left something");
+        std::printf("%s: %llu sent, %llu processed\n", std::string(queue.engine()).c_str(),
+                    static_cast<unsigned long long>(sent),
+                    static_cast<unsigned long long>(processed));
+    }
+    if (where.starts_with("nats://")) return;  // that server is a child of ours
+    expect(nobody_left(), "nobody is left");
+    {
+        live_queue queue(folder, where);
+        expect(queue.sent() == sent && queue.processed() == processed, "it is all there later");
+        queue.start_producer(60s, 8, traffic);
+        queue.start_worker();
+        expect(soon([&] { return queue.sent() > sent; }), "it goes on");
+    }
+    expect(nobody_left(), "nobody is left when we go in between");
+}
+
+void run_on_others(const std::string& folder)
+{
+    std::string where;
+    {
+        engines::nats_server others(folder + "/others");
+        where = "nats://127.0.0.1:" + others.at().port;
+        const auto there = [&](const std::string& stream) {
+            engines::jetstream js(others.at());
+            return js.find("$JS.API.STREAM.INFO." + stream).has_value();
+        };
+        {
+            engines::nats_work_queue queue(others.at(), "ORDERS");
+            look_at(queue, where + "/ORDERS");
+            expect(!there("WAYBILL_LIVE"), "nothing but that was made");
+            queue.put("left");
+        }
+        { live_queue queue(folder, where + "/ORDERS"); }
+        expect(there("ORDERS"), "what is left stays there");
+        { live_queue queue(folder, where); }
+        expect(!there("WAYBILL_LIVE"), "what is empty is removed");
+        for (const std::string form : {R"("subjects":["OTHER.work"])",
+                                       R"("subjects":["other"],"retention":"workqueue")"}) {
+            engines::jetstream js(others.at());
+            const std::string config = R"({"name":"OTHER","storage":"memory",)" + form + "}";
+            static_cast<void>(js.ask("$JS.API.STREAM.CREATE.OTHER", config));
+            expect_refusal(folder, where + "/OTHER", "no work queue of subject OTHER.work");
+            expect(there("OTHER"), "it is left alone");
+            static_cast<void>(js.ask("$JS.API.STREAM.DELETE.OTHER", {}));
+        }
+        expect_refusal(folder, where + "/a.b", "letters, digits");
+    }
+    expect(nobody_left(), "the server is gone");
+    expect_refusal(folder, where, "Connection refused");
+}
+
+void look_at_forms()
+{
+    for (const std::string_view good :
+         {"", "sqlite", "nats", "nats://h", "nats://h:1", "nats://h/S",
+          "nats://u:p%40@[::1]:4222/S"}) {
+        expect(!autoscaler::live_flaw(good), "it understands " + std::string(good));
+    }
+    for (const std::string_view bad :
+         {"x", "nats:", "nats:/h", "nats://", "nats:///S", "nats://h:x", "nats://h/",
+          "nats://h/S/c", "nats://h/a%0D%0AQUIT", "sqlite:x", "trace.csv"}) {
+        expect(autoscaler::live_flaw(bad).has_value(), "it refuses " + std::string(bad));
+    }
+}
+
+/// Whatever a server says to the question for the stream, nobody takes it for a queue.
+void hear_strange_things()
+{
+    std::vector<std::string> all{
+        "MSG\r\n", "MSG \r\n", "HMSG \r\n", "MSG i 1 -1\r\n", "HMSG i 1 4\r\n\r\n", "-ERR 'no'\r\n",
+        "MSG i 1 18446744073709551615\r\n\r\n", "HMSG i 1 9 4\r\nNATS\r\n",
+        "HMSG i 1 3 5\r\n503{}\r\n", "HMSG i 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n"};
+    for (const std::string body :
+         {"", "{}", "[]", "7", R"({"config":7})", R"({"config":{"retention":"limits"}})",
+          R"({"error":7})", R"({"error":{"code":"404"}})", R"({"error":{"code":500}})"}) {
+        all.push_back("MSG i 1 " + std::to_string(body.size()) + "\r\n" + body + "\r\n");
+    }
+    for (const std::string& said : all) {
+        scripted::peer peer([&said](int fd) {
+            scripted::say(fd, "INFO {}\r\n");
+            if (!scripted::heard(fd, "PING\r\n")) return;
+            scripted::say(fd, "PONG\r\n");
+            if (scripted::heard(fd, "\r\n\r\n")) scripted::say(fd, said);
+        });
+        try {
+            engines::nats_work_queue({.host = "127.0.0.1", .port = peer.port()}, "ORDERS");
+            expect(false, "no queue answers so: " + said);
+        } catch (const engines::socket_error& e) {
+            expect(std::string_view(e.what()).starts_with("NATS, stream ORDERS: "), e.what());
+        }
+    }
+}
+
+int keep_on(const std::string& where, const std::string& folder)
+{
+    live_queue queue(folder, where, 20ms);
+    queue.start_producer(60s, 9, traffic);
+    queue.start_worker();
+    queue.start_worker();
+    for (;;) {
+        std::this_thread::sleep_for(100ms);
+        if (queue.processed() > 10) std::puts("it works");
+        std::fflush(stdout);
+    }
+}
+
+void do_it(const std::string& what, const std::string& folder)
+{
+    if (what == "forms") {
+        look_at_forms();
+        hear_strange_things();
+    } else if (what == "absent") {
+        expect_refusal(folder, "nats", "there is no nats-server");
+        expect(nobody_left(), "nobody is left");
+    } else if (what == "others") {
+        run_on_others(folder);
+    } else if (what == "sqlite") {
+        autoscaler::sqlite_file queue(folder + "/queue.sqlite");
+        look_at(queue, "sqlite:" + folder + "/queue.sqlite");
+        run(folder, "");
+    } else if (what == "nats") {
+        run(folder, "nats");
+    } else if (what == "address") {
+        engines::nats_server others(folder + "/others");
+        run(folder, "nats://127.0.0.1:" + others.at().port);
+    } else {
+        expect(false, "there is no test of this name: " + what);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    if (const auto code = autoscaler::live_child(argc, argv)) return *code;
+    const std::string what = argc > 1 ? argv[1] : "";
+    const std::string where = argc > 2 ? argv[2] : "";
+    try {
+        if (what == "hold") return hold(where);
+        if (what == "on" && argc == 4) return keep_on(where, argv[3]);
+        do_it(what, where);
+    } catch (const std::exception& e) {
+        expect(false, e.what());
+    }
+    return wrong;
+}

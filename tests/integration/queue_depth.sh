@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# How deep a queue is, asked of real ones: as many as were put there wait, those that a worker has
+# are in flight, and what cannot be known is unknown and not empty. What is not installed is named
+# and skipped.
+set -euo pipefail
+# has HEADER
+has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
+if ! has nlohmann/json.hpp || ! has sqlite3.h; then
+    echo 'SKIP: there is no nlohmann/json or no SQLite to build with'
+    exit 0
+fi
+here=$WAYBILL_SOURCE/tests/integration/queue_depth
+work=$(mktemp -d)
+servers=()
+stop()
+{
+    local server
+    # RabbitMQ is started by a shell that passes nothing on, and takes its time to end in order.
+    server=$(cat "$work/rabbit/pid" 2>/dev/null) && kill -9 "$server" 2>/dev/null || true
+    for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
+    wait
+    rm -rf "$work"
+}
+trap stop EXIT
+
+"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
+    "$here/ask.cpp" -o "$work/ask" -lsqlite3 -pthread
+
+# A port that was free a moment ago.
+free_port() { "$work/ask" port; }
+wrong=0
+# is WHERE WORDS: what is read there. What a broker needs a moment for is asked for again.
+is()
+{
+    local said
+    for _ in $(seq 60); do
+        said=$("$work/ask" depth "$1") || true
+        # shellcheck disable=SC2053 # a pattern
+        [[ $said != $2 ]] || return 0
+        sleep 0.1
+    done
+    echo "$1: $said, not $2" >&2
+    wrong=$((wrong + 1))
+}
+
+cd "$work"
+"$work/ask" forms || wrong=$((wrong + 1))
+timeout 60 "$work/ask" strange || wrong=$((wrong + 1))
+is sqlite:none 'unknown: no file none'
+echo text >text
+is sqlite:text 'unknown: there is no queue in text'
+"$work/ask" sqlite || wrong=$((wrong + 1))
+is sqlite:work.sqlite '2 ready, 1 in flight, age [0-9]'
+is sqlite:plain.sqlite '3 ready, 0 in flight'
+is sqlite:other.sqlite 'unknown: there is no queue in other.sqlite'
+held=(SQLite)
+
+port=$(free_port)
+is "beanstalkd://127.0.0.1:$port/orders" '*Connection refused'
+if command -v beanstalkd >/dev/null; then
+    beanstalkd -l 127.0.0.1 -p "$port" >beanstalkd.log 2>&1 &
+    servers+=($!)
+    is "beanstalkd://127.0.0.1:$port/orders" 'unknown: there is no tube orders'
+    exec {tube}<>"/dev/tcp/127.0.0.1/$port"
+    for n in 1 2 3; do printf 'put 9 0 60 7\r\norder %s\r\n' $n; done >&"$tube"
+    is "beanstalkd://127.0.0.1:$port/default" '3 ready, 0 in flight, age [0-9]'
+    printf 'reserve\r\n' >&"$tube"
+    is "beanstalkd://127.0.0.1:$port/default" '2 ready, 1 in flight, age [0-9]'
+    printf 'delete 1\r\nreserve\r\ndelete 2\r\nreserve\r\n' >&"$tube"
+    is "beanstalkd://127.0.0.1:$port/default" '0 ready, 1 in flight, age 0'
+    exec {tube}>&-
+    held+=(beanstalkd)
+else
+    echo 'SKIP: there is no beanstalkd'
+fi
+
+port=$(free_port)
+is "nats://127.0.0.1:$port/ORDERS/workers" '*Connection refused'
+if command -v nats-server >/dev/null; then
+    cat >nats.conf <<CONF
+listen: 127.0.0.1:$port
+jetstream { store_dir: "$work/js" }
+accounts: { A: { jetstream: enabled, users: [ { user: u, password: "p@/" } ] }
+            B: { users: [ { user: none, password: p } ] } }
+CONF
+    nats-server -c nats.conf >nats.log 2>&1 &
+    servers+=($!)
+    at=nats://u:p%40%2F@127.0.0.1:$port
+    is "nats://127.0.0.1:$port/ORDERS/workers" '*Authorization Violation*'
+    is "nats://none:p@127.0.0.1:$port/ORDERS/workers" '*JetStream*'
+    is "$at/ORDERS/workers" '*stream not found'
+    exec {nats}<>"/dev/tcp/127.0.0.1/$port"
+    # shellcheck disable=SC2016 # the $ of a subject
+    js='$JS.API'
+    # say SUBJECT PAYLOAD: an answer, where there is one, goes to the inbox and is read by nobody.
+    say()
+    {
+        printf 'PUB %s inbox %d\r\n%s\r\n' "$1" ${#2} "$2" >&"$nats"
+        sleep 0.1
+    }
+    printf 'CONNECT {"verbose":false,"user":"u","pass":"p@/"}\r\n' >&"$nats"
+    say "$js.STREAM.CREATE.ORDERS" '{"name":"ORDERS","subjects":["orders.*"],"storage":"memory"}'
+    is "$at/ORDERS/workers" '*consumer not found'
+    say "$js.CONSUMER.DURABLE.CREATE.ORDERS.workers" '{"stream_name":"ORDERS","config":{
+        "durable_name":"workers","ack_policy":"explicit","filter_subject":"orders.new"}}'
+    is "$at/ORDERS/workers" '0 ready, 0 in flight, age 0'
+    for n in 1 2 3; do
+        say orders.new "$n"
+        say orders.old "$n" # not what this consumer gets
+    done
+    is "$at/ORDERS/workers" '3 ready, 0 in flight, age [0-9]'
+    printf 'SUB inbox 1\r\n' >&"$nats"
+    say "$js.CONSUMER.MSG.NEXT.ORDERS.workers" 2
+    is "$at/ORDERS/workers" '1 ready, 2 in flight, age [0-9]'
+    exec {nats}>&-
+    held+=('NATS JetStream')
+else
+    echo 'SKIP: there is no nats-server'
+fi
+
+port=$(free_port)
+is "rabbitmq://127.0.0.1:$port/orders" '*Connection refused'
+rabbit=/usr/lib/rabbitmq/bin/rabbitmq-server
+if [ -x "$rabbit" ] && command -v epmd >/dev/null && command -v curl >/dev/null; then
+    mkdir -p rabbit/{mnesia,log,home}
+    epmd=$(free_port)
+    erlang='-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none'
+    cat >rabbit/rabbitmq.conf <<CONF
+listeners.tcp.1 = 127.0.0.1:$(free_port)
+management.tcp.ip = 127.0.0.1
+management.tcp.port = $port
+collect_statistics_interval = 500
+management.sample_retention_policies.global.minute = 1
+management.sample_retention_policies.basic.minute = 1
+management.sample_retention_policies.detailed.10 = 1
+log.console = false
+CONF
+    echo '[rabbitmq_management].' >rabbit/enabled_plugins
+    epmd -address 127.0.0.1 -port "$epmd" >rabbit/log/epmd 2>&1 &
+    servers+=($!)
+    env "HOME=$work/rabbit/home" "RABBITMQ_NODENAME=depth$port@localhost" \
+        "RABBITMQ_DIST_PORT=$(free_port)" "ERL_EPMD_PORT=$epmd" ERL_EPMD_ADDRESS=127.0.0.1 \
+        "RABBITMQ_MNESIA_BASE=$work/rabbit/mnesia" "RABBITMQ_LOG_BASE=$work/rabbit/log" \
+        "RABBITMQ_CONFIG_FILE=$work/rabbit/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE=/dev/null \
+        "RABBITMQ_ENABLED_PLUGINS_FILE=$work/rabbit/enabled_plugins" \
+        "RABBITMQ_PID_FILE=$work/rabbit/pid" LC_ALL=C.UTF-8 \
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=$erlang" \
+        "$rabbit" </dev/null >rabbit/log/start 2>&1 &
+    servers+=($!)
+    api=http://guest:guest@127.0.0.1:$port/api
+    # tell METHOD PATH JSON
+    tell() { curl -fsS -X "$1" -H 'Content-Type: application/json' -d "$3" "$api/$2" 2>&1; }
+    up=
+    for _ in $(seq 90); do
+        tell PUT queues/%2F/orders '{"durable":true}' >/dev/null && up=1 && break
+        sleep 0.5
+    done
+    [ -n "$up" ] || { tail -n 5 rabbit/log/start >&2; echo 'RabbitMQ does not start' >&2; exit 1; }
+    is "rabbitmq://127.0.0.1:$port/none" '*there is no such queue in virtual host /'
+    is "rabbitmq://127.0.0.1:$port/v/orders" '*there is no such queue in virtual host v'
+    is "rabbitmq://guest:no@127.0.0.1:$port/orders" '*not accepted'
+    is "rabbitmq://127.0.0.1:$port/orders" '0 ready, 0 in flight, age 0'
+    for n in 1 2 3; do
+        tell POST exchanges/%2F/amq.default/publish '{"routing_key":"orders","payload":"'$n'",
+            "payload_encoding":"string","properties":{"timestamp":'"$(($(date +%s) - 100))"'}}' >got
+        grep -q '"routed":true' got
+    done
+    is "rabbitmq://guest:guest@127.0.0.1:$port/%2F/orders" '3 ready, 0 in flight, age 1[0-9][0-9]'
+    tell PUT queues/%2F/no%2Ftime '{"durable":true}' >got
+    tell POST exchanges/%2F/amq.default/publish '{"routing_key":"no/time","payload":"1",
+        "payload_encoding":"string","properties":{}}' >got
+    is "rabbitmq://127.0.0.1:$port/no%2Ftime" '1 ready, 0 in flight'
+    held+=(RabbitMQ)
+else
+    echo 'SKIP: there is no rabbitmq-server, or no epmd or curl'
+fi
+
+[ "$wrong" = 0 ] || { echo "$wrong wrong" >&2; exit 1; }
+echo "depths read as they are: $(printf '%s, ' "${held[@]}" | sed 's/, $//')"
