@@ -216,19 +216,21 @@ private:
         std::string_view words[4];
         for (std::size_t n = 0; n != 4; ++n) words[n] = word_of(relations[n]);
         const auto how = only_field(at, words, "one threshold");
-        if (!how) {
-            return at.fail("a threshold under above, at_least, below or at_most",
-                           json_problem::missing);
-        }
-        comparison c{.what = *what, .how = relations[*how]};
-        json_fields(at)
-            .must(name(*what), c.metric)
-            .must(words[*how], c.limit)
+        comparison c{.what = *what};
+        json_fields fields(at);
+        fields.must(name(*what), c.metric)
             .may("min_points", c.min_points)
             .may("max_age", c.max_age)
             .may("if_missing", c.missing)
-            .may("averaged", c.averaged)
-            .done();
+            .may("averaged", c.averaged);
+        if (how) {
+            c.how = relations[*how];
+            fields.must(words[*how], c.limit);
+        }
+        fields.done();  // a threshold's word that is spelt wrong is told by itself
+        if (!how) {
+            at.fail("a threshold under above, at_least, below or at_most", json_problem::missing);
+        }
         if (!at.error) into = rule(std::move(c));
     }
 

@@ -9,7 +9,7 @@
 // keep the fullest state below 2 KB: times in nanoseconds and numbers of instances, in base 36, one
 // behind the other. `highest` and `lowest` have (time, instances), `made` has (time, from, to).
 // Reading refuses what no state can be: times or instances out of order, more than there is room
-// for, a command that was never given.
+// for, instances that warm up and never came (none would ever go), a command that was never given.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_STATE_HPP
 #define WAYBILL_EXT_JSON_SCALING_STATE_HPP
@@ -211,6 +211,10 @@ inline void read_value(const json_place& at, state& into)
         .done();
     detail::check_order(at, "highest", s.highest, true);
     detail::check_order(at, "lowest", s.lowest, false);
+    if (s.warm_at && !s.last_up && !at.error) {
+        json_place{at.value["warm_at"], waybill::detail::path_to(at.path, "warm_at"), at.error}
+            .fail("\"last_up\" beside it, which it comes of");
+    }
     if (s.pending && (s.pending->ordered.id == 0 || s.pending->ordered.id > s.last_id)) {
         json_place{at.value["pending"], waybill::detail::path_to(at.path, "pending"), at.error}
             .fail("an \"id\" of 1 to \"last_id\"");

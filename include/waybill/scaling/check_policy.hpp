@@ -100,6 +100,7 @@ public:
         const bool each = t.what() == threshold::kind::per_instance;
         const std::string value = each ? inside(path, "per_instance") : path;
         if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
+        if (each && fewest == 0) fail(value, "a threshold for 0 instances, too", "a share of each");
         const std::string table = inside(path, "by_instances");
         std::uint64_t last = 0;
         for (std::size_t n = 0; n != t.table().size(); ++n) {
@@ -293,7 +294,7 @@ template <condition Up, condition Down>
     if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
         c.fail("/up", "a rule or a target, or nothing is ever started", "none");
     }
-    c.fewest = capacity_at(p.ladder, greater(p.instances.lowest, p.ladder.empty() ? 1 : 0));
+    c.fewest = greater(capacity_at(p.ladder, p.instances.lowest), 1);
     if constexpr (std::same_as<Up, rule>) {
         if (!p.up.empty()) c.check_rule("/up", p.up);
     }
@@ -313,7 +314,7 @@ template <condition Up, condition Down>
     }
     detail::check_bands(c, "/bands/up", p.bands.up);
     detail::check_bands(c, "/bands/down", p.bands.down);
-    c.fewest = highest_size;
+    c.fewest = p.instances.lowest;
     if (p.activation && p.activation->empty()) c.fail("/activation", "a rule", "none");
     if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
     detail::check_bounds(c, p.instances, p.ladder, p.activation.has_value());

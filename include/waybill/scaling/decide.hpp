@@ -75,7 +75,6 @@ public:
         else if (d_.why != reason::nothing && !is_lowest_wanted()) d_.verdict = verdict::held;
         if (d_.to != d_.from) {
             d_.command = command{saturating_add(s_.last_id, 1), d_.from, d_.to};
-            if (d_.to == d_.desired && d_.why != reason::bounds) d_.why = reason::nothing;
         }
         return std::move(d_);
     }

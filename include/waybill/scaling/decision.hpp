@@ -36,7 +36,8 @@ enum class verdict : std::uint8_t {
     return "?";
 }
 
-/// What kept a change from being what was wanted, or from being made at all.
+/// What kept a change from being what was wanted, or from being made at all; or what asked for one
+/// in the place of a rule, as `unknown` and `bounds` do.
 enum class reason : std::uint8_t {
     nothing,
     unknown,      ///< A metric that it depends on is not known.

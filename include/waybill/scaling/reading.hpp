@@ -92,7 +92,8 @@ template <class V>
 
 }  // namespace detail
 
-/// What a window answered, by statistic. Constant time.
+/// What a window answered, by statistic. Constant time. Where `max_points` has pushed samples out of
+/// the span, what is left adds up to too little: sum and weight are not there, and nor is the rate.
 template <class Measure>
 [[nodiscard]] constexpr reading read(std::string_view metric,
                                      const window_summary<Measure, wall_time>& s) noexcept
@@ -101,12 +102,13 @@ template <class Measure>
     reading r{.metric = metric, .points = s.points};
     r.set(statistic::points, static_cast<double>(s.points));
     if (s.empty()) return r;
-    r.set(statistic::weight, static_cast<double>(s.weight()));
+    const bool adds_up = s.complete() || s.span == duration::highest();
+    if (adds_up) r.set(statistic::weight, static_cast<double>(s.weight()));
     r.set(statistic::sampling_rate, s.sampling_rate());
     r.set(statistic::rate, s.rate());
     if constexpr (requires(const summary& x) { x.mean(); }) r.set(statistic::mean, s.mean());
     if constexpr (requires(const summary& x) { x.sum(); }) {
-        r.set(statistic::sum, detail::as_number(s.sum()));
+        if (adds_up) r.set(statistic::sum, detail::as_number(s.sum()));
     }
     if constexpr (requires(const summary& x) { x.lowest(); }) {
         r.set(statistic::lowest, detail::as_number(s.lowest()));

@@ -78,7 +78,8 @@ struct state {
     {
         rein_in(d.now);
         const bool told_before = d.command && d.command->id <= last_id;
-        if (d.arrived && pending && !told_before) close(d.now);
+        const bool arrived = d.arrived && pending && pending->ordered.to == d.from;
+        if (arrived && !told_before) close(d.now);
         if (d.activation != truth::no) inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t most = greater(d.from, d.desired);
@@ -99,7 +100,9 @@ struct state {
     answered on(const applied& a, wall_time now)
     {
         const answered is = answer(a.id);
-        if (is == answered::taken) close(now);
+        if (is != answered::taken) return is;
+        rein_in(now);
+        close(now);
         return is;
     }
     answered on(const failed& f, wall_time now)
@@ -139,9 +142,14 @@ struct state {
         if (last_failure) rein(*last_failure);
         if (inactive_since) rein(*inactive_since);
         if (pending) rein(pending->at);
-        for (std::size_t n = 0; n != highest.size(); ++n) rein(highest[n].at);
-        for (std::size_t n = 0; n != lowest.size(); ++n) rein(lowest[n].at);
         for (std::size_t n = 0; n != made.size(); ++n) rein(made[n].at);
+        // What is ahead of now and believed stays before what came after it.
+        for (auto* list : {&highest, &lowest}) {
+            for (std::size_t n = 0; n != list->size(); ++n) {
+                rein((*list)[n].at);
+                if (n != 0) (*list)[n].at = later((*list)[n].at, (*list)[n - 1].at);
+            }
+        }
     }
 
     friend bool operator==(const state&, const state&) = default;

@@ -5,7 +5,8 @@
 //     scaling::mean("orders") > 300
 //     scaling::mean("orders") > scaling::per_instance(100)
 //     scaling::mean("orders") > scaling::by_instances({{1, 100}, {4, 350}, {8, 600}})
-//     scaling::mean("orders") > scaling::of_instances([](std::uint64_t n) { return 50.0 * n + 20;
+//     scaling::mean("orders") > scaling::of_instances([](std::uint64_t n) {
+//         return 20 + 50 * std::sqrt(static_cast<double>(n));
 //     })
 //
 // Where there are no instances, none has a share: such a threshold is not there, and a condition
