@@ -64,12 +64,21 @@ namespace waybill::inline v0_1::detail::words {
     return t ? " until " + clock(*t, seen_from) : std::string();
 }
 
+/// A target says how many; it holds no value against anything.
+[[nodiscard]] inline bool is_compared(const scaling::evidence& e)
+{
+    return e.part != scaling::role::target && !e.wants;
+}
+
 /// "mean(orders) 412.5 > 200 yes [10 points 12:31-12:40]".
 [[nodiscard]] inline std::string row(const scaling::evidence& e, wall_time seen_from)
 {
     std::string said = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
-    if (e.value) said += fmt::format("{} {} ", *e.value, name(e.how));
-    else said += fmt::format("? {} ", name(e.how));
+    said += e.value ? fmt::format("{} ", *e.value) : "? ";
+    if (e.value && is_one_sided(e)) {
+        said += e.what == scaling::statistic::highest ? "or more " : "or less ";
+    }
+    said += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
     if (e.limit) said += fmt::format("{} ", *e.limit);
     else said += "? ";
     if (e.wants) said += fmt::format("wants {}", *e.wants);

@@ -82,10 +82,12 @@ inline void to_json(nlohmann::json& j, const evidence& e)
 {
     j = {{"part", e.part},
          {"statistic", e.what},
-         {"operator", e.how},
          {"points", e.points},
          {"holds", e.holds}};
     waybill::detail::put_text(j, "metric", std::string(e.metric));
+    if (e.part != role::target && !e.wants) j["operator"] = e.how;
+    if (e.cut) j["cut"] = true;
+    if (e.sampled) j["sampled"] = true;
     detail::put_number(j, "value", e.value);
     detail::put_number(j, "limit", e.limit);
     if (e.timed) {

@@ -126,12 +126,22 @@ public:
         if (m.empty()) fail(inside(path, name(what)), "the name of a metric", "\"\"");
     }
 
+    void may_be_averaged(const std::string& path, statistic what)
+    {
+        const bool may = what == statistic::mean || what == statistic::highest ||
+                         what == statistic::lowest || what == statistic::sum ||
+                         what == statistic::first || what == statistic::last ||
+                         what == statistic::rate;
+        if (!may) fail(path, "false, as it does not grow with the load", std::string(name(what)));
+    }
+
     void check_rule(const std::string& path, const rule& r)
     {
         if (r.what() == rule::kind::compare) {
             const comparison& c = r.compared();
             metric(path, c.what, c.metric);
             threshold_is_there(inside(path, word_of(c.how)), c.limit);
+            if (c.averaged) may_be_averaged(path + "/averaged", c.what);
             if (c.max_age) not_negative(path + "/max_age", *c.max_age);
             return;
         }
@@ -200,6 +210,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
         const target& t = targets[n];
         const std::string at = policy_checker::numbered("/targets", n);
         c.metric(at, t.of.what, t.of.metric);
+        if (t.of.averaged) c.may_be_averaged(at + "/averaged", t.of.what);
         if (!is_finite(t.each) || t.each <= 0) {
             c.fail(at + "/each", "a number above 0", short_number(t.each));
         }

@@ -106,12 +106,24 @@ namespace detail {
     e.timed = found->timed;
     e.first = found->first;
     e.last = found->last;
+    e.cut = !found->complete;
+    e.sampled = found->sampled;
     const bool stale =
         max_age != duration::highest() && (!e.timed || s.now - found->last > max_age);
     if (e.points < min_points) e.lacks = lack_of::points;
     else if (stale) e.lacks = lack_of::fresh_points;
     else if (!e.value) e.lacks = lack_of::value;
     return e;
+}
+
+/// Whether a sample that was pushed out of the window might turn the answer: the highest of all may
+/// be higher than that of the rest, and the lowest lower.
+[[nodiscard]] inline bool may_turn(const evidence& e)
+{
+    if (!e.cut || e.holds == truth::unknown) return false;
+    const bool above = e.how == relation::above || e.how == relation::at_least;
+    if (e.what == statistic::highest) return (e.holds == truth::yes) != above;
+    return e.what == statistic::lowest && (e.holds == truth::yes) == above;
 }
 
 }  // namespace detail
@@ -202,8 +214,13 @@ private:
         e.limit = c.limit.at(s.instances);
         if (e.lacks == lack_of::nothing && !e.limit) e.lacks = lack_of::limit;
         if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
-        else if (c.missing == when_missing::holds) e.holds = truth::yes;
-        else if (c.missing == when_missing::fails) e.holds = truth::no;
+        if (detail::may_turn(e)) {
+            e.holds = truth::unknown;
+            e.lacks = lack_of::samples;
+        }
+        if (e.lacks != lack_of::nothing && c.missing != when_missing::unknown) {
+            e.holds = truth_of(c.missing == when_missing::holds);
+        }
         because.push_back(e);
         return e.holds;
     }

@@ -54,6 +54,7 @@ enum class lack_of : std::uint8_t {
     fresh_points,  ///< The last one was too old.
     value,         ///< This statistic is not measured, or no number.
     limit,         ///< There is no such threshold for so many instances.
+    samples,       ///< Some were pushed out of the window, and might say otherwise.
 };
 
 [[nodiscard]] constexpr std::string_view name(lack_of l) noexcept
@@ -65,6 +66,7 @@ enum class lack_of : std::uint8_t {
         case lack_of::fresh_points: return "fresh_points";
         case lack_of::value: return "value";
         case lack_of::limit: return "limit";
+        case lack_of::samples: return "samples";
     }
     return "?";
 }
@@ -99,6 +101,8 @@ struct evidence {
     std::optional<double> value{};
     std::optional<double> limit{};
     std::uint64_t points = 0;
+    bool cut = false;      ///< Samples of the span were pushed out of the window.
+    bool sampled = false;  ///< Its samples stand for more events than they are.
     bool timed = false;  ///< Whether the times are known.
     wall_time first{};
     wall_time last{};
@@ -109,6 +113,13 @@ struct evidence {
 
     friend bool operator==(const evidence&, const evidence&) = default;
 };
+
+/// Whether what is not in the value may be beyond it: a highest may be higher, a lowest lower.
+[[nodiscard]] constexpr bool is_one_sided(const evidence& e) noexcept
+{
+    const bool extreme = e.what == statistic::highest || e.what == statistic::lowest;
+    return extreme && (e.cut || e.sampled);
+}
 
 }  // namespace waybill::inline v0_1::scaling
 

@@ -66,6 +66,8 @@ struct reading {
     wall_time first{};  ///< Of its samples, where there are any,
     wall_time last{};   ///< and the times are known.
     bool timed = false;
+    bool complete = true;  ///< False where samples were pushed out of the span.
+    bool sampled = false;  ///< Whether samples stand for more events than they are.
     std::optional<double> values[statistics]{};
 
     [[nodiscard]] constexpr std::optional<double> value(statistic s) const noexcept
@@ -102,13 +104,14 @@ template <class Measure>
     reading r{.metric = metric, .points = s.points};
     r.set(statistic::points, static_cast<double>(s.points));
     if (s.empty()) return r;
-    const bool adds_up = s.complete() || s.span == duration::highest();
-    if (adds_up) r.set(statistic::weight, static_cast<double>(s.weight()));
+    r.complete = s.complete() || s.span == duration::highest();
+    r.sampled = s.is_sampled();
+    if (r.complete) r.set(statistic::weight, static_cast<double>(s.weight()));
     r.set(statistic::sampling_rate, s.sampling_rate());
     r.set(statistic::rate, s.rate());
     if constexpr (requires(const summary& x) { x.mean(); }) r.set(statistic::mean, s.mean());
     if constexpr (requires(const summary& x) { x.sum(); }) {
-        if (adds_up) r.set(statistic::sum, detail::as_number(s.sum()));
+        if (r.complete) r.set(statistic::sum, detail::as_number(s.sum()));
     }
     if constexpr (requires(const summary& x) { x.lowest(); }) {
         r.set(statistic::lowest, detail::as_number(s.lowest()));

@@ -21,7 +21,8 @@
 //      that was told, so tell it with the sample: insert(at, value, now). A clock that goes back
 //      neither brings samples back nor stops the window: the latest time that was told counts;
 //   4. constant time on the average for each sample and answer, or with `worst_case` each single
-//      time, while samples come in order and none is asked for before its time. A late one costs
+//      time, while samples come in order, one goes for each that comes, there is room, and none is
+//      asked for before its time. Many that leave at once cost each its own. A late one costs
 //      what moving the later ones costs, or all of them; the newest one, told again, is no late
 //      one. The first answer that a sample of the future has to be kept out of costs all of them,
 //      and from then on each costs its own when its time has come: constant on the average again;
@@ -140,6 +141,11 @@ public:
     template <std::floating_point F, class... Rest>
         requires std::integral<value_type>
     inserted insert(Time, F, Rest...) = delete;
+
+    /// A weight is a number of events, and half an event is none.
+    template <std::floating_point Weight, class... Rest>
+        requires weighted
+    inserted insert(Time, value_type, Weight, Rest...) = delete;
 
     /// Tells the time; samples that are no longer in the window go. An earlier time than was told
     /// before is not believed.

@@ -121,6 +121,11 @@ public:
         const std::uint64_t known = weight > UINT32_MAX ? 0 : weight;
         return insert(key, sample_type{at, value, static_cast<std::uint32_t>(known)});
     }
+    /// A weight is a number of events, and half an event is none.
+    template <std::floating_point Weight, class... Rest>
+        requires(Window::weighted)
+    std::optional<inserted> insert(const Key&, time_type, value_type, Weight, Rest...) = delete;
+
     std::optional<inserted> insert(const Key& key, const sample_type& s)
     {
         if (const auto found = kept_.find(key); found != kept_.end()) {

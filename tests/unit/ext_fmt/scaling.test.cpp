@@ -43,7 +43,20 @@ TEST_CASE("a decision in one line")
           "highest(age) 12 > 300 unknown for lack of points [3 points 11:58-11:59:59.5]; "
           "down no: highest(orders) 500 < 10 no [10 points 11:51-12:00], "
           "highest(mails) ? < 10 unknown for lack of metric; "
-          "target: last(backlog) 640 > 200 wants 7 [6 points]");
+          "target: last(backlog) 640 of 200 wants 7 [6 points]");
+}
+
+TEST_CASE("what may be beyond the value is said")
+{
+    sc::evidence e{.metric = "age", .what = sc::statistic::highest, .value = 12, .limit = 300,
+                   .sampled = true};
+    CHECK(line(e) == "up: highest(age) 12 or more > 300 unknown");
+    e.sampled = false;
+    CHECK(line(e) == "up: highest(age) 12 > 300 unknown");
+    e.what = sc::statistic::lowest;
+    e.cut = true;
+    e.lacks = sc::lack_of::samples;
+    CHECK(line(e) == "up: lowest(age) 12 or less > 300 unknown for lack of samples");
 }
 
 TEST_CASE("what came of it")

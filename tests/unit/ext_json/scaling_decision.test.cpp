@@ -55,7 +55,7 @@ TEST_CASE("a row has all of its numbers")
                    .wants = 3, .note = "as of the last run"};
     CHECK(json(e).dump() ==
           R"({"first":"2024-02-29T12:00:00Z","holds":"no","last":"2024-02-29T12:00:00Z",)"
-          R"("limit":100.0,"metric":"backlog","note":"as of the last run","operator":"<=",)"
+          R"("limit":100.0,"metric":"backlog","note":"as of the last run",)"
           R"("part":"target","points":7,"statistic":"last","value":0.5,"wants":3})");
     e = {.metric = "a\xff", .lacks = sc::lack_of::fresh_points, .note = "\xfe"};
     CHECK(json(e).dump() ==

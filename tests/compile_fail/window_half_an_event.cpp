@@ -1,0 +1,11 @@
+// expect: use of deleted function | call to deleted member function
+// SPDX-License-Identifier: MIT
+//
+// A sample stands for a whole number of events.
+
+#include <waybill/window.hpp>
+
+void told(waybill::sliding_window<waybill::weighted_stats<double>>& w, waybill::wall_time at)
+{
+    w.insert(at, 1.0, 2.5);
+}
