@@ -126,9 +126,9 @@ TEST_CASE("clock far ahead once: nothing is held for a year by it")
     p.stabilise.down = seconds(120);
     p.warm_up = seconds(30);
     p.rate.up = {{{.count = 1}, seconds(60)}};
-    const readings high{level("work", 200)}, low{level("work", 0)};
+    const readings much{level("work", 200)}, little{level("work", 0)};
     state s;
-    const decision then = decide(p, high, s, 5, at(year));
+    const decision then = decide(p, much, s, 5, at(year));
     REQUIRE(then.command);
     s.on(then);
     SUBCASE("applied") { s.on(sc::applied{1}, at(year)); }
@@ -136,8 +136,8 @@ TEST_CASE("clock far ahead once: nothing is held for a year by it")
     SUBCASE("without an answer") {}
     p.after_failure = seconds(60);
     const std::uint64_t n = s.last_up ? 6 : 5;
-    CHECK(decide(p, high, s, n, at(0)).verdict != verdict::up);  // as if it were just now
-    for (std::int64_t t = 0; t <= 600; t += 10) s.on(decide(p, low, s, n, at(t)));
+    CHECK(decide(p, much, s, n, at(0)).verdict != verdict::up);  // as if it were just now
+    for (std::int64_t t = 0; t <= 600; t += 10) s.on(decide(p, little, s, n, at(t)));
     CHECK(s.last_id > 1);  // it is held no more
 }
 
