@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/retry/delivery.hpp>
+
+namespace delivery_test {
+
+using namespace std::chrono_literals;
+using waybill::attempts_in_all;
+using waybill::deliveries_for;
+using waybill::delivery_end;
+using waybill::delivery_terms;
+using waybill::duration;
+using waybill::hold_for;
+using waybill::patience;
+using waybill::queue_patience;
+
+constexpr std::uint64_t ever = ~std::uint64_t{0};
+
+static_assert(name(delivery_end::deliveries) == "deliveries");
+static_assert(name(delivery_end::time_to_live) == "time_to_live");
+static_assert(name(static_cast<delivery_end>(9)) == "?");
+
+// The article's numbers: a lock of 90 seconds, and a day of retries.
+static_assert(deliveries_for(24h, 90s) == 960);
+static_assert(patience({.lock = 90s, .max_deliveries = 960}) == queue_patience{24h});
+static_assert(patience({.lock = 90s, .max_deliveries = 959}).lasts < duration(24h));
+static_assert(hold_for(24h, 960) == duration(90s));
+
+// By default a Service Bus queue gives up after ten minutes.
+static_assert(patience({}) == queue_patience{10min});
+
+// The time to live may end before that, and not where it ends at the same time.
+constexpr queue_patience by_time{10min, delivery_end::time_to_live};
+static_assert(patience({.lock = 90s, .max_deliveries = 960, .time_to_live = 10min}) == by_time);
+static_assert(patience({.lock = 60s, .time_to_live = 10min}) == queue_patience{10min});
+
+// What is given back sooner does not last as long; what is kept longer than the lock is lost then.
+static_assert(patience({.lock = 90s, .max_deliveries = 10}, 1s) == queue_patience{10s});
+static_assert(patience({.lock = 90s, .max_deliveries = 10}, {}) == queue_patience{});
+static_assert(patience({.lock = 90s, .max_deliveries = 10}, -1s) == queue_patience{});
+static_assert(patience({.lock = 90s, .max_deliveries = 10}, 1h) == queue_patience{900s});
+
+// Nothing wraps.
+static_assert(patience({.lock = 5min, .max_deliveries = ever}).lasts == duration::highest());
+static_assert(patience({.lock = duration::highest(), .max_deliveries = 2}).lasts ==
+              duration::highest());
+static_assert(patience({.lock = duration::lowest(), .max_deliveries = ever}) == queue_patience{});
+static_assert(patience({.time_to_live = duration::lowest()}).lasts == duration{});
+static_assert(patience({.max_deliveries = 0}) == queue_patience{});
+
+// The other way: the least number, up to a whole one.
+static_assert(deliveries_for(91s, 90s) == 2 && deliveries_for(90s, 90s) == 1);
+static_assert(deliveries_for(89s, 90s) == 1 && deliveries_for({}, 90s) == 1);
+static_assert(deliveries_for(-1s, 90s) == 1 && deliveries_for({}, {}) == 1);
+static_assert(!deliveries_for(1ns, {}) && !deliveries_for(1h, -1s));
+static_assert(deliveries_for(duration::highest(), 1ns) == static_cast<std::uint64_t>(INT64_MAX));
+static_assert(hold_for(1s, 3) == duration::nanoseconds(333'333'334));
+static_assert(!hold_for(1s, 0) && hold_for({}, 3) == duration{} && hold_for(-1s, 3) == duration{});
+static_assert(hold_for(1s, ever) == duration(1ns));
+static_assert(hold_for(duration::highest(), 1) == duration::highest());
+
+static_assert(attempts_in_all(5, 3) == 24 && attempts_in_all(0, 0) == 1);
+static_assert(attempts_in_all(ever, 0) == ever && attempts_in_all(ever, ever) == ever);
+static_assert(attempts_in_all(ever / 2, 2) == ever);
+
+constexpr std::string_view bad(const delivery_terms& t)
+{
+    const auto error = check(t);
+    return error ? error->field : "";
+}
+static_assert(bad({}) == "" && bad({.lock = 5min}) == "");
+static_assert(bad({.lock = {}}) == "delivery.lock" && bad({.lock = -1s}) == "delivery.lock");
+static_assert(bad({.lock = 301s}) == "delivery.lock");
+static_assert(bad({.lock = 301s, .highest_lock = 12h}) == "");
+static_assert(bad({.max_deliveries = 0}) == "delivery.max_deliveries");
+static_assert(bad({.time_to_live = {}}) == "delivery.time_to_live");
+static_assert(check(delivery_terms{.lock = 301s})->bound == 300'000'000'000U);
+static_assert(check(delivery_terms{.lock = -1s})->negative);
+
+TEST_CASE("delivery: what one way says the other way gives back")
+{
+    std::uint64_t seed = 5;
+    const auto dice = [&](std::uint64_t n) {
+        return (seed = seed * 6'364'136'223'846'793'005U + 1) / 65'536 % n;
+    };
+    for (int i = 0; i != 100'000; ++i) {
+        const auto lock = duration::nanoseconds(static_cast<std::int64_t>(1 + dice(300'000)));
+        const auto wanted = duration::nanoseconds(static_cast<std::int64_t>(1 + dice(1U << 30U)));
+        const std::uint64_t n = *deliveries_for(wanted, lock);
+        const delivery_terms t{.lock = lock, .max_deliveries = n};
+        CHECK(patience(t).lasts >= wanted);
+        if (n > 1) CHECK(patience({.lock = lock, .max_deliveries = n - 1}).lasts < wanted);
+        const duration hold = *hold_for(wanted, n);
+        CHECK(hold <= lock);
+        CHECK(patience(t, hold).lasts >= wanted);
+        const duration less = hold - duration::nanoseconds(1);
+        CHECK(patience(t, less).lasts < wanted);
+    }
+}
+
+}  // namespace delivery_test
