@@ -13,21 +13,21 @@
 
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/retry/shared_budget.hpp>
 
 namespace waybill::inline v0_1 {
 
 class pace {
 public:
-    pace(const retry_policy& p, const retry_budget& b) : policy_(p), tokens_(b)
+    /// With a shared budget it has none of its own.
+    pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
+        : policy_(p), tokens_(b), shared_(shared)
     {
         if (policy_.most == 0) policy_.most = 1;
         if (policy_.most > 0xFF) policy_.most = 0xFF;
     }
 
-    [[nodiscard]] static constexpr bool retriable(fault_class c)
-    {
-        return c == fault_class::transient || c == fault_class::infrastructure;
-    }
+    [[nodiscard]] static constexpr bool retriable(fault_class c) { return is_worth_a_retry(c); }
 
     /// Nothing is sent before.
     [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
@@ -44,18 +44,21 @@ public:
         return w ? w->until : now;
     }
 
-    /// Whether a retry may be paid for, and paying for one.
-    [[nodiscard]] bool affords() const noexcept { return tokens_.left() != 0; }
-    [[nodiscard]] bool spend() noexcept { return tokens_.spend(); }
-    void succeeded() noexcept
+    /// Pays for a retry. False where there is nothing left.
+    [[nodiscard]] bool spend(steady_time now)
+    {
+        return shared_ ? shared_.spend(now) : tokens_.spend(now);
+    }
+    void succeeded(steady_time now)
     {
         answered();
-        tokens_.succeeded();
+        if (shared_) shared_.succeeded(now);
+        else tokens_.succeeded(now);
     }
 
+    /// The retry has been paid for.
     void failed(steady_time now, std::uint32_t tries, double draw, duration hint)
     {
-        (void)tokens_.spend();
         not_before_ = later(not_before_, retry_at(now, tries, draw, hint));
     }
 
@@ -75,6 +78,7 @@ public:
 private:
     retry_policy policy_;
     retry_tokens tokens_;
+    shared_budget shared_;
     std::uint32_t throttles_ = 0;  // answers in a row
     steady_time not_before_ = steady_time::lowest();
 };

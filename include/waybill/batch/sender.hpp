@@ -54,12 +54,13 @@ public:
     using action = std::variant<act::send, act::settle, act::replace, act::wait, act::idle>;
 
     /// Goes on with what an earlier run has learnt about the same destination; but with the policy's
-    /// own limits where they are not those that it was learnt under, or nothing was.
-    explicit sender(const send_policy& p, const calibration& known = {})
+    /// own limits where they are not those that it was learnt under, or nothing was. A shared budget
+    /// replaces the policy's, and outlives the sender and its copies.
+    explicit sender(const send_policy& p, const calibration& known = {}, shared_budget budget = {})
         : policy_(p),
           learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
           queue_(p),
-          pace_(p.retry, p.budget)
+          pace_(p.retry, p.budget, budget)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
     }
@@ -139,7 +140,7 @@ public:
         flight* f = answered(a.attempt, now);
         if (!f) return heard::late;
         learnt_.accepted(f->sizes, a.actual, f->full(learnt_));
-        pace_.succeeded();
+        pace_.succeeded(now);
         queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
         land(*f, now, cutting::fit);
         return heard::taken;
@@ -181,7 +182,7 @@ public:
         if (!f) return heard::late;
         settlements_.make_room(2 * p.failed.size() + f->parts.size());
         pace_.answered();
-        if (p.failed.size() < items) pace_.succeeded();
+        if (p.failed.size() < items) pace_.succeeded(now);
         // What was taken in part was not too large.
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_));
         queue_.items().mark(f->parts, send_item::state::over);
@@ -189,7 +190,7 @@ public:
         for (const entry_fault& e : p.failed) {
             send_item& i = queue_.items()[f->item_at(e.index)];
             const bool told_twice = i.kind != send_item::state::over;
-            if (e.how != fault_class::none && !told_twice) fail(*f, i, e.how, seen);
+            if (e.how != fault_class::none && !told_twice) fail(*f, i, e.how, seen, now);
         }
         finish(*f, seen, now, p.draw, p.retry_after);
         return heard::taken;
@@ -218,7 +219,7 @@ public:
         if (f->tries != 0 && pace::retriable(e.how)) return on(unknown{e.attempt, e.draw}, now);
         pace_.answered();
         failures seen;
-        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.how, seen); });
+        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.how, seen, now); });
         finish(*f, seen, now, e.draw, {});
         return heard::taken;
     }
@@ -229,7 +230,7 @@ public:
         if (!f) return heard::late;
         ++f->tries;
         const bool repeat = policy_.on_unknown == when_unknown::repeat && pace_.again(f->tries);
-        if (stopped_ || !repeat || !pace_.spend()) return hand_back(*f, now);
+        if (stopped_ || !repeat || !pace_.spend(now)) return hand_back(*f, now);
         f->on_its_way = false;
         f->not_before = pace_.retry_at(now, f->tries, u.draw, {});
         return heard::taken;
@@ -263,9 +264,9 @@ public:
     friend bool operator==(const sender&, const sender&) = default;
 
 private:
-    /// What came of the failed items of one answer.
-    struct failures {
-        std::uint32_t tries = 0;  // the most of any item that is to be sent again
+    struct failures {  // of one answer
+        std::uint32_t tries = 0;     // the most of any item that is to be sent again
+        std::optional<bool> paid{};  // for a retry; once for all items
         bool stop = false;
     };
 
@@ -364,14 +365,14 @@ private:
         return heard::taken;
     }
 
-    void fail(const flight& f, send_item& i, fault_class how, failures& seen)
+    void fail(const flight& f, send_item& i, fault_class how, failures& seen, steady_time now)
     {
         const bool stop = how == fault_class::cancelled || how == fault_class::ownership_lost;
-        const bool retry = pace::retriable(how) && pace_.again(i.tries + 1U) && pace_.affords();
+        bool retry = f.tries == 0 && pace::retriable(how) && pace_.again(i.tries + 1U);
+        if (retry) retry = seen.paid ? *seen.paid : *(seen.paid = pace_.spend(now));
+        if (stop) seen.stop = true;
         send_queue::fail(i, how, stop || retry, f.tries != 0);
-        seen.stop = seen.stop || stop;
-        if (!retry || f.tries != 0) return;
-        if (++i.tries > seen.tries) seen.tries = i.tries;
+        if (retry && ++i.tries > seen.tries) seen.tries = i.tries;
     }
 
     /// Settles what is over in a flight of which some failed, and lets the rest wait again.

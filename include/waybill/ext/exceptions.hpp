@@ -10,8 +10,8 @@
 //     });
 //
 // What an exception becomes is seen from what the function answers otherwise:
-//   - a handler that returns a fault, or nothing: a fault with the class that `classify` says and
-//     the exception's what() as its text;
+//   - a handler that returns a fault, an event_outcome or nothing: a fault with the class that
+//     `classify` says and the exception's what() as its text;
 //   - a call that returns a result<T>, as those of a store: the same fault as its error;
 //   - a send function, which returns a send_outcome: `unknown`, since nobody can say whether the
 //     batch had arrived when it threw. A classify that knows better returns a send_outcome.
@@ -41,6 +41,7 @@
 #include <utility>
 
 #include <waybill/batch/send_all.hpp>
+#include <waybill/consume/event.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/text.hpp>
@@ -92,6 +93,7 @@ template <class F, exception_classifier C>
 class catcher {
     template <class R>
     static constexpr bool sends = !std::convertible_to<R, fault> && !detail::is_result<R> &&
+                                  !std::same_as<R, event_outcome> &&
                                   std::convertible_to<R, send_outcome>;
 
 public:
@@ -122,12 +124,12 @@ private:
         if constexpr (sends<R>) {
             return sent(inner, classify, std::forward<Args>(args)...);
         } else {
-            constexpr bool known =
-                std::is_void_v<R> || std::convertible_to<R, fault> || detail::is_result<R>;
+            constexpr bool own = detail::is_result<R> || std::same_as<R, event_outcome>;
+            constexpr bool known = std::is_void_v<R> || std::convertible_to<R, fault> || own;
             static_assert(known,
                           "catching: a handler answers a fault or nothing, a store a result, and a "
                           "send function a send_outcome");
-            using answer = std::conditional_t<detail::is_result<R>, R, fault>;
+            using answer = std::conditional_t<own, R, fault>;
             try {
                 if constexpr (std::is_void_v<R>) {
                     inner(std::forward<Args>(args)...);
@@ -171,8 +173,8 @@ private:
     template <class Answer>
     static Answer failure(fault f)
     {
-        if constexpr (std::same_as<Answer, fault>) return f;
-        else return unexpected(std::move(f));
+        if constexpr (detail::is_result<Answer>) return unexpected(std::move(f));
+        else return f;
     }
 
     template <class Classify>

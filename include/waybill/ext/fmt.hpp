@@ -54,23 +54,27 @@ inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 
 template <class T>
 concept outcome_in_words =
-    one_of<T, adding, advance_outcome, batch_end, broker_tells, closed_by, commit_outcome,
-           fault_class, heard, item_outcome, jitter, when_exhausted, when_too_large, when_unknown,
+    one_of<T, adding, advance_outcome, attempts_end, batch_end, broker_tells, closed_by,
+           commit_outcome, fault_class, heard, if_all_failed, item_outcome, jitter,
+           letter_keeps, when_exhausted, when_read_back, when_too_large, when_unknown,
            wire::answer, wire::dialect, wire::extent, wire::proof>;
 
 template <class T>
 concept act_in_words =
-    one_of<T, act::advance, act::begin, act::commit, act::dead_letter, act::give_up, act::handle,
-           act::idle, act::read_back, act::release, act::replace, act::retry_now, act::rollback,
-           act::savepoint, act::send, act::settle, act::undo, act::wait>;
+    one_of<T, act::advance, act::ask, act::begin, act::commit, act::dead_letter, act::done,
+           act::forget, act::give_up, act::go, act::handle, act::idle, act::note,
+           act::read_back, act::recall, act::release, act::replace, act::retry_now,
+           act::rollback, act::savepoint, act::send, act::settle, act::shorten, act::undo,
+           act::wait>;
 
 template <class T>
 concept fact_in_words =
     one_of<T, assignment, backoff, batch_policy, batch_report, calibration, calibration_state,
-           checkpoint, config_error, dead_letter, duration, fault, item_report, limits,
-           open_limits, oversize, packed, partition_key, position, retry_budget, retry_policy, run,
-           send_policy, send_report, steady_time, wall_time, wire::error_code, wire::error_table,
-           wire::refusal_numbers, wire::service>;
+           call_policy, call_report, checkpoint, config_error, dead_letter, duration, fault,
+           item_report, limits, open_limits, oversize, packed, partition_key, position,
+           retry_budget, retry_levels, retry_policy, run, send_policy, send_report, steady_time,
+           wall_time, wire::error_code, wire::error_table, wire::refusal_numbers,
+           wire::service>;
 
 template <class T>
 concept scaling_in_words =
@@ -117,6 +121,9 @@ struct fmt::formatter<waybill::batch_machine::action>
     : waybill::detail::in_words<waybill::batch_machine::action> {};
 template <>
 struct fmt::formatter<waybill::retry_action> : waybill::detail::in_words<waybill::retry_action> {};
+template <>
+struct fmt::formatter<waybill::attempts::action>
+    : waybill::detail::in_words<waybill::attempts::action> {};
 template <>
 struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
 

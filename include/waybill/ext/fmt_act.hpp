@@ -15,6 +15,7 @@
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
 
 namespace waybill::inline v0_1::detail::words {
@@ -22,6 +23,8 @@ namespace waybill::inline v0_1::detail::words {
 [[nodiscard]] inline std::string line(const act::idle&) { return "idle"; }
 [[nodiscard]] inline std::string line(const act::wait& a) { return "wait until " + line(a.until); }
 
+[[nodiscard]] inline std::string line(const act::go&) { return "go"; }
+[[nodiscard]] inline std::string line(const act::done&) { return "done"; }
 [[nodiscard]] inline std::string line(const act::retry_now&) { return "retry now"; }
 [[nodiscard]] inline std::string line(const act::give_up& a)
 {
@@ -46,7 +49,18 @@ namespace waybill::inline v0_1::detail::words {
                        bytes(a.limit));
 }
 
+[[nodiscard]] inline std::string line(const act::recall&) { return "recall"; }
+[[nodiscard]] inline std::string line(const act::shorten& a)
+{
+    return "shorten to " + counted(a.events, "event", "events");
+}
 [[nodiscard]] inline std::string line(const act::begin&) { return "begin"; }
+[[nodiscard]] inline std::string line(const act::note& a)
+{
+    return "note " + counted(a.row.suspects, "event", "events") + " after " +
+           counted(a.row.deaths, "death", "deaths");
+}
+[[nodiscard]] inline std::string line(const act::forget&) { return "forget"; }
 [[nodiscard]] inline std::string line(const act::savepoint&) { return "savepoint"; }
 [[nodiscard]] inline std::string line(const act::handle& a)
 {
@@ -58,6 +72,10 @@ namespace waybill::inline v0_1::detail::words {
 {
     return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.how),
                        counted(a.tries, "try", "tries"));
+}
+[[nodiscard]] inline std::string line(const act::ask& a)
+{
+    return "ask: " + counted(a.failed, "event", "events") + " failed";
 }
 [[nodiscard]] inline std::string line(const act::advance&) { return "advance"; }
 [[nodiscard]] inline std::string line(const act::commit&) { return "commit"; }

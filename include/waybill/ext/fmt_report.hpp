@@ -24,8 +24,11 @@
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/retry/levels.hpp>
+#include <waybill/retry/retry_call.hpp>
 
 namespace waybill::inline v0_1::detail::words {
 
@@ -136,7 +139,10 @@ template <class Batch, class F, bool Fullest>
     } else if (!r.why.ok()) {
         said += ": " + line(r.why);
     }
+    if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
     if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
+    if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
+    if (r.left != 0) said += fmt::format("; {} left", r.left);
     return said;
 }
 
@@ -148,6 +154,9 @@ template <class Batch, class F, bool Fullest>
     said += fmt::format(" (parked {}", line(d.parked));
     if (d.occurred != wall_time{}) said += ", occurred " + line(d.occurred);
     if (!d.body.empty()) said += ", " + bytes(d.body.size());
+    if (d.kept != letter_keeps::body) {
+        said += fmt::format(", {} of {}", name(d.kept), bytes(d.size));
+    }
     return said + ")";
 }
 
@@ -169,8 +178,12 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const backoff& b)
 {
-    return fmt::format("pauses {} to {}, factor {}, jitter {}", line(b.base), line(b.cap), b.factor,
-                       name(b.spread));
+    std::string said = fmt::format("pauses {} to {}", line(b.base), line(b.cap));
+    said += fmt::format(", factor {}", b.factor);
+    if (b.step != duration{}) said += ", step " + line(b.step);
+    said += fmt::format(", jitter {}", name(b.spread));
+    if (b.highest_hint != duration{}) said += ", hints up to " + line(b.highest_hint);
+    return said;
 }
 
 [[nodiscard]] inline std::string line(const retry_policy& p)
@@ -179,11 +192,39 @@ template <class Batch, class F, bool Fullest>
                        line(p.pauses));
 }
 
+[[nodiscard]] inline std::string line(const call_policy& p)
+{
+    if (p.time_limit == duration::highest()) return line(p.retry);
+    return fmt::format("{}, within {}", line(p.retry), line(p.time_limit));
+}
+
+[[nodiscard]] inline std::string line(const retry_levels& l)
+{
+    return fmt::format("{} of {} each, {}",
+                       counted(saturating_add(l.delayed, 1), "delivery", "deliveries"),
+                       counted(saturating_add(l.immediate, 1), "try", "tries"), line(l.pauses));
+}
+
+[[nodiscard]] inline std::string line(const call_report& r)
+{
+    if (r.waiting) {
+        return fmt::format("{} after {}, waiting until {}", line(r.why),
+                           counted(r.tries, "try", "tries"), line(*r.waiting));
+    }
+    const std::string took =
+        fmt::format("{} in {}", counted(r.tries, "try", "tries"), line(r.elapsed));
+    if (r.ok()) return "ok after " + took;
+    return fmt::format("given up after {} ({}): {}", took, name(r.end), line(r.why));
+}
+
 [[nodiscard]] inline std::string line(const retry_budget& b)
 {
     if (b.tokens == retry_budget::uncounted) return "retries not counted";
-    return fmt::format("{}, one more for each {}", counted(b.tokens, "retry", "retries"),
-                       counted(b.successes, "success", "successes"));
+    std::string said = fmt::format("{}, one more for each {}",
+                                   counted(b.tokens, "retry", "retries"),
+                                   counted(b.successes, "success", "successes"));
+    if (b.refill != duration::highest()) said += " and every " + line(b.refill);
+    return said;
 }
 
 [[nodiscard]] inline std::string line(const send_policy& p)
@@ -201,9 +242,17 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const batch_policy& p)
 {
-    return fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
-                       counted(p.tries, "try", "tries"), name(p.on_exhausted),
-                       p.savepoints ? "with" : "without", bytes(p.reason_bytes));
+    std::string said = fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
+                                   counted(p.tries, "try", "tries"), name(p.on_exhausted),
+                                   p.savepoints ? "with" : "without", bytes(p.reason_bytes));
+    const batch_policy usual;
+    if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
+    if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
+    if (p.read_back != usual.read_back) said += fmt::format(", read back {}", name(p.read_back));
+    if (p.ask_from != usual.ask_from) said += ", ask from " + counted(p.ask_from, "event", "events");
+    if (!p.attempts) said += ", deaths not counted";
+    if (p.deaths != usual.deaths) said += ", " + counted(p.deaths, "death", "deaths");
+    return said;
 }
 
 }  // namespace waybill::inline v0_1::detail::words

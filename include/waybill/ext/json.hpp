@@ -43,9 +43,11 @@
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_act.hpp>
 #include <waybill/ext/json_batch.hpp>
+#include <waybill/ext/json_deferral.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_prune.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
 #include <waybill/ext/json_scaling.hpp>

@@ -19,6 +19,7 @@
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_report.hpp>
+#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
 
 namespace waybill::inline v0_1::act {
@@ -29,6 +30,8 @@ inline void to_json(nlohmann::json& j, const wait& a)
 }
 inline void to_json(nlohmann::json& j, const idle&) { j = {{"act", "idle"}}; }
 
+inline void to_json(nlohmann::json& j, const go&) { j = {{"act", "go"}}; }
+inline void to_json(nlohmann::json& j, const done&) { j = {{"act", "done"}}; }
 inline void to_json(nlohmann::json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
 inline void to_json(nlohmann::json& j, const give_up& a)
 {
@@ -59,7 +62,18 @@ inline void to_json(nlohmann::json& j, const replace& a)
          {"envelope", detail::size_or_unlimited(a.envelope)}};
 }
 
+inline void to_json(nlohmann::json& j, const recall&) { j = {{"act", "recall"}}; }
+inline void to_json(nlohmann::json& j, const shorten& a)
+{
+    j = {{"act", "shorten"}, {"events", a.events}};
+}
 inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }
+inline void to_json(nlohmann::json& j, const note& a)
+{
+    j = {{"act", "note"}, {"suspects", a.row.suspects}, {"deaths", a.row.deaths}, {"by", a.row.by}};
+    if (a.row.from) j["from"] = *a.row.from;
+}
+inline void to_json(nlohmann::json& j, const forget&) { j = {{"act", "forget"}}; }
 inline void to_json(nlohmann::json& j, const savepoint&) { j = {{"act", "savepoint"}}; }
 inline void to_json(nlohmann::json& j, const handle& a)
 {
@@ -70,6 +84,11 @@ inline void to_json(nlohmann::json& j, const undo&) { j = {{"act", "undo"}}; }
 inline void to_json(nlohmann::json& j, const dead_letter& a)
 {
     j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.how}, {"tries", a.tries}};
+    if (a.condemned) j["condemned"] = true;
+}
+inline void to_json(nlohmann::json& j, const ask& a)
+{
+    j = {{"act", "ask"}, {"failed", a.failed}};
 }
 inline void to_json(nlohmann::json& j, const advance&) { j = {{"act", "advance"}}; }
 inline void to_json(nlohmann::json& j, const commit&) { j = {{"act", "commit"}}; }
@@ -79,7 +98,7 @@ inline void to_json(nlohmann::json& j, const read_back&) { j = {{"act", "read_ba
 /// An action of one of our machines, and nothing that could be made into one.
 template <class Action>
     requires std::same_as<Action, sender::action> || std::same_as<Action, batch_machine::action> ||
-             std::same_as<Action, retry_action>
+             std::same_as<Action, retry_action> || std::same_as<Action, attempts::action>
 void to_json(nlohmann::json& j, const Action& action)
 {
     std::visit([&](const auto& a) { j = a; }, action);

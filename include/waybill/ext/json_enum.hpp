@@ -24,6 +24,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_1 {
@@ -64,14 +65,18 @@ template <named_enum E>
 // One for each, since a template would be no better match than the library's own.
 inline void to_json(nlohmann::json& j, const adding& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const advance_outcome& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const attempts_end& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const batch_end& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const closed_by& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const commit_outcome& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const fault_class& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const heard& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const if_all_failed& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const item_outcome& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const jitter& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const letter_keeps& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_exhausted& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_read_back& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const broker_tells& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_too_large& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
@@ -83,6 +88,8 @@ void from_json(const Json&, adding&) = delete;
 template <class Json>
 void from_json(const Json&, advance_outcome&) = delete;
 template <class Json>
+void from_json(const Json&, attempts_end&) = delete;
+template <class Json>
 void from_json(const Json&, batch_end&) = delete;
 template <class Json>
 void from_json(const Json&, closed_by&) = delete;
@@ -93,11 +100,17 @@ void from_json(const Json&, fault_class&) = delete;
 template <class Json>
 void from_json(const Json&, heard&) = delete;
 template <class Json>
+void from_json(const Json&, if_all_failed&) = delete;
+template <class Json>
 void from_json(const Json&, item_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, jitter&) = delete;
 template <class Json>
+void from_json(const Json&, letter_keeps&) = delete;
+template <class Json>
 void from_json(const Json&, when_exhausted&) = delete;
+template <class Json>
+void from_json(const Json&, when_read_back&) = delete;
 template <class Json>
 void from_json(const Json&, broker_tells&) = delete;
 template <class Json>

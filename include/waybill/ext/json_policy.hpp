@@ -16,9 +16,11 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_read.hpp>
+#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/retry/levels.hpp>
 #include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_1 {
@@ -72,7 +74,12 @@ inline void read_value(const json_place& at, open_limits& into)
 
 inline void to_json(nlohmann::json& j, const backoff& b)
 {
-    j = {{"base", b.base}, {"cap", b.cap}, {"factor", b.factor}, {"spread", b.spread}};
+    j = {{"base", b.base},
+         {"cap", b.cap},
+         {"factor", b.factor},
+         {"spread", b.spread},
+         {"step", b.step},
+         {"highest_hint", b.highest_hint}};
 }
 
 inline void read_value(const json_place& at, backoff& into)
@@ -82,6 +89,8 @@ inline void read_value(const json_place& at, backoff& into)
         .may("cap", into.cap)
         .may("factor", into.factor)
         .may("spread", into.spread)
+        .may("step", into.step)
+        .may("highest_hint", into.highest_hint)
         .done();
 }
 
@@ -99,18 +108,47 @@ inline void read_value(const json_place& at, retry_policy& into)
         .done();
 }
 
+inline void to_json(nlohmann::json& j, const call_policy& p)
+{
+    j = {{"retry", p.retry}, {"time_limit", p.time_limit}};
+}
+
+inline void read_value(const json_place& at, call_policy& into)
+{
+    json_fields(at).may("retry", into.retry).may("time_limit", into.time_limit).done();
+}
+
+inline void to_json(nlohmann::json& j, const retry_levels& l)
+{
+    j = {{"immediate", l.immediate}, {"delayed", l.delayed}, {"pauses", l.pauses}};
+}
+
+inline void read_value(const json_place& at, retry_levels& into)
+{
+    json_fields(at)
+        .may("immediate", into.immediate)
+        .may("delayed", into.delayed)
+        .may("pauses", into.pauses)
+        .done();
+}
+
 /// Tokens that are not counted are "unlimited".
 inline void to_json(nlohmann::json& j, const retry_budget& b)
 {
     const bool counted = b.tokens != retry_budget::uncounted;
     j = {{"tokens", detail::size_or_unlimited(counted ? b.tokens : unlimited)},
-         {"successes", b.successes}};
+         {"successes", b.successes},
+         {"refill", b.refill}};
 }
 
 inline void read_value(const json_place& at, retry_budget& into)
 {
     std::uint64_t tokens = into.tokens == retry_budget::uncounted ? unlimited : into.tokens;
-    json_fields(at).may_size("tokens", tokens).may("successes", into.successes).done();
+    json_fields(at)
+        .may_size("tokens", tokens)
+        .may("successes", into.successes)
+        .may("refill", into.refill)
+        .done();
     if (tokens != unlimited && tokens >= retry_budget::uncounted) {
         at.fail("\"tokens\" of at most 32 bits, or \"unlimited\"");
     }
@@ -154,7 +192,14 @@ inline void to_json(nlohmann::json& j, const batch_policy& p)
     j = {{"tries", p.tries},
          {"on_exhausted", p.on_exhausted},
          {"savepoints", p.savepoints},
-         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
+         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)},
+         {"keeps", p.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
+         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"read_back", p.read_back},
+         {"attempts", p.attempts},
+         {"deaths", p.deaths}};
 }
 
 inline void read_value(const json_place& at, batch_policy& into)
@@ -165,6 +210,13 @@ inline void read_value(const json_place& at, batch_policy& into)
         .may("on_exhausted", into.on_exhausted)
         .may("savepoints", into.savepoints)
         .may_size("reason_bytes", reason_bytes)
+        .may("keeps", into.keeps)
+        .may_size("body_bytes", into.body_bytes)
+        .may_size("summary_bytes", into.summary_bytes)
+        .may_size("ask_from", into.ask_from)
+        .may("read_back", into.read_back)
+        .may("attempts", into.attempts)
+        .may("deaths", into.deaths)
         .done();
     into.reason_bytes = reason_bytes;
 }

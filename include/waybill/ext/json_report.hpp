@@ -18,6 +18,7 @@
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_state.hpp>
+#include <waybill/retry/retry_call.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -80,14 +81,25 @@ inline void to_json(nlohmann::json& j, const batch_report& r)
     j = {{"end", r.end},
          {"handled", r.handled},
          {"dead_lettered", r.dead_lettered},
-         {"skipped", r.skipped}};
+         {"skipped", r.skipped},
+         {"repeated", r.repeated}};
+    if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (r.left != 0) j["left"] = r.left;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.why.ok()) j["why"] = r.why;
+}
+
+inline void to_json(nlohmann::json& j, const call_report& r)
+{
+    j = {{"end", r.end}, {"tries", r.tries}, {"elapsed", r.elapsed}};
+    if (!r.why.ok()) j["why"] = r.why;
+    if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
 }
 
 inline void to_json(nlohmann::json& j, const assignment& a)
 {
     j = {{"key", a.key}, {"epoch", a.epoch}};
+    if (a.incarnation != 0) j["incarnation"] = a.incarnation;
     if (a.from) j["from"] = *a.from;
 }
 

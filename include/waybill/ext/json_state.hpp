@@ -183,6 +183,9 @@ inline void to_json(nlohmann::json& j, const dead_letter& d)
          {"parked", d.parked}};
     detail::put_text(j, "reason", d.reason);
     detail::put_text(j, "body", d.body);
+    if (d.kept != letter_keeps::body) j["kept"] = d.kept;
+    if (d.size != 0) j["size"] = d.size;
+    if (d.checksum != 0) j["checksum"] = d.checksum;
 }
 
 inline void read_value(const json_place& at, dead_letter& into)
@@ -197,6 +200,9 @@ inline void read_value(const json_place& at, dead_letter& into)
         .must("tries", into.tries)
         .must("occurred", into.occurred)
         .must("parked", into.parked)
+        .may("kept", into.kept)
+        .may("size", into.size)
+        .may("checksum", into.checksum)
         .done();
 }
 

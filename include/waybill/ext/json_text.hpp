@@ -10,10 +10,11 @@
 #define WAYBILL_EXT_JSON_TEXT_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <waybill/core/base64_text.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -41,30 +42,11 @@ namespace waybill::inline v0_1 {
     return true;
 }
 
-namespace detail {
-
-inline constexpr std::string_view base64_digits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-}  // namespace detail
-
 /// RFC 4648, with padding.
 [[nodiscard]] inline std::string base64(std::string_view bytes)
 {
-    std::string written;
-    written.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 3; ++k) {
-            const bool there = i + k < bytes.size();
-            group = group << 8U | (there ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-        }
-        for (std::size_t k = 0; k < 4; ++k) {
-            const bool there = i + k < bytes.size() + 1;
-            const std::size_t digit = group >> (18U - 6U * k) & 63U;
-            written += there ? detail::base64_digits[digit] : '=';
-        }
-    }
+    std::string written = to_base64(bytes);
+    while (written.size() % 4 != 0) written += '=';
     return written;
 }
 
@@ -72,28 +54,10 @@ inline constexpr std::string_view base64_digits =
 [[nodiscard]] inline std::optional<std::string> bytes_in_base64(std::string_view written)
 {
     if (written.size() % 4 != 0) return {};
-    std::string bytes;
-    bytes.reserve(written.size() / 4 * 3);
-    for (std::size_t i = 0; i < written.size(); i += 4) {
-        const bool last = i + 4 == written.size();
-        std::size_t padding = 0;
-        if (last && written[i + 3] == '=') padding = written[i + 2] == '=' ? 2 : 1;
-        std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 4; ++k) {
-            std::size_t digit = 0;
-            if (k < 4 - padding) {
-                digit = detail::base64_digits.find(written[i + k]);
-                if (digit == std::string_view::npos) return {};
-            }
-            group = group << 6U | static_cast<std::uint32_t>(digit);
-        }
-        for (std::size_t k = 0; k < 3 - padding; ++k) {
-            bytes += static_cast<char>(static_cast<unsigned char>(group >> (16U - 8U * k)));
-        }
-        // Bits that stand for no byte are zero, so that there is one way to write each.
-        if (padding != 0 && (group & (padding == 1 ? 0xFFU : 0xFFFFU)) != 0) return {};
+    for (int padding = 0; padding != 2 && written.ends_with('='); ++padding) {
+        written.remove_suffix(1);
     }
-    return bytes;
+    return from_base64(written);
 }
 
 }  // namespace waybill::inline v0_1

@@ -23,6 +23,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/retry/nanoseconds.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -40,24 +41,20 @@ struct delivery_terms {
 
 [[nodiscard]] constexpr std::optional<config_error> check(const delivery_terms& t) noexcept
 {
-    const auto size = [](duration d) {
-        const auto n = static_cast<std::uint64_t>(d.count());
-        return d < duration{} ? 0 - n : n;
-    };
     if (t.lock <= duration{}) {
-        return config_error{"delivery.lock", size(t.lock), "nanoseconds must be more than", 0,
-                            t.lock < duration{}};
+        return config_error{"delivery.lock", detail::magnitude(t.lock),
+                            "nanoseconds must be more than", 0, t.lock < duration{}};
     }
     if (t.lock > t.highest_lock) {
-        return config_error{"delivery.lock", size(t.lock),
+        return config_error{"delivery.lock", detail::magnitude(t.lock),
                             "nanoseconds must be at most what the broker allows",
-                            size(greater(t.highest_lock, duration{}))};
+                            detail::magnitude(greater(t.highest_lock, duration{}))};
     }
     if (t.max_deliveries == 0) {
         return config_error{"delivery.max_deliveries", 0, "must be at least", 1};
     }
     if (t.time_to_live <= duration{}) {
-        return config_error{"delivery.time_to_live", size(t.time_to_live),
+        return config_error{"delivery.time_to_live", detail::magnitude(t.time_to_live),
                             "nanoseconds must be more than", 0, t.time_to_live < duration{}};
     }
     return {};
@@ -85,18 +82,6 @@ struct queue_patience {
 
     friend bool operator==(const queue_patience&, const queue_patience&) = default;
 };
-
-namespace detail {
-
-/// d times n, which saturates; nothing for what is negative.
-[[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
-{
-    constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
-    const auto ns = static_cast<std::uint64_t>(greater(d, duration{}).count());
-    return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), most)));
-}
-
-}  // namespace detail
 
 /// How long a queue delivers a message again that is kept for `hold` each time and never completed:
 /// deliveries times hold, where no hold is longer than the lock, or its time to live. Saturates.

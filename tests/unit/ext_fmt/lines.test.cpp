@@ -206,6 +206,11 @@ TEST_CASE("what a sender says and has learnt")
 TEST_CASE("what a batch machine says")
 {
     CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
+    CHECK(line(act::recall{}) == "recall");
+    CHECK(line(act::shorten{1}) == "shorten to 1 event");
+    CHECK(line(act::note{attempt{10, 4, 1, 7}}) == "note 4 events after 1 death");
+    CHECK(line(act::forget{}) == "forget");
+    CHECK(line(act::ask{2}) == "ask: 2 events failed");
     CHECK(line(act::savepoint{}) == "savepoint");
     CHECK(line(act::handle{3}) == "handle event 3");
     CHECK(line(act::release{}) == "release");
@@ -248,8 +253,8 @@ TEST_CASE("reports")
                             .dead_lettered = 1}) ==
           "committed at 18 (offset x1): 9 handled, 1 dead-lettered");
     CHECK(line(batch_report{
-              .end = batch_end::redeliver, .skipped = 2, .why = infrastructure("disk full")}) ==
-          "redeliver: infrastructure: disk full; 2 skipped");
+              .end = batch_end::redeliver, .repeated = 2, .why = infrastructure("disk full")}) ==
+          "redeliver: infrastructure: disk full; 2 repeated");
     CHECK(line(batch_report{}) == "empty");
 }
 
@@ -272,10 +277,38 @@ TEST_CASE("positions and dead letters")
           "(parked 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
 }
 
+TEST_CASE("calls that were tried again")
+{
+    CHECK(line(act::go{}) == "go");
+    CHECK(line(act::done{}) == "done");
+    attempts tries({.retry = {.most = 2}}, {});
+    CHECK(line(tries.next({})) == "go");
+    CHECK(line(attempts_end::time_limit) == "time_limit");
+    CHECK(line(call_report{.end = attempts_end::succeeded, .tries = 3, .elapsed = 1500ms}) ==
+          "ok after 3 tries in 1.5s");
+    CHECK(line(call_report{.why = transient("no\nroute"), .end = attempts_end::tries, .tries = 1}) ==
+          "given up after 1 try in 0s (tries): transient: no\\nroute");
+    CHECK(line(call_report{.why = transient("busy"), .tries = 2, .waiting = steady_time::at(3s)}) ==
+          "transient: busy after 2 tries, waiting until steady 3s");
+}
+
 TEST_CASE("policies")
 {
     CHECK(line(backoff{}) == "pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(backoff{.base = 10s, .cap = 1h, .factor = 1, .spread = jitter::around, .step = 5s,
+                       .highest_hint = 2h}) ==
+          "pauses 10s to 1h, factor 1, step 5s, jitter around, hints up to 2h");
     CHECK(line(retry_policy{}) == "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(call_policy{}) == line(retry_policy{}));
+    CHECK(line(call_policy{.time_limit = 90s}) == line(retry_policy{}) + ", within 90s");
+    CHECK(line(retry_levels{}) ==
+          "4 deliveries of 6 tries each, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(retry_levels{.immediate = 0, .delayed = 0}) ==
+          "1 delivery of 1 try each, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(retry_budget{}) == "retries not counted");
+    CHECK(line(retry_budget{.tokens = 3, .successes = 1}) == "3 retries, one more for each 1 success");
+    CHECK(line(retry_budget{.tokens = 100, .successes = 5, .refill = 100ms}) ==
+          "100 retries, one more for each 5 successes and every 100ms");
     CHECK(line(send_policy{.limit = {.items = 10}, .header = 54, .linger = 50ms}) ==
           "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if too large report, if unknown repeat; "
           "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");

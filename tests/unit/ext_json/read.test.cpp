@@ -41,7 +41,13 @@ TEST_CASE("what is written is read back")
     comes_back(backoff{});
     comes_back(
         backoff{.base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = jitter::none});
+    comes_back(backoff{.spread = jitter::decorrelated, .step = 10s, .highest_hint = 1h});
     comes_back(retry_policy{.most = UINT32_MAX, .immediate = 7});
+    comes_back(call_policy{});
+    comes_back(call_policy{.retry = {.most = 4}, .time_limit = 90s});
+    comes_back(retry_levels{});
+    comes_back(retry_levels{.immediate = 0, .delayed = UINT32_MAX, .pauses = {.factor = 1}});
+    comes_back(retry_budget{.tokens = 3, .successes = 4, .refill = 100ms});
     comes_back(send_policy{});
     comes_back(send_policy{.limit = {.bytes = 1},
                            .header = 54,
@@ -58,7 +64,14 @@ TEST_CASE("what is written is read back")
     comes_back(batch_policy{.tries = 1,
                             .on_exhausted = when_exhausted::dead_letter,
                             .savepoints = false,
-                            .reason_bytes = 0});
+                            .reason_bytes = 0,
+                            .keeps = letter_keeps::summary,
+                            .body_bytes = 5,
+                            .summary_bytes = 0,
+                            .ask_from = highest_size,
+                            .read_back = when_read_back::always,
+                            .attempts = false,
+                            .deaths = 9});
     comes_back(calibration());
     comes_back(calibration_state{.documented = 9,
                                  .limit = 1,
@@ -80,6 +93,13 @@ TEST_CASE("what is written is read back")
                                  .tells = broker_tells::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
     comes_back(dead_letter{});
+    {
+        dead_letter summed_up;
+        summed_up.kept = letter_keeps::summary;
+        summed_up.size = 1'000'000;
+        summed_up.checksum = 0xFFFF'FFFFU;
+        comes_back(summed_up);
+    }
     comes_back(dead_letter{{"a", "b", "c"},
                            {7, "o"},
                            fault_class::transient,
@@ -171,6 +191,11 @@ TEST_CASE("what is left out of a policy has its default")
     CHECK(*parse_json<limits>(R"({"bytes": "unlimited"})") == limits{});
     // Whether it makes sense is another question.
     CHECK(check(*parse_json<backoff>(R"({"factor": -2})")).has_value());
+    // What was written before there was a step, a hint or a refill is read as it was meant.
+    CHECK(*parse_json<backoff>(R"({"base":"1s","cap":"2s","factor":3.0,"spread":"equal"})") ==
+          backoff{.base = 1s, .cap = 2s, .factor = 3, .spread = jitter::equal});
+    CHECK(*parse_json<retry_budget>(R"({"tokens":7,"successes":2})") ==
+          retry_budget{.tokens = 7, .successes = 2});
 }
 
 struct bad_case {
@@ -224,8 +249,10 @@ TEST_CASE("what is wrong with a policy is told with its place")
          R"(/retry/pauses/base: expected a duration such as "1.5s" (ns, us, ms, s, min, h, or "forever"), found "fast")"},
         {R"({"retry": {"pauses": {"factor": "2"}}})", wrong,
          R"(/retry/pauses/factor: expected a number, found "2")"},
+        {R"({"retry": {"pauses": {"steps": "1s"}}})", unknown_field,
+         R"(/retry/pauses/steps: expected no field of this name, found "1s")"},
         {R"({"retry": {"pauses": {"spread": "half"}}})", wrong,
-         R"(/retry/pauses/spread: expected none, equal or full, found "half")"},
+         R"(/retry/pauses/spread: expected none, equal, full, decorrelated or around, found "half")"},
         {R"({"on_unknown": 0})", wrong, "/on_unknown: expected repeat or hand_back, found 0"},
         {R"({"retry": {"pauzes": {}}})", unknown_field,
          "/retry/pauzes: expected no field of this name, found an object"},

@@ -42,9 +42,9 @@ TEST_CASE("reports")
     CHECK(
         written(batch_report{
             .end = batch_end::committed, .reached = position{18, "x"}, .handled = 9}) ==
-        R"({"dead_lettered":0,"end":"committed","handled":9,"reached":{"offset":"x","sequence":18},"skipped":0})");
+        R"({"dead_lettered":0,"end":"committed","handled":9,"reached":{"offset":"x","sequence":18},"repeated":0,"skipped":0})");
     CHECK(written(batch_report{.end = batch_end::redeliver, .why = infrastructure("disk full")}) ==
-          R"({"dead_lettered":0,"end":"redeliver","handled":0,"skipped":0,)"
+          R"({"dead_lettered":0,"end":"redeliver","handled":0,"repeated":0,"skipped":0,)"
           R"("why":{"how":"infrastructure","text":"disk full"}})");
     CHECK(
         written(assignment{{"a", "b", "c"}, position{1, ""}, 2}) ==
@@ -79,8 +79,21 @@ TEST_CASE("actions")
     CHECK(written(decide({}, 9, fault_class::transient, 0, {})) ==
           R"({"act":"give_up","why":"transient"})");
     CHECK(written(retry_action(act::retry_now{})) == R"({"act":"retry_now"})");
+    CHECK(written(attempts({}, {}).next({})) == R"({"act":"go"})");
+    CHECK(written(act::done{}) == R"({"act":"done"})");
+    CHECK(written(call_report{.end = attempts_end::succeeded, .tries = 2, .elapsed = 3s}) ==
+          R"({"elapsed":"3s","end":"succeeded","tries":2})");
+    CHECK(written(call_report{.why = transient("no"), .tries = 1, .waiting = steady_time::at(1s)}) ==
+          R"({"elapsed":"0s","end":"open","tries":1,"waiting_until_steady_ns":1000000000,)"
+          R"("why":{"how":"transient","text":"no"}})");
 
     CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
+    CHECK(written(act::recall{}) == R"({"act":"recall"})");
+    CHECK(written(act::shorten{1}) == R"({"act":"shorten","events":1})");
+    CHECK(written(act::note{attempt{10, 4, 1, 7}}) ==
+          R"({"act":"note","by":7,"deaths":1,"from":10,"suspects":4})");
+    CHECK(written(act::forget{}) == R"({"act":"forget"})");
+    CHECK(written(act::ask{2}) == R"({"act":"ask","failed":2})");
     CHECK(written(act::savepoint{}) == R"({"act":"savepoint"})");
     CHECK(written(act::handle{3}) == R"({"act":"handle","event":3})");
     CHECK(written(act::release{}) == R"({"act":"release"})");
@@ -163,13 +176,15 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK(written(advance_outcome::conflict) == R"("conflict")");
     CHECK(written(batch_end::abandoned) == R"("abandoned")");
     CHECK(written(item_outcome::unsent) == R"("unsent")");
+    CHECK(written(attempts_end::budget) == R"("budget")");
+    CHECK(named<attempts_end>("not_worth_it") == attempts_end::not_worth_it);
     CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
     CHECK(named<fault_class>("ownership_lost") == fault_class::ownership_lost);
     CHECK(named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
     CHECK_FALSE(named<jitter>("?"));
     CHECK_FALSE(named<closed_by>("unknown"));
     CHECK_FALSE(named<jitter>(""));
-    CHECK(names<jitter>() == "none, equal or full");
+    CHECK(names<jitter>() == "none, equal, full, decorrelated or around");
     CHECK(names<when_unknown>() == "repeat or hand_back");
 }
 

@@ -23,6 +23,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(name(jitter::none) == "none" && name(jitter::equal) == "equal");
 static_assert(name(jitter::full) == "full" && name(static_cast<jitter>(9)) == "?");
+static_assert(name(jitter::decorrelated) == "decorrelated" && name(jitter::around) == "around");
 
 constexpr backoff plain{.base = 100ms, .cap = 30s, .spread = jitter::none};
 static_assert(pause(plain, 1, 0.0) == duration(100ms));
@@ -52,6 +53,73 @@ static_assert(pause(plain, 9, 0.0, 3s) == duration(25'600ms));
 static_assert(pause(plain, 1, 0.0, 1h) == duration(30s));
 static_assert(pause(full, 1, 0.0, -5s) == duration{});
 static_assert(pause(full, 1, 0.0, duration::lowest()) == duration{});
+
+// Or what is said for hints, where that is more than the cap. Pauses of our own stay under the cap.
+constexpr backoff patient{
+    .base = 1s, .cap = 30s, .spread = jitter::none, .highest_hint = 10min};
+static_assert(pause(patient, 1, 0.0, 5min) == duration(5min));
+static_assert(pause(patient, 1, 0.0, 1h) == duration(10min));
+static_assert(pause(patient, ever, 0.0) == duration(30s));
+static_assert(pause({.cap = 30s, .highest_hint = 1s}, 1, 0.0, 1h) == duration(30s));
+static_assert(pause({.cap = 30s, .highest_hint = -1s}, 1, 0.0, 1h) == duration(30s));
+
+// Linear: a factor of 1 and a step. Both together add up.
+constexpr backoff linear{
+    .base = 10s, .cap = 1h, .factor = 1.0, .spread = jitter::none, .step = 10s};
+static_assert(pause(linear, 1, 0.0) == duration(10s) && pause(linear, 2, 0.0) == duration(20s));
+static_assert(pause(linear, 3, 0.0) == duration(30s) && pause(linear, 0, 0.0) == duration(10s));
+static_assert(pause(linear, 360, 0.0) == duration(1h) && pause(linear, 361, 0.0) == duration(1h));
+static_assert(pause(linear, ever, 0.0) == duration(1h));
+static_assert(pause({.base = 1s, .cap = 1h, .spread = jitter::none, .step = 5s}, 4, 0.0) ==
+              duration(23s));
+static_assert(pause({.base = 1s, .cap = duration::highest(), .factor = 1.0, .spread = jitter::none,
+                     .step = duration::highest()},
+                    3, 0.0) == duration::highest());
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none,
+                     .step = duration::nanoseconds(std::int64_t{1} << 62)},
+                    5, 0.0) == duration(30s));  // four of these are 2^64
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none, .step = -1s}, 9, 0.0) ==
+              duration(1s));
+static_assert(pause({.base = 1s, .cap = duration::highest(), .factor = 1.0, .spread = jitter::none,
+                     .step = duration::nanoseconds(1)},
+                    ever, 0.0) == duration(1s) + duration::nanoseconds(0xFFFF'FFFE));
+
+// Decorrelated: from the base to three times the pause before, and not over the cap.
+constexpr backoff apart{.base = 1s, .cap = 30s, .spread = jitter::decorrelated};
+static_assert(pause(apart, 1, {}, 0.0) == duration(1s) && pause(apart, 1, {}, 1.0) == duration(3s));
+static_assert(pause(apart, 2, 3s, 0.0) == duration(1s) && pause(apart, 2, 3s, 0.5) == duration(5s));
+static_assert(pause(apart, 2, 3s, 1.0) == duration(9s));
+static_assert(pause(apart, 9, 30s, 1.0) == duration(30s));
+static_assert(pause(apart, 2, 10ms, 1.0) == duration(3s));  // less than the base reads as the base
+static_assert(pause(apart, 2, -5s, 1.0) == duration(3s));
+static_assert(pause(apart, 2, duration::lowest(), 0.5) == duration(2s));
+static_assert(pause(apart, 2, duration::highest(), 0.0) == duration(1s));
+static_assert(pause(apart, 2, duration::highest(), 1.0) == duration(30s));
+static_assert(pause(apart, 2, 3s, 0.0, 4s) == duration(4s));
+static_assert(pause(apart, 2, 3s, not_a_number) == duration(1s));
+static_assert(pause({.base = 2s, .cap = 1s, .spread = jitter::decorrelated}, 2, 9s, 0.5) ==
+              duration(1s));
+static_assert(pause({.base = -2s, .cap = 1s, .spread = jitter::decorrelated}, 2, {}, 0.5) ==
+              duration{});
+// Where the pause before is not known, it is what draws in the middle would have made it.
+static_assert(pause(apart, 0, 0.5) == duration(2s) && pause(apart, 1, 0.5) == duration(2s));
+static_assert(pause(apart, 2, 0.5) == pause(apart, 2, 2s, 0.5));
+static_assert(pause(apart, 3, 0.5) == pause(apart, 3, pause(apart, 2, 2s, 0.5), 0.5));
+static_assert(pause(apart, 3, 0.0) == duration(1s) && pause(apart, 3, 1.0) == duration(10'500ms));
+static_assert(pause(apart, ever, 0.0) == duration(1s) && pause(apart, ever, 1.0) == duration(30s));
+// The others do not ask for it.
+static_assert(pause(linear, 2, 1h, 0.0) == duration(20s));
+
+// Around: four fifths to six fifths, and spread below the cap, too.
+constexpr backoff near_by{.base = 1s, .cap = 12s, .spread = jitter::around};
+static_assert(pause(near_by, 1, 0.0) == duration(800ms));
+static_assert(pause(near_by, 1, 0.5) == duration(1s));
+static_assert(pause(near_by, 2, 1.0) > duration(2'399ms));
+static_assert(pause(near_by, 2, 1.0) <= duration(2'400ms));
+static_assert(pause(near_by, ever, 0.0) > duration(7'999ms));
+static_assert(pause(near_by, ever, 0.0) <= duration(8s));
+static_assert(pause(near_by, ever, 1.0) > duration(11'999ms));
+static_assert(pause(near_by, ever, 1.0) <= duration(12s));
 
 // Factors at the edge, and over it.
 static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none}, ever, 0.0) ==
@@ -100,6 +168,11 @@ static_assert(bad({.base = 2s, .cap = 1s}) == "backoff.cap");
 static_assert(bad({.factor = 0.99}) == "backoff.factor" &&
               bad({.factor = not_a_number}) == "backoff.factor");
 static_assert(bad({.factor = -infinite}) == "backoff.factor");
+static_assert(bad(linear) == "" && bad(apart) == "" && bad(patient) == "");
+static_assert(bad({.step = -1s}) == "backoff.step");
+static_assert(bad({.highest_hint = -1s}) == "backoff.highest_hint");
+static_assert(check(backoff{.step = -1s})->negative);
+static_assert(check(backoff{.step = -1s})->value == 1'000'000'000U);
 
 TEST_CASE("backoff: never negative, never over the cap, never less for a later retry")
 {
@@ -110,7 +183,8 @@ TEST_CASE("backoff: never negative, never over the cap, never less for a later r
         for (const duration cap :
              {duration(1ns), duration(30s), duration::nanoseconds(odd), duration::highest()}) {
             for (const double factor : {1.0, 1.0000001, 1.5, 2.0, 10.0, 1e18, 1e300}) {
-                for (const jitter spread : {jitter::none, jitter::equal, jitter::full}) {
+                for (const jitter spread : {jitter::none, jitter::equal, jitter::full,
+                                            jitter::decorrelated, jitter::around}) {
                     for (const double draw : {0.0, 0.3, 0.9999999999999999, 1.0}) {
                         const backoff b{base, cap, factor, spread};
                         duration last{};

@@ -56,6 +56,66 @@ static_assert([] {  // every one, and 0 reads as that
     return spent && t.left() == 4;
 }());
 
+// Time gives tokens back, too.
+constexpr steady_time at(std::int64_t ms)
+{
+    return steady_time::at(duration::milliseconds(ms));
+}
+constexpr retry_budget by_time{
+    .tokens = 3, .successes = 1'000, .refill = duration::milliseconds(100)};
+
+static_assert(!check(by_time));
+static_assert(check(retry_budget{.refill = {}})->field == "budget.refill");
+static_assert(check(retry_budget{.refill = duration::seconds(-1)})->negative);
+
+static_assert([] {
+    retry_tokens t{by_time};
+    bool spent = t.spend(at(1'000)) && t.spend(at(1'000)) && t.spend(at(1'000));
+    spent = spent && !t.spend(at(1'000)) && !t.spend(at(1'099)) && t.left(at(1'099)) == 0;
+    const bool seen = t.left(at(1'100)) == 1 && t.left(at(1'250)) == 2 && t.left(at(9'999)) == 3;
+    spent = spent && t.spend(at(1'150)) && !t.spend(at(1'199)) && t.spend(at(1'200));
+    return spent && seen && t.left() == 0;
+}());
+
+static_assert([] {  // what is full saves nothing up, and the first time that is told gives nothing
+    retry_tokens t{by_time};
+    const bool all = t.spend() && t.spend() && t.spend() && t.left(at(5'000)) == 0;
+    t.succeeded(at(5'000));
+    const bool later = !t.spend(at(5'099)) && t.spend(at(5'100));
+    retry_tokens full{by_time};
+    const bool one = full.spend(at(0)) && full.left(at(60'000)) == 3 && full.spend(at(60'000));
+    return all && later && one && full.left(at(60'099)) == 2 && full.left(at(60'100)) == 3;
+}());
+
+static_assert([] {  // a clock that goes back, or to and fro, gives nothing
+    retry_tokens t{by_time};
+    bool ok = t.spend(at(1'000)) && t.spend(at(1'000)) && t.spend(at(1'000));
+    for (int i = 0; i != 50; ++i) ok = ok && !t.spend(at(0)) && !t.spend(at(1'050));
+    ok = ok && !t.spend(steady_time::lowest()) && t.left(steady_time::lowest()) == 0;
+    return ok && t.left(steady_time::highest()) == 3 && t.left(at(1'100)) == 1;
+}());
+
+static_assert([] {  // the smallest and the largest numbers
+    retry_tokens t{{.tokens = 2, .refill = duration::nanoseconds(1)}};
+    bool ok = t.spend(steady_time::highest()) && t.spend(steady_time::highest());
+    ok = ok && !t.spend(steady_time::highest());
+    retry_tokens from_the_start{{.tokens = 2, .refill = duration::nanoseconds(1)}};
+    ok = ok && from_the_start.spend(at(-1)) && from_the_start.left(at(0)) == 2;
+    retry_tokens wrong{{.tokens = 2, .refill = duration::seconds(-1)}};  // reads as never
+    ok = ok && wrong.spend(at(0)) && wrong.left(at(99'999)) == 1;
+    retry_tokens most{{.tokens = retry_budget::uncounted - 1, .refill = duration::nanoseconds(1)}};
+    ok = ok && most.spend(at(0)) && most.left(steady_time::highest()) == ~std::uint32_t{0} - 1;
+    return ok;
+}());
+
+static_assert([] {  // uncounted tokens, and those that time does not give, do not change with it
+    retry_tokens t;
+    const bool ok = t.spend(at(5)) && t == retry_tokens();
+    retry_tokens plain{{.tokens = 2}};
+    plain.succeeded(at(99));
+    return ok && plain == retry_tokens{{.tokens = 2}};
+}());
+
 TEST_CASE("budget: there are never more retries than tokens and what successes gave back")
 {
     std::uint64_t seed = 3;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_deferral: a deferral book as JSON, and the book made of it again.
+//
+//     {"version": 1, "entries": [{"sequence": 281474976710663, "due": "2024-02-29T12:10:00Z",
+//      "attempts": 2, "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
+//
+// Entries stand in the order of their sequences, each once. As in deferral_bytes.hpp, options are
+// the caller's and have to pass `check`, and what was in hand is not any more:
+//
+//     nlohmann::json j = book;
+//     auto again = waybill::parse_deferrals(j.dump(), {.hold = 30s});
+//     if (!again) die(waybill::text(again.error()));
+//     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
+//
+// `read_json` reads a book, too: with the options of one that was given none.
+
+#ifndef WAYBILL_EXT_JSON_DEFERRAL_HPP
+#define WAYBILL_EXT_JSON_DEFERRAL_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/check.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_state.hpp>
+#include <waybill/retry/deferral_book.hpp>
+#include <waybill/retry/deferral_bytes.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// The version of the form that is written here.
+inline constexpr std::uint64_t deferral_version = 1;
+
+inline void to_json(nlohmann::json& j, const booked& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const deferral_problem& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const handing& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, booked&) = delete;
+template <class Json>
+void from_json(const Json&, deferral_problem&) = delete;
+template <class Json>
+void from_json(const Json&, handing&) = delete;
+
+inline void to_json(nlohmann::json& j, const deferral_error& e)
+{
+    j = {{"problem", e.problem}, {"offset", e.offset}};
+    if (e.problem == deferral_problem::bad_options) j["options"] = text(e.options);
+}
+
+inline void to_json(nlohmann::json& j, const deferred& d)
+{
+    j = {{"sequence", d.sequence}, {"due", d.due}, {"attempts", d.attempts}, {"since", d.since}};
+    detail::put_text(j, "session", d.session);
+    detail::put_text(j, "id", d.id);
+}
+
+inline void read_value(const json_place& at, deferred& into)
+{
+    json_fields(at)
+        .must("sequence", into.sequence)
+        .must("due", into.due)
+        .must("attempts", into.attempts)
+        .must_text("session", into.session)
+        .must_text("id", into.id)
+        .must("since", into.since)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const handed& h)
+{
+    j = {{"entry", h.entry}, {"ticket", h.ticket}};
+}
+
+inline void to_json(nlohmann::json& j, const deferral_book& b)
+{
+    nlohmann::json entries = nlohmann::json::array();
+    b.each([&](const deferred& d) { entries.push_back(d); });
+    j = {{"version", deferral_version}, {"entries", std::move(entries)}};
+}
+
+namespace detail {
+
+/// Where the entries are read into.
+struct deferred_entries {
+    deferral_book& book;
+};
+
+inline void read_value(const json_place& at, deferred_entries& into)
+{
+    if (!at.value.is_array()) return at.fail("an array");
+    std::optional<std::uint64_t> last;
+    std::size_t n = 0;
+    for (const nlohmann::json& one : at.value) {
+        const json_place place{one, path_to(at.path, std::to_string(n++)), at.error};
+        deferred d;
+        waybill::read_value(place, d);
+        if (at.error) return;
+        if (last && d.sequence <= *last) {
+            const json_place wrong{one["sequence"], path_to(place.path, "sequence"), at.error};
+            return wrong.fail("a whole number above " + std::to_string(*last));
+        }
+        last = d.sequence;
+        into.book.restore(std::move(d));
+    }
+}
+
+}  // namespace detail
+
+/// Keeps the options that it has.
+inline void read_value(const json_place& at, deferral_book& into)
+{
+    deferral_book book(into.options());
+    detail::deferred_entries entries{book};
+    json_fields(at).version(deferral_version).must("entries", entries).done();
+    if (!at.error) into = std::move(book);
+}
+
+/// The book that `value` is, with these options. If those are none that a book can be kept with,
+/// the path of the error is "options".
+[[nodiscard]] inline result<deferral_book, json_error> read_deferrals(
+    const nlohmann::json& value, const deferral_options& options)
+{
+    if (const std::optional<config_error> bad = check(options)) {
+        return unexpected(json_error{json_problem::wrong, "options",
+                                     "those that a book can be kept with", text(*bad)});
+    }
+    deferral_book read(options);
+    std::optional<json_error> error;
+    read_value(json_place{value, {}, error}, read);
+    if (error) return unexpected(std::move(*error));
+    return read;
+}
+
+/// The same from text.
+[[nodiscard]] inline result<deferral_book, json_error> parse_deferrals(
+    std::string_view text, const deferral_options& options)
+{
+    result<nlohmann::json, json_error> parsed = parse_json_text(text);
+    if (!parsed) return unexpected(std::move(parsed.error()));
+    return read_deferrals(*parsed, options);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_DEFERRAL_HPP

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_prune: which dead letters are kept, both ways; and what a plan removes, and why.
+//
+//     {"age": "168h", "count": 100000, "full": "refuse_new",
+//      "spike": {"count": 500, "within": "10min"}}
+//
+// A policy is read as all policies are: what is left out has its default, and what is not known is
+// refused. Ages have their unit in the file, so hours are not taken for days. A plan is only
+// written.
+
+#ifndef WAYBILL_EXT_JSON_PRUNE_HPP
+#define WAYBILL_EXT_JSON_PRUNE_HPP
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_report.hpp>
+#include <waybill/retry/prune.hpp>
+
+namespace waybill::inline v0_1 {
+
+inline void to_json(nlohmann::json& j, const prune_reason& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_full& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, prune_reason&) = delete;
+template <class Json>
+void from_json(const Json&, when_full&) = delete;
+
+inline void to_json(nlohmann::json& j, const prune_spike& s)
+{
+    j = {{"count", detail::size_or_unlimited(s.count)}, {"within", s.within}};
+}
+
+inline void read_value(const json_place& at, prune_spike& into)
+{
+    json_fields(at).may_size("count", into.count).may("within", into.within).done();
+}
+
+inline void to_json(nlohmann::json& j, const prune_policy& p)
+{
+    j = {{"age", p.age},
+         {"count", detail::size_or_unlimited(p.count)},
+         {"bytes", detail::size_or_unlimited(p.bytes)},
+         {"low_water", p.low_water},
+         {"spike", p.spike},
+         {"full", p.full}};
+}
+
+inline void read_value(const json_place& at, prune_policy& into)
+{
+    json_fields(at)
+        .may("age", into.age)
+        .may_size("count", into.count)
+        .may_size("bytes", into.bytes)
+        .may("low_water", into.low_water)
+        .may("spike", into.spike)
+        .may("full", into.full)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const prune_removal& r)
+{
+    j = {{"id", r.id}, {"index", r.index}, {"bytes", r.bytes}, {"parked", r.parked},
+         {"why", r.why}};
+}
+
+inline void to_json(nlohmann::json& j, const prune_totals& t)
+{
+    j = {{"rows", t.rows}, {"bytes", t.bytes}};
+}
+
+/// What is wrong with the policy is there if something is.
+inline void to_json(nlohmann::json& j, const prune_plan& p)
+{
+    j = {{"removals", p.removals}, {"before", p.before}, {"after", p.after},
+         {"held", p.held},         {"recent", p.recent}, {"spike", p.spike},
+         {"full", p.full},         {"in_order", p.in_order}};
+    if (p.wrong) j["wrong"] = *p.wrong;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_PRUNE_HPP

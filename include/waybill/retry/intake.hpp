@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+//
+// intake: what to receive next: deferred work before fresh, and none while what it needs is down.
+//
+// A queue that can defer a message keeps it, and gives it only to who knows its number. So whoever
+// defers notes number and time in a book of its own, or in a scheduled message that comes when it
+// is due: a pointer. Both are fetched and settled together. The intake says in which order, and how
+// many at once, while a valve counts how the handlers fare:
+//
+//     waybill::intake in({.at_once = 16});
+//     waybill::match(in.next(now),
+//         [&](act::take_due a)         { in.on(pairs_taken{claim(book.due(wall, a.most))}, now); },
+//         [&](act::receive_deferred a) { in.on(original_fetched{a.work, fetch(a.work)}, now); },
+//         [&](act::receive a)          { in.on(messages_received{receive(a.most)}, now); },
+//         [&](act::settle_original a)  { in.on(original_settled{a.work, settle(a)}, now); },
+//         [&](act::settle_message a)   { in.on(message_settled{a.work, settle(a)}, now); },
+//         [&](act::wait w) { ... }, [&](act::idle) { ... });
+//     in.on(work_done{number, handle(message).how}, now);    // now or later, from each handler
+//
+// What holds:
+//   1. whenever the valve has changed, pairs that are due are asked for first; fresh messages come
+//      when none is left. One pair that is given back lets fresh ones pass for `pause`, so that it
+//      cannot keep all others waiting for ever;
+//   2. no more is in hand than `at_once`, and than the valve lets pass: probes are pairs first;
+//   3. the pointer is completed only after the original is: completed, dead-lettered, gone, or
+//      deferred again. Where nobody knows, the pointer is given back. A process that dies at any
+//      point loses nothing, and may handle a message twice;
+//   4. what its handler does not answer within the valve's timeout is given back.
+//
+// There is nothing to save: a new one after a crash asks anew. Who defers schedules the pointer
+// first, and for no sooner than the lock of the original ends: it would find the original not yet
+// deferred, and take it for gone. See tests/enumerate/retry/intake.test.cpp.
+
+#ifndef WAYBILL_RETRY_INTAKE_HPP
+#define WAYBILL_RETRY_INTAKE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/intake_steps.hpp>
+#include <waybill/retry/nanoseconds.hpp>
+#include <waybill/retry/valve.hpp>
+
+namespace waybill::inline v0_1 {
+
+struct intake_options {
+    std::uint64_t at_once = 16;  ///< Messages and pairs in hand; at most valve::most.
+    /// Before it asks again after it got nothing, or could not ask, or gave a pair back.
+    duration pause = duration::seconds(1);
+    duration look_every = duration::seconds(30);  ///< For pairs, whatever was said of the next.
+    valve_options guard{};  ///< Its timeout is how long a handler may take.
+
+    friend bool operator==(const intake_options&, const intake_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> check(const intake_options& o) noexcept
+{
+    if (o.at_once == 0) return config_error{"intake.at_once", 0, "must be at least", 1};
+    if (o.at_once > valve::most) {
+        return config_error{"intake.at_once", o.at_once, "must be at most", valve::most};
+    }
+    if (o.pause < duration{}) {
+        return config_error{"intake.pause", detail::magnitude(o.pause),
+                            "nanoseconds must be at least", 0, true};
+    }
+    if (o.look_every <= duration{}) {
+        return config_error{"intake.look_every", detail::magnitude(o.look_every),
+                            "nanoseconds must be more than", 0, o.look_every < duration{}};
+    }
+    return check(o.guard);
+}
+
+class intake {
+public:
+    using action = std::variant<act::take_due, act::receive, act::receive_deferred,
+                                act::settle_original, act::settle_message, act::wait, act::idle>;
+
+    explicit intake(const intake_options& o = {}) : options_(o), valve_(o.guard)
+    {
+        options_.at_once = lesser(o.at_once, valve::most);
+        works_.reserve(options_.at_once);
+    }
+
+    /// What was begun is ended first; then come pairs, and then fresh messages.
+    [[nodiscard]] action next(steady_time now) const
+    {
+        steady_time until = valve_.next_change(now);
+        for (const work& w : works_) {
+            const stage s = stage_of(w, now);
+            if (s == stage::original) return act::settle_original{w.number, w.original};
+            if (s == stage::message) return act::settle_message{w.number, w.message, w.gone};
+            if (s == stage::overdue) return act::settle_message{w.number, settle_as::give_back};
+            if (s == stage::in_hand) until = earlier(until, w.pass.deadline);
+        }
+        for (const work& w : works_) {
+            if (stage_of(w, now) == stage::taken) return act::receive_deferred{w.number};
+        }
+        const std::uint64_t most = room(now);
+        if (most != 0) {
+            const bool changed = valve_.generation(now) != looked_in_;
+            if (changed || !(now < look_at_)) return act::take_due{next_number_, most};
+            if (!(now < receive_at_)) return act::receive{next_number_, most};
+            until = earlier(until, earlier(look_at_, receive_at_));
+        }
+        if (until == steady_time::highest()) return act::idle{};
+        return act::wait{until};
+    }
+
+    heard on(const pairs_taken& e, steady_time now)
+    {
+        if (e.pairs > options_.at_once - works_.size()) return heard::invalid;
+        looked_in_ = valve_.generation(now);
+        const steady_time soon = now + greater(options_.pause, duration{});
+        look_at_ = now;
+        if (e.how != fault_class::none) look_at_ = soon;
+        else if (e.pairs == 0) look_at_ = earlier(now < e.next ? e.next : soon, now + look_often());
+        for (std::uint64_t i = 0; i != e.pairs; ++i) begin(stage::taken, now);
+        return heard::taken;
+    }
+
+    heard on(const messages_received& e, steady_time now)
+    {
+        if (e.messages > options_.at_once - works_.size()) return heard::invalid;
+        receive_at_ = e.messages != 0 ? now : now + greater(options_.pause, duration{});
+        for (std::uint64_t i = 0; i != e.messages; ++i) begin(stage::in_hand, now);
+        return heard::taken;
+    }
+
+    heard on(const original_fetched& e, steady_time now)
+    {
+        work* w = find(e.work, stage::taken, now);
+        if (w == nullptr) return heard::late;
+        if (e.said == broker_said::done) {
+            w->at = stage::in_hand;
+            return heard::taken;
+        }
+        // What it needs was not asked: the valve learns nothing from this.
+        valve_.report(w->pass, fault_class::cancelled, now);
+        w->gone = e.said == broker_said::gone;
+        w->message = w->gone ? settle_as::complete : settle_as::give_back;
+        w->at = stage::message;
+        return heard::taken;
+    }
+
+    heard on(const work_done& e, steady_time now)
+    {
+        work* w = find(e.work);
+        if (w == nullptr || w->at != stage::in_hand) return heard::late;
+        valve_.report(w->pass, e.how, now, e.draw);
+        settle_as how = settle_as::give_back;
+        if (e.how == fault_class::none) how = settle_as::complete;
+        if (e.how == fault_class::permanent) how = settle_as::dead_letter;
+        if (!w->pair) {
+            w->message = how;
+            w->at = stage::message;
+            if (e.deferred) end(*w);
+            return heard::taken;
+        }
+        w->original = e.deferred ? settle_as::give_back : how;
+        const bool over = e.deferred || how != settle_as::give_back;
+        w->message = over ? settle_as::complete : settle_as::give_back;
+        w->again = e.deferred;
+        w->at = stage::original;
+        return heard::taken;
+    }
+
+    heard on(const original_settled& e, steady_time now)
+    {
+        work* w = find(e.work, stage::original, now);
+        if (w == nullptr) return heard::late;
+        // It may still be there: without a pointer nobody would ever fetch it. If it was deferred
+        // again, the new pointer will.
+        if (e.said == broker_said::failed && !w->again) w->message = settle_as::give_back;
+        w->at = stage::message;
+        return heard::taken;
+    }
+
+    /// Whatever was said: what was not settled comes again when its lock has run out.
+    heard on(const message_settled& e, steady_time now)
+    {
+        work* w = find(e.work, stage::message, now);
+        if (w == nullptr) w = find(e.work, stage::overdue, now);
+        if (w == nullptr) return heard::late;
+        if (w->at == stage::taken) valve_.report(w->pass, fault_class::cancelled, now);
+        const bool back = w->at != stage::message || w->message == settle_as::give_back;
+        const steady_time soon = now + greater(options_.pause, duration{});
+        if (back) (w->pair ? look_at_ : receive_at_) = soon;
+        end(*w);
+        return heard::taken;
+    }
+
+    heard on(const pair_scheduled& e, steady_time)
+    {
+        look_at_ = earlier(look_at_, e.due);
+        return heard::taken;
+    }
+
+    /// Takes nothing more; what is in hand is ended. It is over when nothing is in hand.
+    void stop() noexcept { stopping_ = true; }
+    [[nodiscard]] std::uint64_t in_hand() const noexcept { return works_.size(); }
+
+    [[nodiscard]] const valve& guard() const noexcept { return valve_; }
+    void hold_open(steady_time now) noexcept { valve_.hold_open(now); }
+    void hold_shut(steady_time now) noexcept { valve_.hold_shut(now); }
+    void let_go(steady_time now) noexcept { valve_.let_go(now); }
+
+    friend bool operator==(const intake&, const intake&) = default;
+
+private:
+    enum class stage : std::uint8_t {
+        taken,     // a pointer whose original is to be fetched
+        in_hand,   // with its handler
+        original,  // to be settled
+        message,   // to be settled
+        overdue,   // to be given back: no answer in time, or none may pass any more
+    };
+
+    struct work {
+        std::uint64_t number = 0;
+        permit pass{};
+        stage at = stage::taken;
+        bool pair = false;
+        bool gone = false;
+        bool again = false;  // deferred again
+        settle_as original = settle_as::give_back;
+        settle_as message = settle_as::give_back;
+        friend bool operator==(const work&, const work&) = default;
+    };
+
+    [[nodiscard]] stage stage_of(const work& w, steady_time now) const
+    {
+        const bool lost = !(now < w.pass.deadline);
+        if (w.at == stage::in_hand && lost) return stage::overdue;
+        if (w.at != stage::taken) return w.at;
+        const bool may = !lost && !stopping_ && may_pass(w, now);
+        return may ? stage::taken : stage::overdue;
+    }
+
+    /// Who holds the valve open lets those pass, too, who have no permit that counts.
+    [[nodiscard]] bool may_pass(const work& w, steady_time now) const
+    {
+        return valve_.has(w.pass, now) || valve_.state(now) == valve_state::held_open;
+    }
+
+    [[nodiscard]] std::uint64_t room(steady_time now) const
+    {
+        if (stopping_) return 0;
+        return lesser(options_.at_once - works_.size(), valve_.room(now));
+    }
+
+    [[nodiscard]] duration look_often() const
+    {
+        return greater(options_.look_every, duration::nanoseconds(1));
+    }
+
+    /// Without a permit, since the valve has shut meanwhile, it is given back untouched.
+    void begin(stage s, steady_time now)
+    {
+        work w{.number = next_number_++, .at = s, .pair = s == stage::taken};
+        if (const auto p = valve_.try_pass(now)) w.pass = *p;
+        else w.at = stage::message;
+        works_.push_back(w);
+    }
+
+    [[nodiscard]] work* find(std::uint64_t number)
+    {
+        for (work& w : works_) {
+            if (w.number == number) return &w;
+        }
+        return nullptr;
+    }
+
+    [[nodiscard]] work* find(std::uint64_t number, stage s, steady_time now)
+    {
+        work* w = find(number);
+        return w != nullptr && stage_of(*w, now) == s ? w : nullptr;
+    }
+
+    void end(const work& w) { works_.erase(works_.begin() + (&w - works_.data())); }
+
+    intake_options options_;
+    valve valve_;
+    std::vector<work> works_;
+    std::uint64_t next_number_ = 0;
+    std::uint64_t looked_in_ = 0;  // the valve's generation in which pairs were asked for last
+    steady_time look_at_ = steady_time::lowest();
+    steady_time receive_at_ = steady_time::lowest();
+    bool stopping_ = false;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_RETRY_INTAKE_HPP

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// presets: how well-known clients and queues try again, with the month and the page that say so.
+//
+// Who replaces a client, or stands beside one, wants to know what it did. These are its defaults in
+// our words: data to start from, and yours to change:
+//
+//     waybill::call_policy p = waybill::presets::kafka_producer();
+//     p.time_limit = 30s;
+//     waybill::retry_tokens tokens(waybill::presets::aws_retry_quota());
+//
+// How to read a row:
+//   1. Counts are tries in all, the first one counted. Where a client counts retries, its number is
+//      handed to tries_for_retries() here, so that it can be found again.
+//   2. Where a client draws in a way that jitter cannot say, the note says how it does it.
+//   3. `as_of` is the month of the source, as in "2024-08"; where the source bears no date, the
+//      month it was read in.
+//
+// Only defaults stand here that the makers' own source or reference says. Nobody promises them.
+
+#ifndef WAYBILL_RETRY_PRESETS_HPP
+#define WAYBILL_RETRY_PRESETS_HPP
+
+#include <cstdint>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/attempts.hpp>
+#include <waybill/retry/budget.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/retry/delivery.hpp>
+#include <waybill/retry/levels.hpp>
+
+namespace waybill::inline v0_1::presets {
+
+/// Somebody's default, and how we know. Becomes the plain value where that is wanted.
+template <class T>
+struct preset {
+    std::string_view name{};    ///< As the function below is called.
+    T value{};
+    std::string_view as_of{};   ///< Year and month.
+    std::string_view source{};  ///< Where it says so.
+    std::string_view note{};    ///< What differs from what the value says.
+
+    [[nodiscard]] constexpr operator T() const noexcept { return value; }
+    friend bool operator==(const preset&, const preset&) = default;
+};
+
+/// As many tries as there is time for.
+inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
+
+/// AWS SDK for C++, standard mode.
+[[nodiscard]] constexpr preset<call_policy> aws_standard() noexcept
+{
+    return {"aws_standard",
+            {.retry = {.most = 3,
+                       .pauses = {.base = duration::seconds(1), .cap = duration::seconds(20)}}},
+            "2026-11",
+            "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
+            "Draws in whole milliseconds, and holds what it has drawn against the cap. Standard "
+            "mode makes three tries in all of AWS's SDKs "
+            "(https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)."};
+}
+
+/// The same where AWS_NEW_RETRIES_2026 is set, after what is not throttling.
+[[nodiscard]] constexpr preset<call_policy> aws_standard_2026() noexcept
+{
+    return {"aws_standard_2026",
+            {.retry = {.most = 3,
+                       .pauses = {.base = duration::milliseconds(50),
+                                  .cap = duration::seconds(20),
+                                  .highest_hint = duration::seconds(25)}}},
+            "2026-11",
+            "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
+            "A server's x-amz-retry-after adds 5 s at most to what was drawn, so that 25 s is the "
+            "most that can come of it."};
+}
+
+/// The same after throttling.
+[[nodiscard]] constexpr preset<call_policy> aws_throttled_2026() noexcept
+{
+    preset<call_policy> p = aws_standard_2026();
+    p.name = "aws_throttled_2026";
+    p.value.retry.pauses.base = duration::seconds(1);
+    return p;
+}
+
+/// AWS SDK for C++, standard mode: the retry quota of a client.
+[[nodiscard]] constexpr preset<retry_budget> aws_retry_quota() noexcept
+{
+    return {"aws_retry_quota",
+            {.tokens = 500 / 5, .successes = 5},
+            "2026-11",
+            "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
+            "Counted in fifths there: 500, of which a retry takes 5 and one after a timeout 10; a "
+            "success gives 1 back, and one of a retry all that the retry has taken."};
+}
+
+/// The same where AWS_NEW_RETRIES_2026 is set.
+[[nodiscard]] constexpr preset<retry_budget> aws_retry_quota_2026() noexcept
+{
+    return {"aws_retry_quota_2026",
+            {.tokens = 500 / 14, .successes = 14},
+            "2026-11",
+            "https://github.com/aws/aws-sdk-cpp: aws/core/internal/RetryStrategyImpl.h",
+            "500 there, of which a retry takes 14, but one after throttling 5; a success gives 1 "
+            "back, and one of a retry all that the retry has taken."};
+}
+
+/// Azure SDK for .NET, Service Bus and Event Hubs: operations over AMQP.
+[[nodiscard]] constexpr preset<call_policy> azure_amqp() noexcept
+{
+    return {"azure_amqp",
+            {.retry = {.most = tries_for_retries(3),
+                       .pauses = {.base = duration::milliseconds(1'600),
+                                  .cap = duration::seconds(60),
+                                  .spread = jitter::none}}},
+            "2026-11",
+            "https://github.com/Azure/azure-sdk-for-net: ServiceBusRetryOptions.cs, "
+            "EventHubsRetryOptions.cs, BasicRetryPolicy.cs",
+            "Its Delay of 0.8 s is doubled before the first retry already. Up to 64 ms are drawn "
+            "and added, which hardly spreads callers: better set a jitter."};
+}
+
+/// Azure SDK for .NET: requests over HTTP, by Azure.Core.
+[[nodiscard]] constexpr preset<call_policy> azure_http() noexcept
+{
+    return {"azure_http",
+            {.retry = {.most = tries_for_retries(3),
+                       .pauses = {.base = duration::milliseconds(800),
+                                  .cap = duration::seconds(60),
+                                  .spread = jitter::around,
+                                  .highest_hint = duration::highest()}}},
+            "2026-11",
+            "https://github.com/Azure/azure-sdk-for-net: sdk/core/Azure.Core, RetryOptions.cs, "
+            "ExponentialDelayStrategy.cs",
+            "Retry-After is obeyed however long it is. The SDK for C++ has the same options, and "
+            "draws up to 1.3 of a pause."};
+}
+
+/// Kafka's Java producer.
+[[nodiscard]] constexpr preset<call_policy> kafka_producer() noexcept
+{
+    return {"kafka_producer",
+            {.retry = {.most = tries_for_retries(2'147'483'647),
+                       .pauses = {.base = duration::milliseconds(100),
+                                  .cap = duration::milliseconds(1'200),
+                                  .spread = jitter::around}},
+             .time_limit = duration::seconds(120)},
+            "2026-11",
+            "https://github.com/apache/kafka: CommonClientConfigs.java, ProducerConfig.java",
+            "retry.backoff.max.ms is 1 s, and what is drawn may be a fifth more. The limit is "
+            "delivery.timeout.ms, which counts from when send() returned."};
+}
+
+/// google-cloud-cpp: most of its clients.
+[[nodiscard]] constexpr preset<call_policy> google_cloud_cpp() noexcept
+{
+    return {"google_cloud_cpp",
+            {.retry = {.most = any_number,
+                       .pauses = {.base = duration::seconds(2),
+                                  .cap = duration::seconds(300),
+                                  .spread = jitter::equal}},
+             .time_limit = duration::seconds(1'800)},
+            "2026-11",
+            "https://github.com/googleapis/google-cloud-cpp: ExponentialBackoffPolicy in "
+            "internal/backoff_policy.cc; job_options_test.cc of BigQuery",
+            "ExponentialBackoffPolicy(1 s, 5 min, 2) draws from 1 s to 2 s, then from 2 s to 4 s. "
+            "The limit is measured on the wall clock there."};
+}
+
+/// google-cloud-cpp: publishing to Pub/Sub.
+[[nodiscard]] constexpr preset<call_policy> google_pubsub_cpp() noexcept
+{
+    return {"google_pubsub_cpp",
+            {.retry = {.most = any_number,
+                       .pauses = {.base = duration::milliseconds(130),
+                                  .cap = duration::seconds(60),
+                                  .factor = 1.3,
+                                  .spread = jitter::equal}},
+             .time_limit = duration::seconds(60)},
+            "2026-11",
+            "https://github.com/googleapis/google-cloud-cpp: pubsub/internal/defaults.cc",
+            "ExponentialBackoffPolicy(100 ms, 60 s, 1.3) draws from 100 ms to 130 ms, then to "
+            "169 ms; equal jitter draws from half of these."};
+}
+
+/// The example of gRPC's design of retries. gRPC itself retries nothing by default.
+[[nodiscard]] constexpr preset<call_policy> grpc_example() noexcept
+{
+    return {"grpc_example",
+            {.retry = {.most = 4,
+                       .pauses = {.base = duration::milliseconds(100),
+                                  .cap = duration::milliseconds(1'200),
+                                  .spread = jitter::around}}},
+            "2024-08",
+            "https://github.com/grpc/proposal: A6-client-retries.md, and its pull request 452",
+            "maxBackoff is 1 s, and what is drawn may be a fifth more. No more than 5 tries are "
+            "made."};
+}
+
+/// The example of gRPC's retry throttling: maxTokens 10, tokenRatio 0.1.
+[[nodiscard]] constexpr preset<retry_budget> grpc_throttling_example() noexcept
+{
+    return {"grpc_throttling_example",
+            {.tokens = 4, .successes = 10},
+            "2024-08",
+            "https://github.com/grpc/proposal: A6-client-retries.md",
+            "There each failure takes one of 10, retried or not, and there are retries while more "
+            "than 5 are left: four in a row. After more failures than that it takes more successes "
+            "to come back than here."};
+}
+
+/// Finagle's budget: a fifth of the requests, and ten a second.
+[[nodiscard]] constexpr preset<retry_budget> finagle() noexcept
+{
+    return {"finagle",
+            {.tokens = 100, .successes = 5, .refill = duration::milliseconds(100)},
+            "2026-11",
+            "https://github.com/twitter/finagle: service/RetryBudget.scala",
+            "100 are its reserve of 10 a second for 10 s. There every request counts, not only "
+            "those that succeed, and what it gives is lost after 10 s."};
+}
+
+/// Polly 8 for .NET, RetryStrategyOptions.
+[[nodiscard]] constexpr preset<call_policy> polly() noexcept
+{
+    return {"polly",
+            {.retry = {.most = tries_for_retries(3),
+                       .pauses = {.base = duration::seconds(2),
+                                  .cap = duration::seconds(2),
+                                  .factor = 1,
+                                  .spread = jitter::none}}},
+            "2026-11",
+            "https://github.com/App-vNext/Polly: src/Polly.Core/Retry/RetryConstants.cs",
+            ""};
+}
+
+/// NServiceBus: retries within a delivery, and delayed ones.
+[[nodiscard]] constexpr preset<retry_levels> nservicebus() noexcept
+{
+    return {"nservicebus",
+            {.immediate = 5,
+             .delayed = 3,
+             .pauses = {.base = duration::seconds(10),
+                        .cap = duration::seconds(86'400),
+                        .factor = 1,
+                        .spread = jitter::none,
+                        .step = duration::seconds(10)}},
+            "2026-11",
+            "https://docs.particular.net/nservicebus/recoverability/configure-delayed-retries",
+            "Version 10. No retry is delayed once a message is 24 hours old."};
+}
+
+/// A queue of Azure Service Bus.
+[[nodiscard]] constexpr preset<delivery_terms> service_bus_queue() noexcept
+{
+    return {"service_bus_queue",
+            {.lock = duration::seconds(60),
+             .max_deliveries = 10,
+             .highest_lock = duration::seconds(300)},
+            "2026-11",
+            "https://learn.microsoft.com/dotnet/api/azure.resourcemanager.servicebus."
+            "servicebusqueuedata.lockduration, and .maxdeliverycount",
+            ""};
+}
+
+/// A queue of Amazon SQS without a redrive policy.
+[[nodiscard]] constexpr preset<delivery_terms> sqs_queue() noexcept
+{
+    return {"sqs_queue",
+            {.lock = duration::seconds(30),
+             .max_deliveries = highest_size,
+             .time_to_live = duration::seconds(345'600),
+             .highest_lock = duration::seconds(43'200)},
+            "2026-11",
+            "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference: "
+            "ChangeMessageVisibility, CreateQueue",
+            "The lock is its visibility timeout, the time to live its retention period. A redrive "
+            "policy sets maxReceiveCount, which has no default."};
+}
+
+/// A subscription of Google Pub/Sub without a dead-letter policy.
+[[nodiscard]] constexpr preset<delivery_terms> pubsub_subscription() noexcept
+{
+    return {"pubsub_subscription",
+            {.lock = duration::seconds(10),
+             .max_deliveries = highest_size,
+             .time_to_live = duration::seconds(604'800),
+             .highest_lock = duration::seconds(600)},
+            "2026-11",
+            "https://docs.cloud.google.com/pubsub/docs/subscription-properties",
+            "The lock is its acknowledgement deadline, the time to live its retention."};
+}
+
+}  // namespace waybill::inline v0_1::presets
+
+#endif  // WAYBILL_RETRY_PRESETS_HPP

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// valve_options: when a valve shuts, for how long, and how carefully it opens again.
+//
+//     if (auto bad = waybill::check(options)) log(waybill::text(*bad));
+
+#ifndef WAYBILL_RETRY_VALVE_OPTIONS_HPP
+#define WAYBILL_RETRY_VALVE_OPTIONS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/core/check.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/nanoseconds.hpp>
+
+namespace waybill::inline v0_1 {
+
+enum class valve_state : std::uint8_t {
+    flowing,    ///< All may pass.
+    shut,       ///< None may, until a time.
+    probing,    ///< Some may, to find out.
+    held_open,  ///< All may, whatever happens, until somebody says otherwise.
+    held_shut,  ///< None may, likewise.
+};
+
+[[nodiscard]] constexpr std::string_view name(valve_state s) noexcept
+{
+    switch (s) {
+        case valve_state::flowing: return "flowing";
+        case valve_state::shut: return "shut";
+        case valve_state::probing: return "probing";
+        case valve_state::held_open: return "held_open";
+        case valve_state::held_shut: return "held_shut";
+    }
+    return "?";
+}
+
+struct valve_options {
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+    double trip_at = 0.5;                      ///< Shuts where at least this share of calls failed
+    std::uint64_t min_calls = 10;              ///< of so many at least (`never`: not by share)
+    duration period = duration::seconds(30);   ///< within about this time;
+    std::uint64_t in_a_row = never;            ///< or where so many failed one after the other.
+    duration timeout = duration::seconds(60);  ///< A permit not reported by then counts as failed.
+    backoff shut_for{.base = duration::seconds(5),  ///< Grows with each round of failed probes.
+                     .cap = duration::seconds(300),
+                     .spread = jitter::none};
+    std::uint32_t ramp = 4;         ///< Steps of 1, 2, 4 ... calls, and then all; 0 reads as 1.
+    bool transient_counts = false;  ///< A transient fault counts as failed, too.
+
+    friend bool operator==(const valve_options&, const valve_options&) = default;
+};
+
+/// The share of calls is told in percent.
+[[nodiscard]] constexpr std::optional<config_error> check(const valve_options& o) noexcept
+{
+    const auto percent = [](double share) {
+        const double p = (share < 0 ? -share : share) * 100;
+        return p < 1e18 ? static_cast<std::uint64_t>(p) : std::uint64_t{1'000'000'000'000'000'000};
+    };
+    const auto positive = [](const char* field, duration d) -> std::optional<config_error> {
+        if (d > duration{}) return {};
+        return config_error{field, detail::magnitude(d), "nanoseconds must be more than", 0,
+                            d < duration{}};
+    };
+    if (!(o.trip_at > 0)) {
+        return config_error{"valve.trip_at", o.trip_at < 0 ? percent(o.trip_at) : 0,
+                            "percent must be more than", 0, o.trip_at < 0};
+    }
+    if (o.trip_at > 1) {
+        return config_error{"valve.trip_at", percent(o.trip_at), "percent must be at most", 100};
+    }
+    if (o.min_calls == 0) return config_error{"valve.min_calls", 0, "must be at least", 1};
+    if (const auto bad = positive("valve.period", o.period)) return bad;
+    if (o.in_a_row == 0) return config_error{"valve.in_a_row", 0, "must be at least", 1};
+    if (const auto bad = positive("valve.timeout", o.timeout)) return bad;
+    if (o.ramp == 0) return config_error{"valve.ramp", 0, "must be at least", 1};
+    if (o.ramp > 32) return config_error{"valve.ramp", o.ramp, "must be at most", 32};
+    return check(o.shut_for);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_RETRY_VALVE_OPTIONS_HPP

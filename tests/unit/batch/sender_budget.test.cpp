@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// Several senders that take their retries from one budget.
+
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/send_said.hpp>
+
+#include <waybill/batch/send_all.hpp>
+#include <waybill/batch/sender.hpp>
+#include <waybill/retry/retry_call.hpp>
+
+namespace sender_budget_test {
+
+using namespace waybill;
+using send_said::attempt;
+
+namespace {
+
+constexpr steady_time at(std::int64_t ms)
+{
+    return steady_time::at(duration::milliseconds(ms));
+}
+
+constexpr send_policy one_by_one{
+    .limit = {.bytes = 100, .items = 1},
+    .retry = {.most = 99,
+              .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}},
+    .budget = {.tokens = 0}};  // which a shared one replaces
+
+struct line_of_items {
+    sender s;
+
+    explicit line_of_items(shared_budget b, std::uint64_t items = 9) : s(one_by_one, {}, b)
+    {
+        for (std::uint64_t i = 0; i != items; ++i) s.on(queued(1), at(0));
+        s.on(flushed{}, at(0));
+    }
+
+    std::uint64_t start(std::int64_t ms)
+    {
+        const std::uint64_t n = attempt(s, at(ms));
+        CHECK(s.on(started{n}, at(ms)) == heard::taken);
+        return n;
+    }
+
+    /// Whether a failure led to another try, rather than to an end.
+    bool retried(std::int64_t ms)
+    {
+        s.on(failed{.attempt = start(ms)}, at(ms));
+        bool over = false;
+        while (const auto* x = std::get_if<act::settle>(&(said_ = s.next(at(ms))))) {
+            over = over || x->outcome == item_outcome::failed;
+            s.on(settled{x->items}, at(ms));
+        }
+        return !over;
+    }
+
+    sender::action said_ = act::idle{};
+};
+
+TEST_CASE("sender: two senders share a budget, and one's success is the other's retry")
+{
+    retry_tokens tokens{{.tokens = 3, .successes = 2}};
+    line_of_items a{tokens}, b{tokens};
+    CHECK(a.retried(0));
+    CHECK(b.retried(0));
+    CHECK(a.retried(60'000));
+    CHECK(tokens.left() == 0);
+    CHECK_FALSE(b.retried(60'000));  // an item of b is given up for what a has spent
+    CHECK_FALSE(a.retried(120'000));
+    b.s.on(accepted{b.start(180'000)}, at(180'000));
+    a.s.on(accepted{a.start(180'000)}, at(180'000));
+    CHECK(tokens.left() == 1);
+    for (line_of_items* l : {&a, &b}) {
+        while (const auto* x = std::get_if<act::settle>(&(l->said_ = l->s.next(at(180'000))))) {
+            l->s.on(settled{x->items}, at(180'000));
+        }
+    }
+    CHECK(b.retried(240'000));
+    CHECK_FALSE(a.retried(240'000));
+}
+
+TEST_CASE("sender: a batch takes one token, and what is unknown takes one for its repetition")
+{
+    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    send_policy p = one_by_one;
+    p.limit.items = 4;
+    sender s(p, {}, tokens);
+    for (int i = 0; i != 4; ++i) s.on(queued(1), at(0));
+    s.on(flushed{}, at(0));
+    s.on(failed{.attempt = attempt(s, at(0))}, at(0));
+    CHECK(tokens.left() == 1);
+    s.on(unknown{attempt(s, at(100))}, at(100));
+    CHECK(tokens.left() == 0);
+    s.on(unknown{attempt(s, at(60'000))}, at(60'000));
+    const auto said = s.next(at(60'000));
+    REQUIRE(std::holds_alternative<act::settle>(said));
+    CHECK(std::get<act::settle>(said).outcome == item_outcome::undecided);
+}
+
+TEST_CASE("sender: what fails after it may have arrived is not tried again, and takes no token")
+{
+    retry_tokens tokens{{.tokens = 5, .successes = 9}};
+    send_policy p = one_by_one;
+    p.limit.items = 2;
+    sender s(p, {}, tokens);
+    s.on(queued(1), at(0));
+    s.on(queued(1), at(0));
+    s.on(flushed{}, at(0));
+    s.on(unknown{attempt(s, at(0))}, at(0));
+    CHECK(tokens.left() == 4);
+    const std::vector<entry_fault> both{{0, fault_class::transient}, {1, fault_class::transient}};
+    partial answer{.attempt = attempt(s, at(100)), .failed = both};
+    CHECK(s.on(answer, at(100)) == heard::taken);
+    CHECK(tokens.left() == 4);
+    const auto said = s.next(at(100));
+    REQUIRE(std::holds_alternative<act::settle>(said));
+    CHECK(std::get<act::settle>(said).outcome == item_outcome::undecided);
+}
+
+TEST_CASE("sender: a copy shares the budget of what it was copied from, and equals it")
+{
+    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    line_of_items a{tokens};
+    line_of_items b = a;
+    CHECK(a.s == b.s);
+    CHECK(a.retried(0));
+    CHECK(tokens.left() == 1);
+    CHECK(b.retried(0));
+    CHECK(tokens.left() == 0);
+    CHECK(a.s == b.s);
+    retry_tokens others{{.tokens = 2, .successes = 9}};
+    CHECK_FALSE(sender(one_by_one, {}, tokens) == sender(one_by_one, {}, others));
+    CHECK_FALSE(sender(one_by_one, {}, tokens) == sender(one_by_one));
+}
+
+TEST_CASE("sender: a sender without a shared budget keeps its own")
+{
+    retry_tokens tokens{{.tokens = 9, .successes = 9}};
+    send_policy p = one_by_one;
+    p.budget = {.tokens = 1, .successes = 9};
+    line_of_items own{{}};
+    CHECK_FALSE(own.retried(0));
+    own.s = sender(p);
+    own.s.on(queued(1), at(0));
+    own.s.on(flushed{}, at(0));
+    CHECK(own.retried(0));
+    CHECK_FALSE(own.retried(60'000));
+    CHECK(tokens.left() == 9);
+}
+
+TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
+{
+    const retry_budget slow{.tokens = 1, .successes = 999, .refill = duration::seconds(10)};
+    retry_tokens tokens(slow);
+    line_of_items shared{tokens};
+    send_policy p = one_by_one;
+    p.budget = slow;
+    line_of_items own{{}};
+    own.s = sender(p);
+    for (int i = 0; i != 9; ++i) own.s.on(queued(1), at(0));
+    own.s.on(flushed{}, at(0));
+    for (line_of_items* l : {&shared, &own}) {
+        CHECK(l->retried(0));
+        CHECK_FALSE(l->retried(9'999));
+        CHECK(l->retried(10'000));
+        CHECK_FALSE(l->retried(19'999));
+        CHECK(l->retried(30'000));
+    }
+}
+
+TEST_CASE("sender: and calls take from the same budget")
+{
+    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    line_of_items a{tokens};
+    const auto r = retry_call({.retry = {.most = 2}}, [] { return fault_class::transient; }, at(0),
+                              [](steady_time) {}, [] { return 0.0; }, tokens);
+    CHECK(r.end == attempts_end::tries);
+    CHECK(a.retried(0));
+    CHECK_FALSE(a.retried(60'000));
+}
+
+TEST_CASE("send_all: two inputs through two senders, with no more retries than the budget has")
+{
+    retry_tokens tokens{{.tokens = 5, .successes = 1'000}};
+    sender a(one_by_one, {}, tokens), b(one_by_one, {}, tokens);
+    const std::vector<int> items(4, 1);
+    std::uint32_t sends = 0;
+    std::int64_t ms = 0;
+    const auto broken = [&](const auto&) -> send_outcome {
+        ++sends;
+        return failed{.how = fault_class::infrastructure};
+    };
+    const auto size = [](int) { return 1U; };
+    const auto clock = [&] { return at(ms += 60'000); };
+    CHECK(send_all(items, size, a, clock, broken).accepted == 0);
+    CHECK(send_all(items, size, b, clock, broken).accepted == 0);
+    CHECK(sends == 2 * 4 + 5);
+    CHECK(tokens.left() == 0);
+}
+
+}  // namespace
+}  // namespace sender_budget_test

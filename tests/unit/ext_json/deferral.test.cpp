@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <golden/retry/books.hpp>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_deferral_test {
+namespace {
+
+using namespace waybill;
+using nlohmann::json;
+
+deferral_book two()
+{
+    deferral_book b;
+    b.defer({.sequence = 7, .due = golden_books::seconds(golden_books::noon), .session = "s"});
+    b.defer({.sequence = 9, .due = golden_books::seconds(golden_books::noon)});
+    return b;
+}
+
+std::string wrong(const json& document)
+{
+    const auto read = read_json<deferral_book>(document);
+    return read ? "nothing" : text(read.error());
+}
+
+// Two entries that are right but for one field of the second.
+template <class V>
+std::string wrong_field(const char* field, const V& value)
+{
+    json j = two();
+    j["entries"][1][field] = value;
+    return wrong(j);
+}
+
+}  // namespace
+
+TEST_CASE("JSON of version 1 is the books that were stored, and is written the same")
+{
+    std::size_t read = 0;
+    golden_books::each([&](std::string_view name, const deferral_book& b) {
+        CAPTURE(name);
+        const auto* stored = golden_books::find(name);
+        REQUIRE(stored != nullptr);
+        const auto again = parse_json<deferral_book>(stored->json);
+        REQUIRE_MESSAGE(again.has_value(), text(again.error()));
+        CHECK(again->in_hand() == 0);
+        CHECK(save(*again) == golden_books::bytes_of(stored->bytes));
+        CHECK(json(*again).dump() == stored->json);
+        CHECK(json(b).dump() == stored->json);
+        ++read;
+    });
+    CHECK(read == std::size(golden_books::version_1));
+}
+
+TEST_CASE("what no book can be is refused, and where")
+{
+    CHECK(wrong(json(two())) == "nothing");
+    CHECK(wrong(json::array()) == "the document: expected an object, found an array");
+    CHECK(wrong(json::object()) == "/version: expected a value, found nothing");
+    CHECK(wrong({{"version", 1}}) == "/entries: expected a value, found nothing");
+    CHECK(wrong({{"version", 1}, {"entries", 3}}) == "/entries: expected an array, found 3");
+    CHECK(wrong({{"version", 2}, {"entries", 3}}) ==
+          "/version: expected version 1 or older, found 2");
+    CHECK(read_json<deferral_book>(json{{"version", 2}}).error().problem == json_problem::newer);
+    json j = two();
+    j["more"] = 1;
+    CHECK(wrong(j) == "/more: expected no field of this name, found 1");
+    CHECK(wrong_field("more", 1) == "/entries/1/more: expected no field of this name, found 1");
+    CHECK(wrong_field("sequence", -1) ==
+          "/entries/1/sequence: expected a whole number of at most 64 bits, found -1");
+    CHECK(wrong_field("sequence", 7) ==
+          "/entries/1/sequence: expected a whole number above 7, found 7");
+    CHECK(wrong_field("attempts", std::uint64_t{1} << 32U) ==
+          "/entries/1/attempts: expected a whole number of at most 32 bits, found 4294967296");
+    CHECK(wrong_field("due", 5) ==
+          "/entries/1/due: expected a time such as \"2024-02-29T12:00:00.25Z\", found 5");
+    CHECK(wrong_field("session_base64", "*") == "/entries/1/session_base64: expected base64, "
+                                                "found \"*\"");
+    CHECK(wrong_field("id", nullptr).starts_with("/entries/1/id: expected a text"));
+    j = two();
+    j["entries"][0].erase("since");
+    CHECK(wrong(j) == "/entries/0/since: expected a value, found nothing");
+    j["entries"][0] = 5;
+    CHECK(wrong(j) == "/entries/0: expected an object, found 5");
+}
+
+TEST_CASE("options are given anew, and have to be some that a book can be kept with")
+{
+    const std::string written = json(two()).dump();
+    const auto again = parse_deferrals(written, {.most = 1});
+    REQUIRE(again.has_value());
+    CHECK(again->size() == 2);
+    CHECK(again->options().most == 1);
+    CHECK(text(parse_deferrals(written, {.most = 0}).error()) ==
+          "options: expected those that a book can be kept with, found deferral.most is 0: must "
+          "be at least (1)");
+    CHECK(parse_deferrals("{", {}).error().problem == json_problem::syntax);
+    CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().problem ==
+          json_problem::duplicate);
+}
+
+TEST_CASE("what is said of a book is written by name")
+{
+    CHECK(json(booked::full) == "full");
+    CHECK(json(handing::by_partition) == "by_partition");
+    CHECK(json(load<deferral_book>("x", {}).error()).dump() ==
+          R"({"offset":0,"problem":"not_a_book"})");
+    CHECK(json(load<deferral_book>("x", {.most = 0}).error())["options"].is_string());
+    CHECK(json(two().take(golden_books::seconds(golden_books::noon), {}, 1)[0])["ticket"] == 1);
+}
+
+}  // namespace json_deferral_test

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/match.hpp>
+#include <waybill/retry/attempts.hpp>
+
+namespace attempts_test {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+namespace {
+
+using action = attempts::action;
+
+constexpr steady_time at(duration d)
+{
+    return steady_time::at(d);
+}
+constexpr action wait_until(duration d)
+{
+    return act::wait{at(d)};
+}
+constexpr action go = act::go{};
+constexpr call_policy three{
+    .retry = {.most = 3, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
+constexpr attempted failing{.how = fault_class::transient};
+
+static_assert(name(attempts_end::open) == "open" && name(attempts_end::budget) == "budget");
+static_assert(name(attempts_end::succeeded) == "succeeded");
+static_assert(name(attempts_end::not_worth_it) == "not_worth_it");
+static_assert(name(attempts_end::tries) == "tries");
+static_assert(name(attempts_end::time_limit) == "time_limit");
+static_assert(name(static_cast<attempts_end>(9)) == "?");
+
+static_assert(std::is_trivially_copyable_v<attempts>);  // nothing is allocated
+
+static_assert([] {  // it goes, waits, goes, and gives up
+    attempts a(three, at(0s));
+    bool ok = a.next(at(0s)) == go && a.next(at(0s)) == go;
+    ok = ok && a.on(failing, at(0s)) == heard::taken && a.tries() == 1;
+    ok = ok && a.next(at(0s)) == wait_until(1s) && a.next(at(999ms)) == wait_until(1s);
+    ok = ok && a.next(at(1s)) == go && a.end() == attempts_end::open;
+    a.on(failing, at(1s));
+    ok = ok && a.next(at(2s)) == wait_until(3s) && a.next(at(3s)) == go;
+    a.on({.how = fault_class::infrastructure}, at(3s));
+    ok = ok && a.next(at(3s)) == action(act::give_up{fault_class::infrastructure});
+    ok = ok && a.tries() == 3 && a.end() == attempts_end::tries;
+    return ok && a.elapsed(at(9s)) == duration(9s);
+}());
+
+static_assert([] {  // success, and that is that
+    attempts a(three, at(0s));
+    a.on(failing, at(0s));
+    a.on({}, at(5s));
+    const attempts then = a;
+    const bool done = a.next(at(0s)) == action(act::done{}) && a.end() == attempts_end::succeeded;
+    const bool late = a.on(failing, at(6s)) == heard::late && a.on({}, at(6s)) == heard::late;
+    return done && late && a == then && a.tries() == 2 && a.how() == fault_class::none;
+}());
+
+static_assert([] {  // what no retry can change; and nothing changes that
+    bool ok = true;
+    for (const fault_class how :
+         {fault_class::permanent, fault_class::ownership_lost, fault_class::cancelled}) {
+        attempts a(three, at(0s));
+        a.on({.how = how}, at(0s));
+        const attempts then = a;
+        ok = ok && a.next(at(0s)) == action(act::give_up{how}) && a.on({}, at(1s)) == heard::late;
+        ok = ok && a.end() == attempts_end::not_worth_it && a == then;
+    }
+    return ok;
+}());
+
+static_assert([] {  // one try is one, and so is none
+    for (const std::uint32_t most : {0U, 1U}) {
+        attempts a({.retry = {.most = most}}, at(0s));
+        if (!(a.next(at(0s)) == go)) return false;
+        a.on(failing, at(0s));
+        if (a.end() != attempts_end::tries) return false;
+    }
+    return true;
+}());
+
+static_assert([] {  // immediate retries do not wait, even if the clock goes back
+    attempts a({.retry = {.most = 3, .immediate = 1, .pauses = three.retry.pauses}}, at(1h));
+    a.on(failing, at(1h));
+    const bool once = a.next(at(0s)) == go;
+    a.on(failing, at(1h));
+    return once && a.next(at(1h)) == wait_until(3601s);
+}());
+
+// The limit: no try begins when it is over, and none is waited for that would.
+static_assert([] {
+    call_policy p = three;
+    p.retry.most = 99;
+    p.time_limit = 7s;  // pauses of 1, 2, 4 s
+    attempts a(p, at(100s));
+    a.on(failing, at(100s));
+    a.on(failing, at(101s));
+    bool ok = a.end() == attempts_end::open && a.next(at(101s)) == wait_until(103s);
+    a.on(failing, at(103s));  // the next would begin at 107 s, which is 7 s after
+    ok = ok && a.next(at(103s)) == action(act::give_up{fault_class::transient});
+    return ok && a.end() == attempts_end::time_limit && a.tries() == 3;
+}());
+
+static_assert([] {  // one more nanosecond, and it would have been in time
+    call_policy p = three;
+    p.time_limit = duration(1s) + duration::nanoseconds(1);
+    attempts a(p, at(0s));
+    a.on(failing, at(0s));
+    p.time_limit = 1s;
+    attempts b(p, at(0s));
+    b.on(failing, at(0s));
+    return a.end() == attempts_end::open && b.end() == attempts_end::time_limit;
+}());
+
+static_assert([] {  // a slow call uses the time up as well; a first try is always made
+    call_policy p = three;
+    p.retry.immediate = 2;
+    p.time_limit = 1s;
+    attempts a(p, at(0s));
+    const bool goes = a.next(at(5s)) == go;
+    a.on(failing, at(5s));
+    return goes && a.end() == attempts_end::time_limit;
+}());
+
+static_assert([] {  // a clock that goes back does not end it, nor does the end of time wrap
+    call_policy p = three;
+    p.time_limit = 1h;
+    attempts a(p, at(0s));
+    a.on(failing, steady_time::lowest());
+    const bool none = a.elapsed(steady_time::lowest()) == duration{};
+    const bool open = a.end() == attempts_end::open && none;
+    attempts b(three, steady_time::lowest());
+    b.on(failing, steady_time::highest());
+    const bool waits = b.next(at(0s)) == action(act::wait{steady_time::highest()});
+    attempts c(p, steady_time::lowest());
+    c.on(failing, steady_time::highest());
+    return open && waits && c.end() == attempts_end::time_limit;
+}());
+
+static_assert([] {  // a server's hint, within bounds
+    attempts a(three, at(0s));
+    a.on({.how = fault_class::transient, .retry_after = 20s}, at(0s));
+    const bool obeyed = a.next(at(0s)) == wait_until(20s);
+    a.on({.how = fault_class::transient, .retry_after = 2h}, at(20s));
+    return obeyed && a.next(at(20s)) == wait_until(80s);
+}());
+
+static_assert([] {  // decorrelated jitter goes by the pause before
+    attempts a({.retry = {.most = 9,
+                          .pauses = {.base = 1s, .cap = 1min, .spread = jitter::decorrelated}}},
+               at(0s));
+    a.on({.how = fault_class::transient, .draw = 1.0}, at(0s));
+    bool ok = a.next(at(0s)) == wait_until(3s);
+    a.on({.how = fault_class::transient, .draw = 1.0}, at(3s));
+    ok = ok && a.next(at(3s)) == wait_until(12s);
+    a.on({.how = fault_class::transient, .draw = 0.0}, at(12s));
+    ok = ok && a.next(at(12s)) == wait_until(13s);
+    a.on({.how = fault_class::transient, .draw = 1.0}, at(13s));
+    return ok && a.next(at(13s)) == wait_until(16s);
+}());
+
+static_assert(!check(call_policy{}) && !check(three));
+static_assert(check(call_policy{.time_limit = {}})->field == "call.time_limit");
+static_assert(check(call_policy{.time_limit = -1s})->negative);
+static_assert(check(call_policy{.retry = {.most = 0}})->field == "retry.most");
+
+// What others call "max retries" does not count the first try.
+static_assert(tries_for_retries(0) == 1 && tries_for_retries(3) == 4);
+static_assert(tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
+
+TEST_CASE("attempts: the loop of the head comment")
+{
+    steady_time now = at(0s);
+    std::uint32_t calls = 0, waits = 0;
+    fault_class parked = fault_class::none;
+    const auto dice = [] { return 0.5; };
+    const auto call = [&] { return ++calls == 9 ? fault{} : transient("no"); };
+    attempts tries({.retry = {.most = 5}, .time_limit = 1min}, now);
+    for (bool open = true; open;) {
+        match(
+            tries.next(now),
+            [&](act::go) { tries.on(attempted{call().how, dice()}, now); },
+            [&](act::wait w) {
+                now = w.until;
+                ++waits;
+            },
+            [&](act::done) { open = false; },
+            [&](act::give_up g) {
+                parked = g.why;
+                open = false;
+            });
+    }
+    CHECK(calls == 5);
+    CHECK(waits == 4);
+    CHECK(parked == fault_class::transient);
+    CHECK(now == at(750ms));  // half of 100, 200, 400 and 800 ms
+}
+
+TEST_CASE("attempts: a copy goes its own way")
+{
+    attempts a(three, at(0s));
+    attempts b = a;
+    CHECK(a == b);
+    a.on(failing, at(0s));
+    CHECK_FALSE(a == b);
+    CHECK(b.next(at(0s)) == go);
+    b.on(failing, at(0s));
+    CHECK(a == b);
+    CHECK(a.policy() == three);
+}
+
+TEST_CASE("attempts: retries are taken from a budget, and none is left where it is empty")
+{
+    retry_tokens tokens{{.tokens = 3, .successes = 1}};
+    attempts a(three, at(0s), tokens), b(three, at(0s), tokens);
+    a.on(failing, at(0s));
+    b.on(failing, at(0s));
+    CHECK(tokens.left() == 1);
+    a.on(failing, at(1s));
+    CHECK(tokens.left() == 0);
+    b.on(failing, at(1s));
+    CHECK(b.end() == attempts_end::budget);
+    CHECK(b.next(at(9s)) == action(act::give_up{fault_class::transient}));
+    a.on(attempted{}, at(3s));
+    CHECK(a.end() == attempts_end::succeeded);
+    CHECK(tokens.left() == 1);
+    // What is not worth it, or over, takes nothing.
+    attempts c(three, at(0s), tokens);
+    c.on({.how = fault_class::permanent}, at(0s));
+    attempts d({.retry = {.most = 1}}, at(0s), tokens);
+    d.on(failing, at(0s));
+    attempts e({.retry = three.retry, .time_limit = 1s}, at(0s), tokens);
+    e.on(failing, at(0s));
+    CHECK(e.end() == attempts_end::time_limit);
+    CHECK(d.end() == attempts_end::tries);
+    CHECK(tokens.left() == 1);
+    CHECK_FALSE(attempts(three, at(0s), tokens) == attempts(three, at(0s)));
+}
+
+}  // namespace
+}  // namespace attempts_test

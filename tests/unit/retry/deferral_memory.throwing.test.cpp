@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// What a book takes of the heap, and what becomes of it when there is no more: wherever an
+// allocation fails, no entry is lost, added or handed out.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/retry/deferral_book.hpp>
+#include <waybill/retry/deferral_bytes.hpp>
+
+namespace deferral_memory_test {
+namespace {
+
+std::uint64_t taken = 0;
+std::uint64_t left = ~std::uint64_t{0};
+
+void* scarce(std::size_t size)
+{
+    if (left == 0) return nullptr;
+    --left;
+    ++taken;
+    return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace
+}  // namespace deferral_memory_test
+
+// Inlined, g++ would see memory of new go to free, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size)
+{
+    if (void* p = deferral_memory_test::scarce(size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+namespace deferral_memory_test {
+namespace {
+
+using namespace waybill;
+
+wall_time wall(std::int64_t s)
+{
+    return wall_time::at(duration::seconds(s));
+}
+
+const std::string long_one(100, 's');
+
+deferral_book some()
+{
+    deferral_book b;
+    for (std::uint64_t n = 0; n != 6; ++n) {
+        b.defer({.sequence = 10 * n, .due = wall(0), .session = n % 2 == 0 ? long_one : "other"});
+    }
+    b.defer({.sequence = 100, .due = wall(0)});
+    (void)b.take(wall(0), {}, 1);
+    return b;
+}
+
+// Fails at each allocation of f(book), one after the other; then it works. Says how many there are.
+template <class F>
+std::uint64_t each_failure(F f)
+{
+    const deferral_book before = some();
+    for (std::uint64_t after = 0;; ++after) {
+        deferral_book b = before;
+        bool failed = false;
+        left = after;
+        try {
+            f(b);
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        left = ~std::uint64_t{0};
+        if (!failed) return after;
+        CHECK(b == before);
+        // It goes on as the other one would, and lines are in order.
+        deferral_book other = before;
+        while (!other.empty()) {
+            const auto a = other.take(wall(9), steady_time::highest(), 2);
+            REQUIRE(b.take(wall(9), steady_time::highest(), 2) == a);
+            for (const handed& h : a) {
+                REQUIRE(other.settled(h.entry.sequence) == heard::taken);
+                REQUIRE(b.settled(h.entry.sequence) == heard::taken);
+            }
+        }
+        REQUIRE(b.empty());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("deferral book memory: where there is none, all is as it was")
+{
+    CHECK(each_failure([](deferral_book& b) {
+        b.defer({.sequence = 7, .session = std::string(200, 'n')});
+    }) >= 5);
+    CHECK(each_failure([](deferral_book& b) {
+        b.defer({.sequence = 8, .session = long_one});
+    }) >= 4);
+    CHECK(each_failure([](deferral_book& b) { b.defer({.sequence = 9}); }) == 2);
+    CHECK(each_failure([](deferral_book& b) {
+        b.defer({.sequence = 20, .session = "other"});
+    }) >= 3);
+    CHECK(each_failure([](deferral_book& b) { b.defer({.sequence = 0}); }) >= 2);
+    CHECK(each_failure([](deferral_book& b) { (void)b.take(wall(0), {}, 9); }) >= 1);
+    CHECK(each_failure([](deferral_book& b) {
+        (void)b.take(wall(0), {}, 9, handing::by_partition);
+    }) >= 3);
+    CHECK(each_failure([](deferral_book& b) {
+        const deferral_book other = some();
+        deferral_book into;
+        into.defer({.sequence = 1});
+        const deferral_book copy = into;
+        try {
+            into = b;
+        } catch (const std::bad_alloc&) {
+            const std::uint64_t rest = std::exchange(left, ~std::uint64_t{0});
+            CHECK(into == copy);
+            left = rest;
+            throw;
+        }
+    }) >= 10);
+    CHECK(each_failure([](deferral_book& b) { (void)save(b); }) >= 1);
+    CHECK(each_failure([](deferral_book& b) { (void)load<deferral_book>(save(b), {}); }) >= 10);
+}
+
+TEST_CASE("deferral book memory: none for what only moves")
+{
+    deferral_book b = some();
+    auto out = b.take(wall(0), {}, 9);
+    REQUIRE(!out.empty());
+    const std::uint64_t before = taken;
+    for (const handed& h : out) {
+        CHECK(b.hold_on(h.entry.sequence, h.ticket, {}) == heard::taken);
+        CHECK(b.give_back(h.entry.sequence, h.ticket) == heard::taken);
+    }
+    CHECK(b.take(wall(-1), {}, 9).empty());
+    b.settled(0);
+    deferral_book moved(std::move(b));
+    CHECK(moved.size() == 6);
+    CHECK(taken == before);
+}
+
+}  // namespace deferral_memory_test

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/retry/retry_call.hpp>
+
+namespace retry_call_test {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr steady_time at(duration d)
+{
+    return steady_time::at(d);
+}
+constexpr call_policy four{
+    .retry = {.most = 4, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
+constexpr auto half = [] { return 0.5; };
+
+/// A clock that only sleeping and calling moves.
+struct world {
+    steady_time now = at(100s);
+    duration a_call = 10ms;
+    std::vector<steady_time> called{};
+    std::vector<steady_time> woken{};
+    std::uint32_t fails = 0;  // so many calls do
+
+    fault call()
+    {
+        called.push_back(now);
+        now = now + a_call;
+        if (called.size() <= fails) return transient("no " + std::to_string(called.size()));
+        return {};
+    }
+    auto clock()
+    {
+        return [this] { return now; };
+    }
+    auto sleep()
+    {
+        return [this](steady_time until) {
+            now = until;
+            woken.push_back(until);
+        };
+    }
+};
+
+TEST_CASE("retry_call: until it works")
+{
+    world w{.fails = 2};
+    const call_report r =
+        retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    CHECK(r.ok());
+    CHECK(r.why == fault{});
+    CHECK(r.tries == 3);
+    CHECK(w.called == std::vector{at(100s), at(101'010ms), at(103'020ms)});
+    CHECK(w.woken == std::vector{at(101'010ms), at(103'020ms)});
+    CHECK(r.elapsed == duration(3'030ms));
+    CHECK_FALSE(r.waiting);
+}
+
+TEST_CASE("retry_call: until it is given up, and says why in the words of the last try")
+{
+    world w{.fails = 99};
+    const call_report r =
+        retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    CHECK_FALSE(r.ok());
+    CHECK(r.why == transient("no 4"));
+    CHECK(r.end == attempts_end::tries);
+    CHECK(r.tries == 4);
+    CHECK(w.called.size() == 4);
+    CHECK(w.woken.size() == 3);
+
+    int calls = 0;
+    const auto parked = retry_call(
+        four,
+        [&] {
+            ++calls;
+            return permanent("bad address");
+        },
+        w.clock(), w.sleep(), half);
+    CHECK(calls == 1);
+    CHECK(parked.why == permanent("bad address"));
+    CHECK(parked.end == attempts_end::not_worth_it);
+}
+
+TEST_CASE("retry_call: within a time limit")
+{
+    world w{.fails = 99};
+    const call_report r = retry_call({.retry = four.retry, .time_limit = 3s},
+                                     [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.tries == 2);  // the third would begin after 3.02 s
+    CHECK(r.elapsed < duration(3s));
+    CHECK(w.woken.size() == 1);
+}
+
+TEST_CASE("retry_call: what a call may answer")
+{
+    world w;
+    std::uint32_t calls = 0;
+    const auto classes = retry_call(
+        four, [&] { return ++calls < 3 ? fault_class::infrastructure : fault_class::none; },
+        w.clock(), w.sleep(), half);
+    CHECK(classes.ok());
+    CHECK(classes.tries == 3);
+
+    calls = 0;
+    const auto results = retry_call(
+        four,
+        [&]() -> result<void> {
+            if (++calls < 2) return unexpected(transient("busy"));
+            return {};
+        },
+        w.clock(), w.sleep(), half);
+    CHECK(results.ok());
+    CHECK(results.tries == 2);
+
+    w.woken.clear();
+    const steady_time before = w.now;
+    calls = 0;
+    const auto hints = retry_call(
+        four,
+        [&]() -> call_answer {
+            if (++calls < 2) return {.why = transient("busy"), .retry_after = 20s};
+            return {};
+        },
+        w.clock(), w.sleep(), half);
+    CHECK(hints.ok());
+    CHECK(w.woken == std::vector{before + duration(20s)});
+    static_assert(!retriable_call<decltype([] { return true; })>);
+    static_assert(!retriable_call<decltype([] { return 1; })>);
+    static_assert(!retriable_call<decltype([] {})>);
+    static_assert(!retriable_call<decltype([] { return result<int>(1); })>);
+    static_assert(!retriable_call<decltype([](int) { return fault{}; })>);
+}
+
+TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on when called again")
+{
+    world w{.fails = 2};
+    attempts tries(four, w.now);
+    const auto call = [&] { return w.call(); };
+    call_report r = retry_call(tries, call, w.clock(), half);
+    CHECK_FALSE(r.ok());
+    CHECK(r.end == attempts_end::open);
+    CHECK(r.why == transient("no 1"));
+    REQUIRE(r.waiting);
+    CHECK(*r.waiting == at(101'010ms));
+    // Too early: nothing is called.
+    r = retry_call(tries, call, w.clock(), half);
+    CHECK(w.called.size() == 1);
+    CHECK(r.waiting == at(101'010ms));
+    w.now = *r.waiting;
+    r = retry_call(tries, call, w.clock(), half);
+    CHECK(w.called.size() == 2);
+    REQUIRE(r.waiting);
+    w.now = *r.waiting;
+    r = retry_call(tries, call, w.clock(), half);
+    CHECK(r.ok());
+    CHECK(r.tries == 3);
+    // And it is over.
+    r = retry_call(tries, call, w.clock(), half);
+    CHECK(r.ok());
+    CHECK(w.called.size() == 3);
+}
+
+TEST_CASE("retry_call: a call that was given up says so again, without its words")
+{
+    world w{.fails = 9};
+    attempts tries({.retry = {.most = 1}}, w.now);
+    const auto call = [&] { return w.call(); };
+    CHECK(retry_call(tries, call, w.clock(), half).why == transient("no 1"));
+    const call_report again = retry_call(tries, call, w.clock(), half);
+    CHECK(again.why == transient(""));
+    CHECK(again.end == attempts_end::tries);
+    CHECK(w.called.size() == 1);
+}
+
+TEST_CASE("retry_call: who is woken to stop, stops")
+{
+    world w{.fails = 99};
+    int sleeps = 0;
+    const call_report r = retry_call(
+        four, [&] { return w.call(); }, w.clock(),
+        [&](steady_time until) {
+            w.now = until;
+            return ++sleeps < 2;
+        },
+        half);
+    CHECK(w.called.size() == 2);
+    CHECK(r.end == attempts_end::open);
+    CHECK(r.waiting.has_value());
+    CHECK(r.why == transient("no 2"));
+}
+
+TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing come to an end")
+{
+    std::uint32_t calls = 0;
+    const auto call = [&] {
+        ++calls;
+        return transient("");
+    };
+    const auto no_sleep = [](steady_time) {};
+    CHECK(retry_call(four, call, at(0s), no_sleep, half).tries == 4);
+    CHECK(calls == 4);
+    // Time that was slept counts, whatever the clock says.
+    const call_report r =
+        retry_call({.retry = {.most = 99, .pauses = four.retry.pauses}, .time_limit = 10s}, call,
+                   at(0s), no_sleep, half);
+    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.tries == 4);
+    CHECK(r.elapsed == duration(7s));
+    // Nor does one that goes back hold it up.
+    std::int64_t t = 1'000;
+    const auto back = [&] { return at(duration::seconds(--t)); };
+    CHECK(retry_call(four, call, back, no_sleep, half).tries == 4);
+}
+
+TEST_CASE("retry_call: draws are asked for once a try")
+{
+    world w{.fails = 3};
+    std::vector<double> drawn;
+    const auto dice = [&] {
+        drawn.push_back(static_cast<double>(drawn.size()) / 10);
+        return drawn.back();
+    };
+    const auto r = retry_call({.retry = {.most = 4, .pauses = {.base = 1s, .cap = 1min}}},
+                              [&] { return w.call(); }, w.clock(), w.sleep(), dice);
+    CHECK(r.ok());
+    CHECK(drawn.size() == 4);
+    CHECK(w.called[1] - w.called[0] == duration(10ms));           // a draw of 0
+    CHECK(w.called[2] - w.called[1] == duration(210ms));          // 0.1 of 2 s
+}
+
+TEST_CASE("retry_call: several take from one budget")
+{
+    retry_tokens tokens{{.tokens = 4, .successes = 1}};
+    world w{.fails = 99};
+    const auto call = [&] { return w.call(); };
+    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).end == attempts_end::tries);
+    CHECK(tokens.left() == 1);
+    const auto second = retry_call(four, call, w.clock(), w.sleep(), half, tokens);
+    CHECK(second.end == attempts_end::budget);
+    CHECK(second.tries == 2);
+    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).tries == 1);
+    w.fails = 0;
+    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).ok());
+    CHECK(tokens.left() == 1);
+}
+
+}  // namespace
+}  // namespace retry_call_test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <stdexcept>
+#include <system_error>
+
+#include <doctest/doctest.h>
+
+#include <waybill/ext/exceptions.hpp>
+#include <waybill/retry/retry_call.hpp>
+
+namespace throwing_call_test {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto half = [] { return 0.5; };
+constexpr auto no_sleep = [](steady_time) {};
+
+TEST_CASE("retry_call: an exception passes through, and that try is not counted")
+{
+    attempts tries({.retry = {.most = 2}}, {});
+    const auto throws = []() -> fault { throw std::runtime_error("no"); };
+    CHECK_THROWS_AS((void)retry_call(tries, throws, steady_time{}, half), std::runtime_error);
+    CHECK(tries == attempts({.retry = {.most = 2}}, {}));
+    CHECK(retry_call(tries, [] { return fault{}; }, steady_time{}, half).tries == 1);
+}
+
+TEST_CASE("retry_call: caught, it is a fault like any other")
+{
+    int calls = 0;
+    const auto down = catching([&] {
+        if (++calls < 3) throw std::system_error(std::make_error_code(std::errc::timed_out));
+    });
+    CHECK(retry_call({}, down, steady_time{}, no_sleep, half).ok());
+    CHECK(calls == 3);
+    const auto bad = catching([] { throw std::runtime_error("bad address"); });
+    const call_report r = retry_call({}, bad, steady_time{}, no_sleep, half);
+    CHECK(r.tries == 1);
+    CHECK(r.why == permanent("bad address"));
+}
+
+}  // namespace
+}  // namespace throwing_call_test

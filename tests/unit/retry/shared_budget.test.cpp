@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include <waybill/retry/shared_budget.hpp>
+
+namespace shared_budget_test {
+
+using namespace waybill;
+
+namespace {
+
+constexpr steady_time at(std::int64_t s)
+{
+    return steady_time::at(duration::seconds(s));
+}
+
+/// As one that takes a lock would be.
+struct guarded {
+    retry_tokens tokens{{.tokens = 2, .successes = 1}};
+    int locked = 0;
+
+    bool spend(steady_time now)
+    {
+        ++locked;
+        return tokens.spend(now);
+    }
+    void succeeded(steady_time now)
+    {
+        ++locked;
+        tokens.succeeded(now);
+    }
+};
+
+static_assert(retry_source<retry_tokens> && retry_source<guarded>);
+static_assert(!retry_source<const retry_tokens> && !retry_source<int>);
+static_assert(!std::is_constructible_v<shared_budget, retry_tokens>);  // it would be gone at once
+static_assert(!std::is_constructible_v<shared_budget, const retry_tokens&>);
+static_assert(std::is_trivially_copyable_v<shared_budget>);
+
+static_assert([] {  // none never runs out
+    const shared_budget none;
+    none.succeeded(at(0));
+    return !none && none.spend(at(0)) && none.spend(at(0)) && none == shared_budget();
+}());
+
+TEST_CASE("shared_budget: all who refer to it take from it, copies too")
+{
+    retry_tokens tokens{{.tokens = 3, .successes = 1}};
+    shared_budget a = tokens;
+    const shared_budget b = tokens;
+    const shared_budget c = a;
+    CHECK(static_cast<bool>(a));
+    CHECK(a.spend(at(0)));
+    CHECK(b.spend(at(0)));
+    CHECK(c.spend(at(0)));
+    CHECK_FALSE(a.spend(at(0)));
+    CHECK(tokens.left() == 0);
+    c.succeeded(at(0));
+    CHECK(tokens.left() == 1);
+    CHECK(b.spend(at(0)));
+    CHECK(a == b);
+    CHECK(a == c);
+    retry_tokens others{{.tokens = 3, .successes = 1}};
+    CHECK_FALSE(a == shared_budget(others));
+    a = others;
+    CHECK(a.spend(at(0)));
+    CHECK(others.left() == 2);
+}
+
+TEST_CASE("shared_budget: or from something of the caller's own")
+{
+    guarded g;
+    const shared_budget a = g;
+    CHECK(a.spend(at(0)));
+    CHECK(a.spend(at(0)));
+    CHECK_FALSE(a.spend(at(0)));
+    a.succeeded(at(0));
+    CHECK(a.spend(at(0)));
+    CHECK(g.locked == 5);
+    CHECK(g.tokens.left() == 0);
+}
+
+TEST_CASE("shared_budget: time passes for all of them")
+{
+    retry_tokens tokens{{.tokens = 1, .successes = 9, .refill = duration::seconds(10)}};
+    const shared_budget a = tokens, b = tokens;
+    CHECK(a.spend(at(0)));
+    CHECK_FALSE(b.spend(at(9)));
+    CHECK(b.spend(at(10)));
+    CHECK_FALSE(a.spend(at(5)));
+}
+
+}  // namespace
+}  // namespace shared_budget_test
