@@ -4,7 +4,8 @@
 //
 // Events of about 100 bytes are taken into effect in SQLite, in batches of 1, 10 and 100: a savepoint
 // around each, one in a hundred fails and becomes a dead letter, and the checkpoint is compared and
-// set in the same transaction. Beside process_batch, over the store that the examples use, stands a
+// set in the same transaction. A row of attempts is written and committed before each batch, and
+// removed with its checkpoint. Beside process_batch, over the store that the examples use, stands a
 // loop on SQLite's C interface as one would write it for just this case: the same statements,
 // prepared once, in the same order, with the same journal and the same syncs. Both are checked to
 // leave the same rows.
@@ -58,6 +59,7 @@ bool fails(const event& e) { return e.sequence % 100 == 50; }
 const waybill::partition_key key{"orders", "billing", "0"};
 constexpr std::string_view reason = "the total is negative";
 const auto noon = waybill::wall_time::at(waybill::duration::seconds(43'200));
+constexpr std::int64_t incarnation = 7;
 const char* const effects_table = "CREATE TABLE effects (id INTEGER PRIMARY KEY, body TEXT NOT NULL)";
 const char* const insert_effect = "INSERT INTO effects VALUES (?, ?)";
 
@@ -86,7 +88,8 @@ std::string rows(sqlite3* db)
     for (const char* sql : {"SELECT count(*), sum(id), sum(length(body)) FROM effects",
                             "SELECT source, grp, part, sequence, place, epoch FROM checkpoints",
                             "SELECT count(*), sum(sequence), sum(length(body)), max(reason), max(class), max(parked), "
-                            "sum(tries), count(occurred) FROM dead_letters"}) {
+                            "sum(tries), count(occurred), sum(size), sum(checksum), max(kept) FROM dead_letters",
+                            "SELECT count(*) FROM attempts"}) {
         sqlite3_exec(
             db, sql,
             [](void* out, int n, char** values, char**) {
@@ -117,6 +120,18 @@ public:
 
     void batch(const event* first, const event* last, std::uint64_t& at, bool& absent)
     {
+        named(attempted_);
+        if (sqlite3_step(attempted_) == SQLITE_ROW) fail(db_);  // nobody has died here
+        sqlite3_reset(attempted_);
+        step(begin_);
+        named(note_);
+        if (absent) sqlite3_bind_null(note_, 4);
+        else sqlite3_bind_int64(note_, 4, static_cast<sqlite3_int64>(at));
+        sqlite3_bind_int64(note_, 5, last - first);
+        sqlite3_bind_int(note_, 6, 0);
+        sqlite3_bind_int64(note_, 7, incarnation);
+        step(note_);
+        step(commit_);
         step(begin_);
         for (const event* e = first; e != last; ++e) {
             step(savepoint_);
@@ -138,6 +153,9 @@ public:
             sqlite3_bind_int(put_, 9, 1);
             sqlite3_bind_null(put_, 10);
             sqlite3_bind_int64(put_, 11, noon.since_epoch().count());
+            sqlite3_bind_int(put_, 12, 0);
+            sqlite3_bind_int64(put_, 13, static_cast<sqlite3_int64>(e->body.size()));
+            sqlite3_bind_int64(put_, 14, waybill::crc32c(e->body));
             step(put_);
         }
         named(get_);
@@ -152,6 +170,8 @@ public:
         text(set_, 5, "");
         sqlite3_bind_int(set_, 6, 1);
         step(set_);
+        named(forget_);
+        step(forget_);
         step(commit_);
         at = (last - 1)->sequence;
         absent = false;
@@ -193,10 +213,11 @@ private:
     sqlite3_stmt* set_ = make("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)"
                               " ON CONFLICT (source, grp, part) DO UPDATE SET sequence = excluded.sequence,"
                               " place = excluded.place, epoch = excluded.epoch");
-    sqlite3_stmt* put_ = make("INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                              " ON CONFLICT (source, grp, part, sequence) DO UPDATE SET place = excluded.place,"
-                              " class = excluded.class, reason = excluded.reason, body = excluded.body,"
-                              " tries = excluded.tries, occurred = excluded.occurred, parked = excluded.parked");
+    sqlite3_stmt* put_ = make("INSERT OR REPLACE INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt* attempted_ =
+        make("SELECT sequence, suspects, deaths, incarnation FROM attempts WHERE source = ? AND grp = ? AND part = ?");
+    sqlite3_stmt* note_ = make("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt* forget_ = make("DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?");
 };
 
 // Each way has a database of its own, and they take turns, batch by batch: what disturbs the machine
@@ -221,7 +242,7 @@ void in_turns(benchmark::State& state, std::uint64_t batch)
         if (fails(e)) return waybill::permanent(std::string(reason));
         return {};
     };
-    waybill::assignment mine{key, {}, 1};
+    waybill::assignment mine{key, {}, 1, incarnation};
 
     const auto by_hand = [&](const event* at) { loop.batch(at, at + batch, reached, absent); };
     const auto by_us = [&](const event* at) {
@@ -271,6 +292,15 @@ struct nowhere {
         return waybill::advance_outcome::applied;
     }
     waybill::result<void> put(transaction&, const waybill::dead_letter&) { return {}; }
+    [[gnu::noinline]] waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key&)
+    {
+        return std::optional<waybill::attempt>();
+    }
+    [[gnu::noinline]] waybill::result<void> note(transaction&, const waybill::partition_key&, const waybill::attempt&)
+    {
+        return {};
+    }
+    [[gnu::noinline]] waybill::result<void> forget(transaction&, const waybill::partition_key&) { return {}; }
     waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t)
     {
         return std::optional<waybill::dead_letter>();
@@ -293,11 +323,11 @@ void handler_alone(benchmark::State& state, std::uint64_t batch)
     }
 }
 
-void machine_alone(benchmark::State& state, std::uint64_t batch)
+void machine_alone(benchmark::State& state, std::uint64_t batch, std::uint64_t counted_by)
 {
     nowhere store;
     const event* const first = events().data();
-    const waybill::assignment mine{key, {}, 1};
+    const waybill::assignment mine{key, {}, 1, counted_by};
     const auto handle = [](auto&, const event& e) { return touch(e); };
     const std::uint64_t before = allocations;
     std::uint64_t rounds = 0;
@@ -308,6 +338,9 @@ void machine_alone(benchmark::State& state, std::uint64_t batch)
     }
     state.counters["allocations"] = static_cast<double>(allocations - before) / static_cast<double>(rounds);
 }
+
+void without_attempts(benchmark::State& state, std::uint64_t batch) { machine_alone(state, batch, 0); }
+void with_attempts(benchmark::State& state, std::uint64_t batch) { machine_alone(state, batch, 7); }
 
 // Prints the medians as usual, and keeps every single run for the tables.
 class tables : public benchmark::ConsoleReporter {
@@ -333,11 +366,13 @@ public:
             std::printf("%-8llu %18.0f %18.0f %8.2f %10.2f - %4.2f\n", static_cast<unsigned long long>(batch),
                         1 / median(runs.hand), 1 / median(runs.ours), median(ratios), *lowest, *highest);
         }
-        std::printf("\n%-8s %18s %18s %18s\n", "batch", "handler ns/event", "with machine", "allocations/batch");
+        std::printf("\n%-8s %18s %18s %18s %18s\n", "batch", "handler ns/event", "with machine", "and attempts",
+                    "allocations/batch");
         for (const auto& [batch, times] : alone_) {
-            if (times.size() != 2) continue;
-            std::printf("%-8llu %18.1f %18.1f %18.1f\n", static_cast<unsigned long long>(batch),
-                        median(times.at("handler")), median(times.at("process_batch")), allocated_.at(batch));
+            if (times.size() != 3) continue;
+            std::printf("%-8llu %18.1f %18.1f %18.1f %18.1f\n", static_cast<unsigned long long>(batch),
+                        median(times.at("handler")), median(times.at("process_batch")),
+                        median(times.at("with_attempts")), allocated_.at(batch));
         }
     }
 
@@ -365,7 +400,7 @@ private:
             return;
         }
         alone_[batch][way].push_back(r.real_accumulated_time * 1e9 / made);
-        if (way == "process_batch") allocated_[batch] = r.counters.at("allocations").value;
+        if (way == "with_attempts") allocated_[batch] = r.counters.at("allocations").value;
     }
 
 
@@ -399,7 +434,8 @@ int main(int argc, char** argv)
         const auto batches = static_cast<benchmark::IterationCount>((batch == 1 ? how_many / 4 : how_many) / batch);
         add("sqlite", batch, "in_turns", in_turns)->Iterations(batches)->Unit(benchmark::kMicrosecond);
         add("alone", batch, "handler", handler_alone);
-        add("alone", batch, "process_batch", machine_alone);
+        add("alone", batch, "process_batch", without_attempts);
+        add("alone", batch, "with_attempts", with_attempts);
     }
     tables out;
     benchmark::RunSpecifiedBenchmarks(&out);

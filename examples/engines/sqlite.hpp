@@ -103,7 +103,7 @@ public:
     {
         query(values...);
         const int code = sqlite3_step(s_);
-        sqlite3_reset(s_);
+        reset();
         if (code != SQLITE_DONE && code != SQLITE_ROW) db_->fail();
     }
 
@@ -111,7 +111,8 @@ public:
     template <class... V>
     void query(const V&... values)
     {
-        sqlite3_reset(s_);
+        if (begun_) reset();
+        begun_ = true;
         int place = 0;
         (bind(++place, values), ...);
     }
@@ -121,7 +122,7 @@ public:
     {
         const int code = sqlite3_step(s_);
         if (code == SQLITE_ROW) return true;
-        sqlite3_reset(s_);
+        reset();
         if (code != SQLITE_DONE) db_->fail();
         return false;
     }
@@ -134,7 +135,7 @@ public:
         std::optional<std::int64_t> n;
         if (step()) {
             if (!null(0)) n = integer(0);
-            sqlite3_reset(s_);
+            reset();
         }
         return n;
     }
@@ -191,8 +192,15 @@ private:
         if (code != SQLITE_OK) db_->fail();
     }
 
+    void reset() noexcept
+    {
+        sqlite3_reset(s_);
+        begun_ = false;
+    }
+
     database* db_;
     sqlite3_stmt* s_ = nullptr;
+    bool begun_ = false;  // and not reset since, which costs a lock
 };
 
 }  // namespace engines

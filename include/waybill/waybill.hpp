@@ -11,12 +11,14 @@
 #include <waybill/batch.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/core/act.hpp>
+#include <waybill/core/base64_text.hpp>
 #include <waybill/core/check.hpp>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/core/sha256.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_source.hpp>

@@ -118,7 +118,7 @@ is read 3
 is dead_lettered 1
 "$mailroom" --db small.db --dump >tables
 grep -q '^applied|1|1|2026-01-01T00:00:00Z|NULL|NULL|30|' tables || fail 'the first event is not as it was'
-grep -q '^dead_letters|.*|line 5, byte 42|.*|installed, but no event has told which version|.*|NULL|NULL$' tables ||
+grep -q '^dead_letters|.*|line 5, byte 42|.*|installed, but no event has told which version|.*|NULL|NULL|0|[0-9]*|[0-9]*$' tables ||
     fail 'the last line, which has no newline, is no dead letter with position and reason'
 printf '{"n":1e999}\n{"event":"installed","package":"a","version":"1"}\n' >overflow
 answers 0 --input overflow --report report.json

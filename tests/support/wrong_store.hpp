@@ -8,6 +8,7 @@
 #ifndef WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
 #define WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -61,6 +62,23 @@ enum class flaw : std::uint8_t {
     commit_after_rollback,
     moved_from_commits,
     begin_fails,
+    note_is_forgotten,
+    note_keeps_the_first,
+    note_at_once,
+    forget_does_nothing,
+    forget_needs_a_row,     // an error where there is none
+    from_absent_is_zero,
+    deaths_of_one_byte,
+    attempts_by_source,     // whatever group and partition
+    remove_does_nothing,
+    remove_always_finds,
+    remove_at_once,
+    remove_checked_once,    // found at remove, and not again at commit
+    list_by_digits,         // 100 before 11
+    list_with_signs,        // 2^63 first
+    list_from_after,        // `after` included
+    list_of_all_keys,
+    list_without_end,       // `most` ignored
     only_one_transaction,   // no flaw: like a database with one writer, the second begin is refused
 };
 
@@ -71,10 +89,16 @@ class wrong_store {
         waybill::position to;
         std::uint64_t epoch;
     };
-    using write = std::variant<std::uint64_t, waybill::dead_letter, advancing>;
+    struct noting {
+        waybill::partition_key key;
+        std::optional<waybill::attempt> row;
+    };
+    using row_key = std::pair<waybill::partition_key, std::uint64_t>;
+    using write = std::variant<std::uint64_t, waybill::dead_letter, advancing, noting, row_key>;
     struct data {
         std::map<waybill::partition_key, waybill::checkpoint> checkpoints;
         std::map<std::pair<waybill::partition_key, std::uint64_t>, waybill::dead_letter> letters;
+        std::map<waybill::partition_key, waybill::attempt> attempts;
         std::vector<std::uint64_t> records;
         int open = 0;
     };
@@ -141,8 +165,14 @@ public:
                     compare(*d, flaw_, *a) != waybill::advance_outcome::applied) {
                     return waybill::commit_outcome::not_applied;
                 }
+                const auto* gone = std::get_if<4>(&w);
+                if (gone && flaw_ != flaw::remove_checked_once && !there(*d, writes_, &w, *gone)) {
+                    return waybill::commit_outcome::not_applied;
+                }
             }
             for (const write& w : writes_) {
+                if (const auto* n = std::get_if<3>(&w)) keep(*d, flaw_, *n);
+                if (const auto* x = std::get_if<4>(&w)) d->letters.erase(*x);
                 if (const auto* r = std::get_if<0>(&w)) d->records.push_back(*r);
                 if (const auto* l = std::get_if<1>(&w)) keep(*d, flaw_, *l);
                 if (const auto* a = std::get_if<2>(&w)) d->checkpoints[a->key] = {a->to, a->epoch};
@@ -206,7 +236,7 @@ public:
         const auto outcome = compare(*data_, flaw_, a);
         if (outcome != waybill::advance_outcome::applied) return outcome;
         if (flaw_ == flaw::advance_at_once) data_->checkpoints[a.key] = {a.to, a.epoch};
-        else tx.writes_.emplace_back(std::move(a));
+        else tx.writes_.emplace_back(std::in_place_index<2>, std::move(a));
         return outcome;
     }
 
@@ -244,11 +274,86 @@ public:
         return std::optional<waybill::dead_letter>(std::move(found));
     }
 
+    waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
+    {
+        const row at = row_of(key, sequence);
+        if (flaw_ == flaw::remove_always_finds) {
+            tx.writes_.emplace_back(std::in_place_index<4>, at);
+            return true;
+        }
+        if (!there(*data_, tx.writes_, nullptr, at)) return false;
+        if (flaw_ == flaw::remove_does_nothing) return true;
+        if (flaw_ == flaw::remove_at_once) data_->letters.erase(at);
+        else tx.writes_.emplace_back(std::in_place_index<4>, at);
+        return true;
+    }
+
+    waybill::result<std::vector<waybill::dead_letter>> list(const waybill::partition_key& key,
+                                                            const std::optional<std::uint64_t>& after,
+                                                            std::uint64_t most)
+    {
+        std::vector<waybill::dead_letter> found;
+        for (const auto& [at, letter] : data_->letters) {
+            const bool other = at.first != known_as(key) && flaw_ != flaw::list_of_all_keys;
+            const bool from_there = flaw_ == flaw::list_from_after;
+            if (other || (after && (from_there ? at.second < *after : at.second <= *after))) continue;
+            found.push_back(letter);
+        }
+        const auto before = [this](const waybill::dead_letter& a, const waybill::dead_letter& b) {
+            const std::uint64_t x = a.at.sequence;
+            const std::uint64_t y = b.at.sequence;
+            if (flaw_ == flaw::list_by_digits) return std::to_string(x) < std::to_string(y);
+            if (flaw_ == flaw::list_with_signs) return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
+            return x < y;
+        };
+        std::stable_sort(found.begin(), found.end(), before);
+        if (flaw_ != flaw::list_without_end && found.size() > most) found.resize(most);
+        return found;
+    }
+
+    waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key& key)
+    {
+        const auto at = data_->attempts.find(attempts_of(key));
+        if (at == data_->attempts.end()) return std::optional<waybill::attempt>();
+        return std::optional<waybill::attempt>(at->second);
+    }
+    waybill::result<void> note(transaction& tx, const waybill::partition_key& key, waybill::attempt a)
+    {
+        if (flaw_ == flaw::note_is_forgotten) return {};
+        if (flaw_ == flaw::from_absent_is_zero && !a.from) a.from = 0;
+        if (flaw_ == flaw::deaths_of_one_byte) a.deaths &= 0xFFU;
+        if (flaw_ == flaw::note_at_once) data_->attempts[attempts_of(key)] = a;
+        else tx.writes_.emplace_back(noting{attempts_of(key), a});
+        return {};
+    }
+    waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
+    {
+        if (flaw_ == flaw::forget_does_nothing) return {};
+        if (flaw_ == flaw::forget_needs_a_row && !data_->attempts.contains(attempts_of(key))) {
+            return waybill::unexpected(waybill::infrastructure("no such row"));
+        }
+        tx.writes_.emplace_back(noting{attempts_of(key), {}});
+        return {};
+    }
+
     const std::vector<std::uint64_t>& records() const { return data_->records; }
     const auto& letters() const { return data_->letters; }
 
 private:
-    using row = std::pair<waybill::partition_key, std::uint64_t>;
+    using row = row_key;
+
+    /// Is the letter there for this transaction, before its write `until`?
+    static bool there(const data& d, const std::vector<write>& writes, const write* until, const row& at)
+    {
+        bool is = d.letters.contains(at);
+        for (const write& w : writes) {
+            if (&w == until) break;
+            const auto* put = std::get_if<1>(&w);
+            if (put && put->key == at.first && put->at.sequence == at.second) is = true;
+            if (const auto* gone = std::get_if<4>(&w); gone && *gone == at) is = false;
+        }
+        return is;
+    }
 
     static waybill::advance_outcome compare(const data& d, flaw f, const advancing& a)
     {
@@ -270,6 +375,19 @@ private:
         const row at = row_under(f, letter.key, letter.at.sequence);
         if (f == flaw::put_keeps_the_first || f == flaw::put_adds_a_row) d.letters.emplace(at, letter);
         else d.letters.insert_or_assign(at, letter);
+    }
+
+    static void keep(data& d, flaw f, const noting& n)
+    {
+        if (!n.row) d.attempts.erase(n.key);
+        else if (f == flaw::note_keeps_the_first) d.attempts.emplace(n.key, *n.row);
+        else d.attempts.insert_or_assign(n.key, *n.row);
+    }
+
+    waybill::partition_key attempts_of(const waybill::partition_key& key) const
+    {
+        if (flaw_ == flaw::attempts_by_source) return {key.source, "", ""};
+        return known_as(key);
     }
 
     static waybill::partition_key key_under(flaw f, waybill::partition_key key)

@@ -6,106 +6,59 @@
 // only, 0 to n-1, so every order of faults can be tried out in a test. `process_batch` drives it over
 // a store; a coroutine or an event loop can do so as well:
 //
-//     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> advance -> commit
+//     recall -> { shorten } -> begin -> note -> commit                     (where deaths are counted)
+//     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> { ask }
+//           -> advance -> forget -> commit -> { read_back }
 //
 // What holds whatever the answers are:
 //   1. effects, dead letters and checkpoint are in one transaction: all of them or none;
 //   2. a fault of the store or its surroundings is never blamed on an event: all is rolled back,
 //      and the whole batch is to be delivered again;
-//   3. an event that fails for good leaves none of its effects, and the batch goes on without it.
-//      Without savepoints the batch starts over and leaves that event out;
+//   3. an event that fails for good, or is skipped, leaves none of its effects, and the batch goes
+//      on without it. Without savepoints the batch starts over and leaves that event out;
 //   4. a commit of which nobody knows is read back: `to` with our epoch is committed, `from` is
 //      not, and anything else is somebody else's;
-//   5. it ends: each step moves on, is counted in the tries of one event, or rolls back.
-
+//   5. nothing is handled before it is noted for good that it will be, and the note goes with the
+//      checkpoint. What was noted and ended without a commit, but in order, is called off;
+//   6. it ends: each step moves on, is counted in the tries of one event, or rolls back.
 #ifndef WAYBILL_CONSUME_BATCH_MACHINE_HPP
 #define WAYBILL_CONSUME_BATCH_MACHINE_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_replay.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
-#include <waybill/core/check.hpp>
 
 namespace waybill::inline v0_1 {
 
-/// What to do with an event that is still transient after its last try.
-enum class when_exhausted : std::uint8_t {
-    redeliver,    ///< Roll back; the whole batch comes again.
-    dead_letter,  ///< Park it and go on.
-};
-
-[[nodiscard]] constexpr std::string_view name(when_exhausted w) noexcept
-{
-    switch (w) {
-        case when_exhausted::redeliver: return "redeliver";
-        case when_exhausted::dead_letter: return "dead_letter";
-    }
-    return "?";
-}
-
-struct batch_policy {
-    std::uint32_t tries = 3;  ///< Of one event within one delivery; 0 reads as 1.
-    when_exhausted on_exhausted = when_exhausted::redeliver;
-    bool savepoints = true;            ///< process_batch sets it to what the store can do.
-    std::size_t reason_bytes = 1'024;  ///< Most bytes of a dead letter's reason.
-
-    friend bool operator==(const batch_policy&, const batch_policy&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> check(const batch_policy& p) noexcept
-{
-    if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
-    return {};
-}
-
-/// How a delivery of a batch ended.
-enum class batch_end : std::uint8_t {
-    committed,  ///< Effects, dead letters and checkpoint are there.
-    redeliver,  ///< None of them is. Deliver the whole batch again, after a pause.
-    /// Somebody else has the partition: stop reading it. None of them is there, unless the answer to
-    /// the commit got lost and somebody went on from it before it was read back.
-    abandoned,
-    cancelled,  ///< None of them is. The caller wanted to stop.
-    unknown,    ///< Nobody can say. Load the checkpoint before anything else.
-    empty,      ///< There was nothing to do.
-    invalid,    ///< The events contradict the contract. Nothing was touched.
-};
-
-[[nodiscard]] constexpr std::string_view name(batch_end e) noexcept
-{
-    switch (e) {
-        case batch_end::committed: return "committed";
-        case batch_end::redeliver: return "redeliver";
-        case batch_end::abandoned: return "abandoned";
-        case batch_end::cancelled: return "cancelled";
-        case batch_end::unknown: return "unknown";
-        case batch_end::empty: return "empty";
-        case batch_end::invalid: return "invalid";
-    }
-    return "?";
-}
-
 class batch_machine {
 public:
-    using action = std::variant<act::begin, act::savepoint, act::handle, act::release, act::undo,
-                                act::dead_letter, act::advance, act::commit, act::rollback,
-                                act::read_back, act::idle>;
+    using action =
+        std::variant<act::recall, act::shorten, act::begin, act::note, act::forget, act::savepoint,
+                     act::handle, act::release, act::undo, act::dead_letter, act::ask, act::advance,
+                     act::commit, act::rollback, act::read_back, act::idle>;
 
-    /// Takes `events` events from `from` to `to`.
+    /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted.
     batch_machine(std::uint64_t events, std::optional<position> from, position to,
-                  std::uint64_t epoch, const batch_policy& p = {})
-        : policy_(p), events_(events), from_(std::move(from)), to_(std::move(to)), epoch_(epoch)
+                  std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0)
+        : policy_(p), events_(events), from_(std::move(from)), to_(std::move(to)), epoch_(epoch),
+          incarnation_(incarnation)
     {
         if (policy_.tries == 0) policy_.tries = 1;
+        if (incarnation_ == 0) policy_.attempts = false;
+        if (policy_.attempts) {
+            stage_ = stage::noting;
+            step_ = step::recall;
+        }
         if (events_ == 0) end(batch_end::empty);
     }
 
@@ -113,13 +66,17 @@ public:
     [[nodiscard]] action next() const
     {
         switch (step_) {
+            case step::recall: return act::recall{};
+            case step::shorten: return act::shorten{plan_.events};
             case step::begin: return act::begin{};
+            case step::note: return row();
             case step::savepoint: return act::savepoint{};
             case step::handle: return act::handle{event_};
             case step::release: return act::release{};
             case step::undo: return act::undo{};
-            case step::dead_letter: return act::dead_letter{event_, how_, tries_};
-            case step::parking: return parked_[parking_];
+            case step::dead_letter: return letter();
+            case step::parking: return replay_.parked()[parking_];
+            case step::ask: return act::ask{dead_lettered_ + dropped_};
             case step::advance: return act::advance{};
             case step::commit: return act::commit{};
             case step::rollback: return act::rollback{};
@@ -130,24 +87,44 @@ public:
     }
     [[nodiscard]] action next(steady_time) const { return next(); }
 
-    /// A step other than those below was done, or failed.
+    /// The row of attempts was loaded, or cannot be.
+    heard on(const recalled& r)
+    {
+        if (step_ != step::recall) return heard::late;
+        if (r.how != fault_class::none) return fail(r.how, false);
+        std::optional<std::uint64_t> at;
+        if (from_) at = from_->sequence;
+        plan_ = plan_attempt(r.found, at, events_, incarnation_, policy_.deaths);
+        return plan_.events < events_ ? go(step::shorten) : to_begin();
+    }
+
+    /// The batch ends earlier now.
+    heard on(const shortened& s)
+    {
+        if (step_ != step::shorten) return heard::late;
+        events_ = plan_.events;
+        to_ = s.to;
+        return to_begin();
+    }
+
+    /// A step other than those above and below was done, or failed.
     heard on(const done& d)
     {
         if (step_ == step::rollback) return after_rollback();
-        const bool one_of_these = step_ == step::begin || step_ == step::savepoint ||
-                                  step_ == step::release || step_ == step::undo ||
-                                  step_ == step::dead_letter || step_ == step::parking;
-        if (!one_of_these) return heard::late;
+        if (!answered_by_done(step_)) return heard::late;
         if (d.how != fault_class::none) return fail(d.how, step_ != step::begin);
         switch (step_) {
-            case step::begin: return to_event(0);
+            case step::begin:
+                if (stage_ != stage::batch) return go(step::note);
+                return plan_.condemned ? condemn() : to_event(0);
+            case step::note: return go(step::commit);
             case step::savepoint: return go(step::handle);
             case step::release: ++handled_; return to_event(event_ + 1);
             case step::undo: return after_failure();
             case step::dead_letter: ++dead_lettered_; return to_event(event_ + 1);
             case step::parking:
                 ++dead_lettered_;
-                return go(++parking_ == parked_.size() ? step::advance : step::parking);
+                return ++parking_ == replay_.parked().size() ? after_all() : heard::taken;
             default: return heard::late;
         }
     }
@@ -160,6 +137,7 @@ public:
         how_ = h.how;
         switch (h.how) {
             case fault_class::none:
+                if (h.skipped) break;
                 if (policy_.savepoints) return go(step::release);
                 ++handled_;
                 return to_event(event_ + 1);
@@ -176,25 +154,39 @@ public:
         return go(policy_.savepoints ? step::undo : step::rollback);
     }
 
+    /// Somebody has said what to make of a batch in which every event failed.
+    heard on(const answered& a)
+    {
+        if (step_ != step::ask) return heard::late;
+        if (a.what == if_all_failed::redeliver) return fail(fault_class::infrastructure, true);
+        return go(step::advance);
+    }
+
     /// The checkpoint was compared and set, or not.
     heard on(const advanced& a)
     {
         if (step_ != step::advance) return heard::late;
         if (a.how != fault_class::none) return fail(a.how, true);
         if (a.outcome != advance_outcome::applied) return fail(fault_class::ownership_lost, true);
-        return go(step::commit);
+        return go(policy_.attempts ? step::note : step::commit);
     }
 
     /// The transaction has ended, or nobody knows.
     heard on(const committed& c)
     {
         if (step_ != step::commit) return heard::late;
-        switch (c.outcome) {
-            case commit_outcome::applied: return end(batch_end::committed);
-            case commit_outcome::not_applied: return fail(fault_class::infrastructure, false);
-            case commit_outcome::unknown: break;
+        if (calling_off()) return end(*end_at_last_);
+        if (stage_ == stage::noting) {
+            noted_ = c.outcome != commit_outcome::not_applied;
+            if (c.outcome != commit_outcome::applied) return fail(fault_class::infrastructure, false);
+            stage_ = stage::batch;
+            return go(step::begin);
         }
-        return go(step::read_back);
+        if (policy_.read_back == when_read_back::always || c.outcome == commit_outcome::unknown) {
+            return go(step::read_back);
+        }
+        if (c.outcome == commit_outcome::applied) return end(batch_end::committed);
+        return fail(fault_class::infrastructure, false);
     }
 
     /// The checkpoint as it is stored now, or why it cannot be read.
@@ -224,9 +216,16 @@ public:
     {
         return end_ == batch_end::committed ? fault_class::none : how_;
     }
-    /// Events that took effect, and that were parked, if it is committed.
+    /// Events that took effect, that were parked, that are gone by policy, and that were none of
+    /// ours, if it is committed.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_lettered_; }
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
+    /// So many events are delivered: all, unless it was shortened.
+    [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+    /// How it ends is settled: only the note is being called off.
+    [[nodiscard]] bool calling_off() const noexcept { return stage_ == stage::calling_off; }
     /// How often the batch was begun anew for want of savepoints.
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
@@ -234,9 +233,16 @@ public:
 
 private:
     enum class step : std::uint8_t {
-        begin, savepoint, handle, release, undo, dead_letter, parking, advance, commit, rollback,
-        read_back, over,
+        recall, shorten, begin, note, savepoint, handle, release, undo, dead_letter, parking, ask,
+        advance, commit, rollback, read_back, over,
     };
+    enum class stage : std::uint8_t { noting, batch, calling_off };
+
+    static bool answered_by_done(step s)
+    {
+        return s == step::begin || s == step::note || s == step::savepoint || s == step::release ||
+               s == step::undo || s == step::dead_letter || s == step::parking;
+    }
 
     heard go(step s)
     {
@@ -253,108 +259,138 @@ private:
     /// Nothing of this delivery is to stay; roll back first where a transaction is open.
     heard fail(fault_class how, bool open)
     {
-        how_ = how;
-        batch_end e = batch_end::redeliver;
-        if (how == fault_class::ownership_lost) e = batch_end::abandoned;
-        if (how == fault_class::cancelled) e = batch_end::cancelled;
-        if (!open) return end(e);
-        end_after_rollback_ = e;
-        return go(step::rollback);
+        if (!calling_off()) {  // what becomes of that changes nothing
+            how_ = how;
+            end_at_last_ = batch_end::redeliver;
+            if (how == fault_class::ownership_lost) end_at_last_ = batch_end::abandoned;
+            if (how == fault_class::cancelled) end_at_last_ = batch_end::cancelled;
+        }
+        return open ? go(step::rollback) : wind_up();
     }
 
-    /// On to event `n`, past those that are known to fail, or to what follows the last.
+    /// Nothing is open any more. What was noted is called off, unless the row is somebody else's now.
+    heard wind_up()
+    {
+        const batch_end e = *end_at_last_;
+        if (!noted_ || e == batch_end::abandoned || calling_off()) return end(e);
+        stage_ = stage::calling_off;
+        return go(step::begin);
+    }
+
+    /// Notes first, unless there is nothing that would be handled.
+    heard to_begin()
+    {
+        if (plan_.condemned) stage_ = stage::batch;
+        return go(step::begin);
+    }
+
+    /// On to event `n`, past those that are left out, or to what follows the last.
     heard to_event(std::uint64_t n)
     {
-        while (n < events_ && known_to_fail(n)) ++n;
-        event_ = n;
-        if (!policy_.savepoints) {
-            tries_ = tries_of(n);
-            if (n < events_) return go(step::handle);
-            parking_ = 0;
-            return go(parked_.empty() ? step::advance : step::parking);
-        }
         tries_ = 0;
-        return go(n < events_ ? step::savepoint : step::advance);
+        if (policy_.savepoints) {
+            event_ = n;
+            return n < events_ ? go(step::savepoint) : after_all();
+        }
+        while (n < events_ && replay_.leaves_out(n)) ++n;
+        event_ = n;
+        if (n < events_) {
+            tries_ = replay_.tries_of(n);
+            return go(step::handle);
+        }
+        parking_ = 0;
+        if (replay_.parked().empty()) return after_all();
+        if (policy_.keeps != letter_keeps::nothing) return go(step::parking);
+        dropped_ = replay_.parked().size();
+        return after_all();
     }
 
     /// The event is undone: once more, or for good.
     heard after_failure()
     {
-        const bool again = how_ == fault_class::transient && tries_ < policy_.tries;
-        return go(again ? step::savepoint : step::dead_letter);
+        if (how_ == fault_class::none) {
+            ++skipped_;
+            return to_event(event_ + 1);
+        }
+        if (how_ == fault_class::transient && tries_ < policy_.tries) return go(step::savepoint);
+        return to_letter();
+    }
+
+    heard to_letter()
+    {
+        if (policy_.keeps != letter_keeps::nothing) return go(step::dead_letter);
+        ++dropped_;
+        return to_event(event_ + 1);
+    }
+
+    /// The one event that is left has ended its process too often.
+    heard condemn()
+    {
+        event_ = 0;
+        how_ = fault_class::permanent;
+        tries_ = plan_.called_off->deaths;
+        return to_letter();
+    }
+
+    heard after_all()
+    {
+        const std::uint64_t failed = dead_lettered_ + dropped_;
+        const bool all = failed != 0 && handled_ == 0 && !plan_.condemned;
+        const bool asks = policy_.ask_from != highest_size && failed >= policy_.ask_from;
+        return go(all && asks ? step::ask : step::advance);
     }
 
     heard after_rollback()
     {
-        if (end_after_rollback_) return end(*end_after_rollback_);
+        if (end_at_last_) return wind_up();
         // Without savepoints: begin anew, now knowing of this event.
         ++replays_;
         handled_ = 0;
-        const bool again = how_ == fault_class::transient && tries_ < policy_.tries;
-        if (again) count();
-        else park();
+        if (how_ == fault_class::transient && tries_ < policy_.tries) {
+            replay_.count(event_, tries_);
+        } else if (how_ != fault_class::none) {
+            replay_.park(letter());
+        } else {
+            replay_.skip(event_);
+            ++skipped_;
+        }
         return go(step::begin);
     }
 
-    void park()
-    {
-        auto at = parked_.begin();
-        while (at != parked_.end() && at->event < event_) ++at;
-        parked_.insert(at, act::dead_letter{event_, how_, tries_});
-    }
+    act::dead_letter letter() const { return {event_, how_, tries_, plan_.condemned}; }
 
-    [[nodiscard]] bool known_to_fail(std::uint64_t n) const
+    /// What becomes of the row of attempts in this transaction.
+    action row() const
     {
-        for (const act::dead_letter& d : parked_) {
-            if (d.event == n) return true;
-        }
-        return false;
+        if (stage_ == stage::noting) return act::note{plan_.noted};
+        const auto kept =
+            stage_ == stage::batch ? attempt_after(plan_, to_.sequence) : plan_.called_off;
+        if (kept) return act::note{*kept};
+        return act::forget{};
     }
-
-    /// Notes the tries of this event. All that failed are remembered, not only the last one: two
-    /// events that fail in turns would otherwise take each other's count away for ever.
-    void count()
-    {
-        for (retry& r : retried_) {
-            if (r.event == event_) {
-                r.tries = tries_;
-                return;
-            }
-        }
-        retried_.push_back({event_, tries_});
-    }
-
-    [[nodiscard]] std::uint32_t tries_of(std::uint64_t n) const
-    {
-        for (const retry& r : retried_) {
-            if (r.event == n) return r.tries;
-        }
-        return 0;
-    }
-
-    struct retry {
-        std::uint64_t event = 0;
-        std::uint32_t tries = 0;
-        friend bool operator==(const retry&, const retry&) = default;
-    };
 
     batch_policy policy_;
     std::uint64_t events_;
     std::optional<position> from_;
     position to_;
     std::uint64_t epoch_;
+    std::uint64_t incarnation_;
 
+    stage stage_ = stage::batch;  // what the transaction is for
     step step_ = step::begin;
     std::uint64_t event_ = 0;
-    std::uint32_t tries_ = 0;                     // of event_, in this delivery
-    fault_class how_ = fault_class::none;         // the last failure
-    std::vector<act::dead_letter> parked_;        // without savepoints: known to fail, in order
+    std::uint32_t tries_ = 0;              // of event_, in this delivery
+    fault_class how_ = fault_class::none;  // the last failure
+    attempt_plan plan_;
+    bool noted_ = false;           // the row may say that we are at it
+    detail::batch_replay replay_;  // without savepoints
     std::size_t parking_ = 0;
-    std::vector<retry> retried_;                  // without savepoints: failed before this replay
-    std::optional<batch_end> end_after_rollback_;
+    std::optional<batch_end> end_at_last_;  // once nothing is open and all is called off
     std::optional<batch_end> end_;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;
+    std::uint64_t dropped_ = 0;
+    std::uint64_t skipped_ = 0;
     std::uint64_t replays_ = 0;
 };
 

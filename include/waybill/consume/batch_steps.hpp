@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>
@@ -16,9 +18,31 @@ namespace waybill::inline v0_1 {
 
 namespace act {
 
+/// Load the row of attempts, outside of a transaction. Answered by `recalled`.
+struct recall {
+    friend bool operator==(const recall&, const recall&) = default;
+};
+
+/// Leave all events but the first `events` for later. Answered by `shortened`.
+struct shorten {
+    std::uint64_t events = 0;
+    friend bool operator==(const shorten&, const shorten&) = default;
+};
+
 /// Open a transaction. Answered by `done`, as are all that do not say otherwise.
 struct begin {
     friend bool operator==(const begin&, const begin&) = default;
+};
+
+/// Write the row of attempts, within the transaction.
+struct note {
+    attempt row{};
+    friend bool operator==(const note&, const note&) = default;
+};
+
+/// Remove the row of attempts, within the transaction.
+struct forget {
+    friend bool operator==(const forget&, const forget&) = default;
 };
 
 /// Mark the place that `undo` goes back to.
@@ -47,7 +71,14 @@ struct dead_letter {
     std::uint64_t event = 0;
     fault_class how = fault_class::permanent;
     std::uint32_t tries = 0;
+    bool condemned = false;  ///< No handler has failed: each of its `tries` ended its process.
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
+};
+
+/// Every event failed, so many of them: is it the events, or what they need? Answered by `answered`.
+struct ask {
+    std::uint64_t failed = 0;
+    friend bool operator==(const ask&, const ask&) = default;
 };
 
 /// Compare and set the checkpoint, within the transaction. Answered by `advanced`.
@@ -72,6 +103,21 @@ struct read_back {
 
 }  // namespace act
 
+/// The row of attempts is this; `how` says why it could not be read.
+struct recalled {
+    std::optional<attempt> found{};
+    fault_class how = fault_class::none;
+
+    friend bool operator==(const recalled&, const recalled&) = default;
+};
+
+/// The last event that is left stands here.
+struct shortened {
+    position to{};
+
+    friend bool operator==(const shortened&, const shortened&) = default;
+};
+
 /// The step was done, or failed in this way.
 struct done {
     fault_class how = fault_class::none;
@@ -82,8 +128,16 @@ struct done {
 /// The handler has answered.
 struct handled {
     fault_class how = fault_class::none;
+    bool skipped = false;  ///< The event is none of ours. Counts where there is no fault.
 
     friend bool operator==(const handled&, const handled&) = default;
+};
+
+/// What becomes of a batch in which every event failed.
+struct answered {
+    if_all_failed what = if_all_failed::go_on;
+
+    friend bool operator==(const answered&, const answered&) = default;
 };
 
 /// The checkpoint was set or was not; `how` says why no answer could be had.

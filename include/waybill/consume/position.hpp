@@ -48,6 +48,9 @@ struct assignment {
     partition_key key{};
     std::optional<position> from{};  ///< The last event done as loaded; empty where there is none.
     std::uint64_t epoch = 0;
+    /// Of this process, another one after each start: a random number will do. With one, a store that
+    /// keeps attempts finds the event that ends its process again and again; 0 is none.
+    std::uint64_t incarnation = 0;
 
     friend bool operator==(const assignment&, const assignment&) = default;
 };

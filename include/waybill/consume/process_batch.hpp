@@ -4,7 +4,7 @@
 //
 //     auto loaded = store.load(key);                       // absent, a value, or an error
 //     if (!loaded) return pause_and_come_back(loaded.error());
-//     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
+//     waybill::assignment mine{key, waybill::position_of(*loaded), epoch, incarnation};
 //     auto r = waybill::process_batch(store, mine, events, handle, now);   // handle(tx&, event) -> fault
 //     switch (r.end) {
 //         case committed: mine.from = r.reached; break;
@@ -14,7 +14,18 @@
 //
 // The handler writes through the transaction that it is given. Effects, dead letters and checkpoint
 // are committed together or not at all; what the handler does elsewhere is repeated when the batch
-// is. Who calls decides how large a batch is: it is as long as `events`.
+// is. Who calls decides how large a batch is: it is as long as `events`, or shorter where an event
+// has ended its process again and again (attempt.hpp); so go on behind `reached`.
+//
+// Where every event of a batch failed, the events may be bad, or what they need is down. Whoever can
+// tell hands in `ask`, as the last argument, and is asked before they become dead letters:
+//
+//     [&](std::uint64_t failed) {
+//         return valve_is_flowing() ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver;
+//     }
+//
+// Without it they do become dead letters, so that a batch of bad events does not come for ever. A
+// handler that answers `infrastructure` where it can never needs it.
 
 #ifndef WAYBILL_CONSUME_PROCESS_BATCH_HPP
 #define WAYBILL_CONSUME_PROCESS_BATCH_HPP
@@ -28,97 +39,88 @@
 #include <utility>
 
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/letter.hpp>
 #include <waybill/core/match.hpp>
-#include <waybill/core/saturating.hpp>
-#include <waybill/core/text.hpp>
 
 namespace waybill::inline v0_1 {
 
-/// Has a sequence number. May have an `offset`, a `body` for its dead letter, and a `time`.
-template <class E>
-concept sequenced = requires(const E& e) {
-    { e.sequence } -> std::convertible_to<std::uint64_t>;
-};
+/// Nobody is asked about a batch in which every event failed.
+struct nobody_to_ask {};
 
-/// Where an event stands in its partition.
-template <sequenced E>
-[[nodiscard]] position position_of(const E& e)
-{
-    position p{static_cast<std::uint64_t>(e.sequence), {}};
-    if constexpr (requires { std::string(e.offset); }) {
-        p.offset = std::string(e.offset);
-    } else if constexpr (requires { e.offset; }) {
-        static_assert(std::integral<std::remove_cvref_t<decltype(e.offset)>>,
-                      "an event's `offset` is a text or an integer");
-        p.offset = std::to_string(e.offset);
-    }
-    return p;
-}
-
-/// Where to go on after what a store has loaded.
-[[nodiscard]] inline std::optional<position> position_of(const std::optional<checkpoint>& stored)
-{
-    if (!stored) return {};
-    return stored->at;
-}
-
-/// Takes an event into effect through a transaction.
-template <class H, class Tx, class E>
-concept event_handler = requires(H& handle, Tx& tx, const E& e) {
-    { handle(tx, e) } -> std::convertible_to<fault>;
-};
-
-/// What one delivery of a batch came to.
-struct [[nodiscard]] batch_report {
-    batch_end end = batch_end::empty;
-    std::optional<position> reached{};  ///< Where the checkpoint stands, if it is `committed`.
-    std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed, as are these:
-    std::uint64_t dead_lettered = 0;
-    std::uint64_t skipped = 0;  ///< Events up to `from`, which took effect earlier.
-    fault why{};                ///< What kept it from being committed.
-
-    friend bool operator==(const batch_report&, const batch_report&) = default;
+/// Says what a batch is to become in which so many events failed and none took effect.
+template <class A>
+concept asked_if_all_failed = std::same_as<A, nobody_to_ask> || requires(A& ask, std::uint64_t n) {
+    { ask(n) } -> std::convertible_to<if_all_failed>;
 };
 
 namespace detail {
 
-template <class Store, class I, class Handler>
+template <class Store, class I, class Handler, class Ask>
 class batch_run {
     using transaction = typename Store::transaction;
 
 public:
     batch_run(Store& store, const assignment& mine, I first, std::uint64_t events, position to,
-              Handler& handler, wall_time now, const batch_policy& p)
-        : store_(store), mine_(mine), first_(first), at_(first), to_(std::move(to)), handler_(handler),
-          now_(now), policy_(with_savepoints(p)), machine_(events, mine.from, to_, mine.epoch, policy_)
+              Handler& handler, wall_time now, const batch_policy& p, Ask& ask)
+        : store_(store), mine_(mine), first_(first), at_(first), events_(events), to_(std::move(to)),
+          handler_(handler), ask_(ask), now_(now), policy_(as_can_be(p)),
+          machine_(events, mine.from, to_, mine.epoch, policy_, mine.incarnation)
     {
     }
 
     batch_report run()
     {
         while (!machine_.ended()) {
-            match(machine_.next(),
+            const batch_machine::action next = machine_.next();
+            // What comes for each event comes without the table that visits so many kinds of steps.
+            if (std::holds_alternative<act::savepoint>(next)) {
+                mark();
+                continue;
+            }
+            if (const auto* h = std::get_if<act::handle>(&next)) {
+                handle(h->event);
+                continue;
+            }
+            if (std::holds_alternative<act::release>(next)) {
+                release();
+                continue;
+            }
+            match(next,
+                  [&](act::recall) {
+                      if constexpr (attempt_store<Store>) {
+                          auto r = store_.attempted(mine_.key);
+                          const fault_class how = seen(r);
+                          machine_.on(recalled{how == fault_class::none ? *r : std::nullopt, how});
+                      }
+                  },
+                  [&](act::shorten a) {
+                      to_ = waybill::position_of(*at(a.events - 1));
+                      machine_.on(shortened{to_});
+                  },
                   [&](act::begin) {
                       auto begun = store_.begin();
                       if (begun) tx_.emplace(*std::move(begun));
                       machine_.on(done{seen(begun)});
                   },
-                  [&](act::savepoint) {
-                      if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->savepoint())});
+                  [&](const act::note& a) {
+                      if constexpr (attempt_store<Store>) {
+                          machine_.on(done{seen(store_.note(*tx_, mine_.key, a.row))});
+                      }
                   },
-                  [&](act::handle a) {
-                      const fault f = handler_(*tx_, *at(a.event));
-                      const fault_class how = f.how;
-                      if (how != fault_class::none) remember(a.event, f);
-                      machine_.on(handled{how});
+                  [&](act::forget) {
+                      if constexpr (attempt_store<Store>) {
+                          machine_.on(done{seen(store_.forget(*tx_, mine_.key))});
+                      }
                   },
-                  [&](act::release) {
-                      if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->release())});
-                  },
+                  [&](act::savepoint) { mark(); }, [&](act::handle h) { handle(h.event); },
+                  [&](act::release) { release(); },
                   [&](act::undo) {
                       if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->undo())});
                   },
                   [&](act::dead_letter a) { machine_.on(done{seen(store_.put(*tx_, letter(a)))}); },
+                  [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
                   [&](act::advance) {
                       const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
                       if (r && *r != advance_outcome::applied) {
@@ -128,7 +130,8 @@ public:
                   },
                   [&](act::commit) {
                       const auto r = tx_->commit();
-                      if (!r || *r != commit_outcome::applied) why_ = infrastructure("commit not confirmed");
+                      confirmed_ = r && *r == commit_outcome::applied;
+                      if (!confirmed_) because("commit not confirmed");
                       seen(r);
                       tx_.reset();
                       machine_.on(committed{r ? *r : commit_outcome::unknown});
@@ -141,6 +144,7 @@ public:
                   [&](act::read_back) {
                       auto r = store_.load(mine_.key);
                       const fault_class how = seen(r);
+                      if (r && confirmed_) because("what was confirmed as committed is not there");
                       machine_.on(loaded{how == fault_class::none ? *r : std::nullopt, how});
                   },
                   [](act::idle) {});
@@ -149,10 +153,33 @@ public:
     }
 
 private:
-    static batch_policy with_savepoints(batch_policy p)
+    static batch_policy as_can_be(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
+        p.attempts = p.attempts && attempt_store<Store>;
+        if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
         return p;
+    }
+
+    void mark()
+    {
+        if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->savepoint())});
+    }
+
+    void release()
+    {
+        if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->release())});
+    }
+
+    void handle(std::uint64_t event)
+    {
+        const auto said = handler_(*tx_, *at(event));
+        if constexpr (std::is_same_v<decltype(said), const fault>) {
+            hear(event, said, false);
+        } else {
+            const event_outcome o = said;
+            hear(event, o.why, o.skipped);
+        }
     }
 
     /// Notes why a call failed, and answers the class of it. An error that claims to be none is one.
@@ -160,17 +187,25 @@ private:
     fault_class seen(const result<T>& r)
     {
         if (r) return fault_class::none;
-        why_ = r.error();
-        if (why_.how == fault_class::none) why_.how = fault_class::infrastructure;
-        return why_.how;
+        const bool says_none = r.error().how == fault_class::none;
+        const fault_class how = says_none ? fault_class::infrastructure : r.error().how;
+        if (!machine_.calling_off()) why_ = {how, bounded_reason(r.error().text, policy_)};
+        return how;
     }
 
-    /// Why an event failed last: for its dead letter, which may be written only after a replay.
-    void remember(std::uint64_t event, const fault& f)
+    void because(std::string text)
     {
-        // A copy, since a text that is cut where it stands would keep all of its megabytes.
-        why_ = {f.how, std::string(utf8_prefix(f.text, policy_.reason_bytes))};
-        reasons_.insert_or_assign(event, why_.text);
+        if (!machine_.calling_off()) why_ = infrastructure(std::move(text));
+    }
+
+    /// Notes why an event failed last: for its dead letter, which may be written only after a replay.
+    void hear(std::uint64_t event, const fault& f, bool skipped)
+    {
+        if (f.how != fault_class::none) {
+            why_ = {f.how, bounded_reason(f.text, policy_)};
+            reasons_.insert_or_assign(event, why_.text);
+        }
+        machine_.on(handled{f.how, skipped});
     }
 
     I at(std::uint64_t event)
@@ -185,31 +220,37 @@ private:
 
     dead_letter letter(const act::dead_letter& a)
     {
-        const auto& e = *at(a.event);
-        dead_letter d{mine_.key, waybill::position_of(e), a.how, {}, {}, a.tries, {}, now_};
-        if (const auto why = reasons_.find(a.event); why != reasons_.end()) d.reason = why->second;
-        if constexpr (requires { std::string_view(e.body); }) {
-            d.body = std::string_view(e.body);
-        } else if constexpr (requires { e.body; }) {
-            static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
-                          "an event's `body` is a text or a contiguous range of bytes");
-            for (const auto byte : e.body) d.body += static_cast<char>(byte);
+        fault why{a.how, {}};
+        if (const auto known = reasons_.find(a.event); known != reasons_.end()) why.text = known->second;
+        if (a.condemned) {
+            why.text = "its handler ended the process " + std::to_string(a.tries) + " times";
         }
-        if constexpr (requires { e.time; }) {
-            static_assert(std::convertible_to<decltype(e.time), wall_time>,
-                          "an event's `time` is a wall_time or a std::chrono::system_clock point");
-            d.occurred = wall_time(e.time);
+        return make_letter(mine_.key, *at(a.event), why, a.tries, now_, policy_);
+    }
+
+    if_all_failed asked(std::uint64_t failed)
+    {
+        if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
+            (void)failed;
+            return if_all_failed::go_on;
+        } else {
+            const if_all_failed said = ask_(failed);
+            if (said != if_all_failed::go_on) {
+                because("each of " + std::to_string(failed) + " events failed, the last: " + why_.text);
+            }
+            return said;
         }
-        return d;
     }
 
     batch_report report()
     {
-        batch_report r{.end = *machine_.ended()};
+        batch_report r{.end = *machine_.ended(), .left = events_ - machine_.events()};
         if (r.end == batch_end::committed) {
             r.reached = to_;
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
+            r.dropped = machine_.dropped();
+            r.skipped = machine_.skipped_events();
         } else {
             r.why = std::move(why_);
             r.why.how = machine_.why();
@@ -222,12 +263,15 @@ private:
     I first_;
     I at_;  // event number number_
     std::uint64_t number_ = 0;
+    std::uint64_t events_;
     position to_;
     Handler& handler_;
+    Ask& ask_;
     wall_time now_;
     batch_policy policy_;
     batch_machine machine_;
     std::optional<transaction> tx_;
+    bool confirmed_ = false;  // says the last commit
     fault why_;
     std::map<std::uint64_t, std::string> reasons_;
 };
@@ -235,44 +279,49 @@ private:
 }  // namespace detail
 
 /// Takes `events` into effect, in order, and moves the checkpoint of `mine` to the last of them.
-/// Events up to `mine.from` took effect earlier and are skipped. Sequence numbers must ascend;
+/// Events up to `mine.from` took effect earlier and are left out. Sequence numbers must ascend;
 /// otherwise the answer is `invalid`, and nothing is touched. `now` stands in dead letters.
 /// Calls the handler once an event, and once more for each try after a transient failure; without
 /// savepoints again from the first event after each failure. Reads the range that often, too.
-template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler>
+template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
+          class Ask = nobody_to_ask>
     requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
-             event_handler<Handler, typename Store::transaction, std::iter_value_t<I>>
+             event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
+             asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
-                                         Handler&& handler, wall_time now, const batch_policy& p = {})
+                                         Handler&& handler, wall_time now, const batch_policy& p = {},
+                                         Ask&& ask = {})
 {
-    std::uint64_t skipped = 0;
+    std::uint64_t repeated = 0;
     const auto number = [](const I& at) { return static_cast<std::uint64_t>((*at).sequence); };
-    for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++skipped;
-    if (first == last) return {.end = batch_end::empty, .reached = mine.from, .skipped = skipped};
+    for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++repeated;
+    if (first == last) return {.end = batch_end::empty, .reached = mine.from, .repeated = repeated};
 
     std::uint64_t events = 1;
     I final = first;
     for (I at = std::next(first); at != last; final = at, ++at, ++events) {
         if (number(at) > number(final)) continue;
         return {.end = batch_end::invalid,
-                .why = permanent("event " + std::to_string(skipped + events) + " has sequence " +
+                .why = permanent("event " + std::to_string(repeated + events) + " has sequence " +
                                  std::to_string(number(at)) + ", which must be greater than " +
                                  std::to_string(number(final)) + " before it")};
     }
-    detail::batch_run<Store, I, std::remove_reference_t<Handler>> delivery(
-        store, mine, first, events, waybill::position_of(*final), handler, now, p);
+    detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
+        delivery(store, mine, first, events, waybill::position_of(*final), handler, now, p, ask);
     batch_report r = delivery.run();
-    r.skipped = skipped;
+    r.repeated = repeated;
     return r;
 }
 
 /// The same for a container.
-template <class Store, class Events, class Handler>
+template <class Store, class Events, class Handler, class Ask = nobody_to_ask>
+    requires requires(const Events& e) { std::begin(e); } && asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
-                                         Handler&& handler, wall_time now, const batch_policy& p = {})
+                                         Handler&& handler, wall_time now, const batch_policy& p = {},
+                                         Ask&& ask = {})
 {
     return process_batch(store, mine, std::begin(events), std::end(events),
-                         std::forward<Handler>(handler), now, p);
+                         std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
 }
 
 }  // namespace waybill::inline v0_1

@@ -12,6 +12,18 @@
 //   put(tx, letter)                      inserts a dead letter, or replaces that of the same event
 //   find(key, sequence)                  a committed dead letter
 //
+// Two more things that a store may have:
+//
+//   attempted(key)                       the committed row of attempts, absent, or an error
+//   note(tx, key, row)                   inserts the row of attempts, or replaces it
+//   forget(tx, key)                      removes it; where there is none that is no error
+//
+//   remove(tx, key, sequence)            removes a dead letter; whether there was one to remove
+//   list(key, after, most)               dead letters behind `after`, by their sequence
+//
+// Of two transactions that remove the same dead letter at most one may find it there and commit:
+// whoever removes it takes its event into effect in the same transaction.
+//
 // "Only forward" is not enough for a checkpoint: with two owners whose batches differ in size, a
 // guard of `to > stored` lets an event take effect twice. Compare-and-set on `from` does not.
 
@@ -23,7 +35,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
@@ -70,10 +85,13 @@ struct dead_letter {
     position at{};
     fault_class how = fault_class::permanent;
     std::string reason{};   ///< Bounded, cut between characters.
-    std::string body{};     ///< The event's own bytes, where it has any.
-    std::uint32_t tries = 0;  ///< How often it was handled in this delivery.
+    std::string body{};     ///< The event's own bytes, where it has any; see `kept`.
+    std::uint32_t tries = 0;  ///< How often it was handled in the delivery that parked it, and later.
     wall_time occurred{};   ///< The event's own time, where it has one.
-    wall_time parked{};     ///< When it became a dead letter.
+    wall_time parked{};     ///< When it became a dead letter, or failed again.
+    letter_keeps kept = letter_keeps::body;  ///< How much of the event's bytes `body` is.
+    std::uint64_t size = 0;                  ///< Of all of the event's bytes.
+    std::uint32_t checksum = 0;              ///< CRC-32C of all of them.
 
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };
@@ -115,6 +133,24 @@ concept dead_letter_store =
                                  const partition_key& key, std::uint64_t sequence) {
         { s.put(tx, letter) } -> std::same_as<result<void>>;
         { s.find(key, sequence) } -> std::same_as<result<std::optional<dead_letter>>>;
+    };
+
+template <class S>
+concept attempt_store =
+    transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
+                                 const attempt& row) {
+        { s.attempted(key) } -> std::same_as<result<std::optional<attempt>>>;
+        { s.note(tx, key, row) } -> std::same_as<result<void>>;
+        { s.forget(tx, key) } -> std::same_as<result<void>>;
+    };
+
+template <class S>
+concept dead_letter_queue =
+    dead_letter_store<S> &&
+    requires(S& s, typename S::transaction& tx, const partition_key& key, std::uint64_t sequence,
+             const std::optional<std::uint64_t>& after, std::uint64_t most) {
+        { s.remove(tx, key, sequence) } -> std::same_as<result<bool>>;
+        { s.list(key, after, most) } -> std::same_as<result<std::vector<dead_letter>>>;
     };
 
 }  // namespace waybill::inline v0_1

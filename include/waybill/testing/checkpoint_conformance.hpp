@@ -51,6 +51,12 @@ template <class Make, class Again = no_second>
     }
     {
         auto s = make();
+        (void)t.set(s, key, none, nine, 1);
+        t.holds(t.set(s, key, nine, five, 1) && t.stands(s, key, checkpoint{five, 1}),
+                "advance: leads back as well, if `from` is what is stored");
+    }
+    {
+        auto s = make();
         (void)t.set(s, key, none, five, 7);
         t.holds(!t.set(s, key, five, nine, 6), "advance: a lower epoch than the stored one is refused");
         t.holds(t.stands(s, key, checkpoint{five, 7}), "advance: a lower epoch changes nothing");

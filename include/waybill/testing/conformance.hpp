@@ -23,8 +23,10 @@
 #include <vector>
 
 #include <waybill/consume/stores.hpp>
+#include <waybill/testing/attempt_conformance.hpp>
 #include <waybill/testing/checkpoint_conformance.hpp>
 #include <waybill/testing/dead_letter_conformance.hpp>
+#include <waybill/testing/letter_queue_conformance.hpp>
 #include <waybill/testing/trial.hpp>
 
 namespace waybill::inline v0_1::testing {
@@ -35,13 +37,17 @@ template <class Make, class Again = no_second>
 [[nodiscard]] std::vector<std::string> conformance(Make make, Again again = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    static_assert(checkpoint_store<store> || dead_letter_store<store>,
-                  "conformance: the store has neither checkpoints nor dead letters, see consume/stores.hpp");
+    static_assert(checkpoint_store<store> || dead_letter_store<store> || attempt_store<store>,
+                  "conformance: the store has neither checkpoints, attempts nor dead letters, see "
+                  "consume/stores.hpp");
     std::vector<std::string> broken;
-    if constexpr (checkpoint_store<store>) broken = checkpoint_conformance(make, again);
-    if constexpr (dead_letter_store<store>) {
-        for (std::string& rule : dead_letter_conformance(make, again)) broken.push_back(std::move(rule));
-    }
+    const auto add = [&](std::vector<std::string> rules) {
+        for (std::string& rule : rules) broken.push_back(std::move(rule));
+    };
+    if constexpr (checkpoint_store<store>) add(checkpoint_conformance(make, again));
+    if constexpr (dead_letter_store<store>) add(dead_letter_conformance(make, again));
+    if constexpr (dead_letter_queue<store>) add(letter_queue_conformance(make, again));
+    if constexpr (attempt_store<store>) add(attempt_conformance(make, again));
     return broken;
 }
 

@@ -37,7 +37,10 @@
 namespace waybill::inline v0_1::testing {
 
 /// The calls at which something can go wrong. A rollback cannot: what is not committed is not there.
-enum class store_call : std::uint8_t { begin, load, find, savepoint, release, undo, put, advance, commit };
+enum class store_call : std::uint8_t {
+    begin, load, find, savepoint, release, undo, put, advance, commit,
+    attempted, note, forget, remove, list,
+};
 
 /// What goes wrong.
 enum class mishap : std::uint8_t {
@@ -49,12 +52,15 @@ enum class mishap : std::uint8_t {
     not_applied,          ///< commit: it has not happened, and the answer says so.
     unknown_not_applied,  ///< commit: it has not happened; the answer is `unknown`.
     unknown_applied,      ///< commit: it has happened; the answer is `unknown`.
+    says_applied,         ///< commit: it has not happened, and the answer says it has. A lie.
+    says_not_applied,     ///< commit: it has happened, and the answer says it has not. A lie.
 };
 
 [[nodiscard]] constexpr std::string_view name(store_call c) noexcept
 {
-    constexpr std::string_view names[] = {"begin", "load", "find",    "savepoint", "release",
-                                          "undo",  "put",  "advance", "commit"};
+    constexpr std::string_view names[] = {"begin", "load",    "find",   "savepoint", "release",
+                                          "undo",  "put",     "advance", "commit",   "attempted",
+                                          "note",  "forget",  "remove",  "list"};
     return names[static_cast<std::size_t>(c)];
 }
 
@@ -62,7 +68,8 @@ enum class mishap : std::uint8_t {
 {
     constexpr std::string_view names[] = {
         "none",        "fails",       "fails_though_done",   "dies_before",
-        "dies_after",  "not_applied", "unknown_not_applied", "unknown_applied"};
+        "dies_after",  "not_applied", "unknown_not_applied", "unknown_applied",
+        "says_applied", "says_not_applied"};
     return names[static_cast<std::size_t>(m)];
 }
 
@@ -70,7 +77,8 @@ namespace detail {
 
 inline constexpr mishap all_mishaps[] = {
     mishap::none,       mishap::fails,       mishap::dies_before,         mishap::fails_though_done,
-    mishap::dies_after, mishap::not_applied, mishap::unknown_not_applied, mishap::unknown_applied};
+    mishap::dies_after, mishap::not_applied, mishap::unknown_not_applied, mishap::unknown_applied,
+    mishap::says_applied, mishap::says_not_applied};
 
 }  // namespace detail
 
@@ -79,8 +87,16 @@ inline constexpr mishap all_mishaps[] = {
 [[nodiscard]] constexpr std::span<const mishap> mishaps_of(store_call c) noexcept
 {
     const std::span<const mishap> all(detail::all_mishaps);
-    if (c == store_call::load || c == store_call::find) return all.first(3);
-    return c == store_call::commit ? all : all.first(5);
+    const bool reads = c == store_call::load || c == store_call::find ||
+                       c == store_call::attempted || c == store_call::list;
+    if (reads) return all.first(3);
+    return c == store_call::commit ? all.first(8) : all.first(5);
+}
+
+/// The same for a store that does not even tell the truth about what it knows.
+[[nodiscard]] constexpr std::span<const mishap> mishaps_and_lies_of(store_call c) noexcept
+{
+    return c == store_call::commit ? std::span<const mishap>(detail::all_mishaps) : mishaps_of(c);
 }
 
 /// `Script` is called as script(store_call) and answers with a mishap. The store has to outlive this.
@@ -131,7 +147,8 @@ public:
             faulty& s = *store_;
             const mishap m = s.script_(store_call::commit);
             const bool happens = m == mishap::none || m == mishap::fails_though_done ||
-                                 m == mishap::dies_after || m == mishap::unknown_applied;
+                                 m == mishap::dies_after || m == mishap::unknown_applied ||
+                                 m == mishap::says_not_applied;
             result<commit_outcome> truth = commit_outcome::not_applied;
             if (happens) truth = inner_->commit();
             close();
@@ -140,6 +157,8 @@ public:
             if (m == mishap::unknown_applied || m == mishap::unknown_not_applied) {
                 return commit_outcome::unknown;
             }
+            if (m == mishap::says_applied) return commit_outcome::applied;
+            if (m == mishap::says_not_applied) return commit_outcome::not_applied;
             return truth;
         }
 
@@ -211,6 +230,39 @@ public:
         requires dead_letter_store<Store>
     {
         return step(store_call::find, [&] { return store_.find(key, sequence); });
+    }
+
+    [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key,
+                                      std::uint64_t sequence)
+        requires dead_letter_queue<Store>
+    {
+        return tx.step(store_call::remove, [&] { return store_.remove(*tx.inner_, key, sequence); });
+    }
+
+    [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
+                                                        const std::optional<std::uint64_t>& after,
+                                                        std::uint64_t most)
+        requires dead_letter_queue<Store>
+    {
+        return step(store_call::list, [&] { return store_.list(key, after, most); });
+    }
+
+    [[nodiscard]] result<std::optional<attempt>> attempted(const partition_key& key)
+        requires attempt_store<Store>
+    {
+        return step(store_call::attempted, [&] { return store_.attempted(key); });
+    }
+
+    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key, const attempt& row)
+        requires attempt_store<Store>
+    {
+        return tx.step(store_call::note, [&] { return store_.note(*tx.inner_, key, row); });
+    }
+
+    [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
+        requires attempt_store<Store>
+    {
+        return tx.step(store_call::forget, [&] { return store_.forget(*tx.inner_, key); });
     }
 
     /// The process ends here, say within a handler: open transactions are gone. Answers with what

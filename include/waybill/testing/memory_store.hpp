@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_store: checkpoints, dead letters and effects in memory, with real transactions.
+// memory_store: checkpoints, dead letters, attempts and effects in memory, with real transactions.
 //
 // For users' own tests, and the model that the fault enumeration runs against. It behaves like a
 // database with row locks: what a transaction writes is seen by nobody before it commits, and its
@@ -37,7 +37,15 @@ class memory_store {
         position to;
         std::uint64_t epoch;
     };
-    using write = std::variant<Record, dead_letter, advancing>;
+    struct noting {
+        partition_key key;
+        std::optional<attempt> row;
+    };
+    struct removing {
+        partition_key key;
+        std::uint64_t sequence;
+    };
+    using write = std::variant<Record, dead_letter, advancing, noting, removing>;
 
 public:
     class transaction {
@@ -136,6 +144,48 @@ public:
         return std::optional<dead_letter>(found->second);
     }
 
+    /// True if there is one, be it of this transaction. A commit finds out whether it still is.
+    [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key, std::uint64_t sequence)
+    {
+        bool there = letters_.contains({key, sequence});
+        for (const write& w : tx.writes_) {
+            if (const auto* d = std::get_if<1>(&w); d && d->key == key && d->at.sequence == sequence) there = true;
+            if (const auto* r = std::get_if<4>(&w); r && r->key == key && r->sequence == sequence) there = false;
+        }
+        if (there) tx.writes_.emplace_back(std::in_place_index<4>, removing{key, sequence});
+        return there;
+    }
+
+    [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
+                                                        const std::optional<std::uint64_t>& after,
+                                                        std::uint64_t most) const
+    {
+        std::vector<dead_letter> found;
+        for (const auto& [row, letter] : letters_) {
+            if (row.first != key || (after && row.second <= *after)) continue;
+            if (found.size() == most) break;
+            found.push_back(letter);
+        }
+        return found;
+    }
+
+    [[nodiscard]] result<std::optional<attempt>> attempted(const partition_key& key) const
+    {
+        const auto found = attempts_.find(key);
+        if (found == attempts_.end()) return std::optional<attempt>();
+        return std::optional<attempt>(found->second);
+    }
+    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key, const attempt& row)
+    {
+        tx.writes_.emplace_back(std::in_place_index<3>, noting{key, row});
+        return {};
+    }
+    [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
+    {
+        tx.writes_.emplace_back(std::in_place_index<3>, noting{key, {}});
+        return {};
+    }
+
     /// All committed effects, in the order in which they were committed.
     [[nodiscard]] const std::vector<Record>& records() const noexcept { return records_; }
     /// All committed dead letters by key and sequence.
@@ -156,10 +206,19 @@ private:
         return same ? advance_outcome::applied : advance_outcome::conflict;
     }
 
-    /// Was somebody faster? A second advance of a transaction started from its own first one.
+    /// Was somebody faster? A second advance of a transaction started from its own first one, and
+    /// a letter that is removed may be its own.
     [[nodiscard]] bool overtaken(const std::vector<write>& writes) const
     {
         for (std::size_t i = 0; i != writes.size(); ++i) {
+            if (const auto* r = std::get_if<4>(&writes[i]); r && !letters_.contains({r->key, r->sequence})) {
+                bool own = false;
+                for (std::size_t before = 0; before != i; ++before) {
+                    const auto* d = std::get_if<1>(&writes[before]);
+                    if (d && d->key == r->key && d->at.sequence == r->sequence) own = true;
+                }
+                if (!own) return true;
+            }
             const auto* a = std::get_if<2>(&writes[i]);
             if (!a) continue;
             bool first = true;
@@ -185,6 +244,11 @@ private:
                 letters_.insert_or_assign(std::move(row), std::move(*d));
             } else if (auto* a = std::get_if<2>(&w)) {
                 checkpoints_.insert_or_assign(std::move(a->key), checkpoint{std::move(a->to), a->epoch});
+            } else if (auto* n = std::get_if<3>(&w)) {
+                if (n->row) attempts_.insert_or_assign(std::move(n->key), *n->row);
+                else attempts_.erase(n->key);
+            } else if (auto* x = std::get_if<4>(&w)) {
+                letters_.erase({x->key, x->sequence});
             }
         }
         return commit_outcome::applied;
@@ -192,6 +256,7 @@ private:
 
     std::map<partition_key, checkpoint> checkpoints_;
     std::map<std::pair<partition_key, std::uint64_t>, dead_letter> letters_;
+    std::map<partition_key, attempt> attempts_;
     std::vector<Record> records_;
 };
 

@@ -2,66 +2,29 @@
 //
 // Every fault at every store call of process_batch, for every way in which events can turn out.
 //
-// A world is a log of events, a store and a process that consumes the log, dies, comes back, and
-// goes on from what it loads. What the events are like and what goes wrong is all chosen by one
-// choice vector, so a run that breaks a promise is one printed line, and WAYBILL_REPLAY=<line> in the
-// environment runs just that one and tells what happened. After each delivery, of a process that
-// lives or has just died, the store holds exactly the effects and dead letters of all events up to
-// its checkpoint, and the report says what is in the store.
-//
-// The same enumeration runs over drivers that are wrong in one way each, and has to catch them.
+// The world that is run is in batch_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just the
+// one schedule of that line and tells what happened. The same enumeration runs over drivers that are
+// wrong in one way each, and has to catch them.
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include <enumerate/consume/batch_world.hpp>
 #include <support/sanitized.hpp>
 #include <support/wrong_store.hpp>
-#include <waybill/consume/process_batch.hpp>
-#include <waybill/testing/choices.hpp>
-#include <waybill/testing/faulty.hpp>
-#include <waybill/testing/memory_store.hpp>
 
 namespace faults_test {
 namespace {
 
-using waybill::batch_end;
-using waybill::batch_policy;
-using waybill::batch_report;
+using namespace batch_world;
 using waybill::commit_outcome;
-using waybill::fault;
-using waybill::fault_class;
-using waybill::testing::choices;
-using waybill::testing::mishap;
-using waybill::testing::store_call;
-
-enum class outcome : std::uint8_t { ok, permanent, transient_once, transient_for_ever, infrastructure_once, cancelled_once };
-
-struct event {
-    std::uint64_t sequence;
-};
-
-// What is tried out.
-struct extent {
-    std::uint32_t events;
-    std::uint32_t batch;
-    std::uint32_t faults;
-    std::uint32_t outcomes;  // so many of the enumerators above
-    bool with_and_without_savepoints = true;
-};
-
-const waybill::partition_key key{"log", "test", "0"};
-const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(7));
 
 // ---------------------------------------------------------------------------------------------
-// Drivers: the one under test, and one by hand that can be wrong.
+// A driver by hand that can be wrong.
 
 enum class wrong : std::uint8_t {
     nothing,
@@ -75,23 +38,17 @@ enum class wrong : std::uint8_t {
     error_is_not_applied,            // the same for a commit that reports an error
     cancelled_is_event_fault,
     exhausted_is_done,               // a transient fault that stays is passed over
-};
-
-struct process_batch_itself {
-    template <class Store, class Handler>
-    batch_report operator()(Store& store, const waybill::assignment& mine, const std::vector<event>& events,
-                            Handler& handler, const batch_policy& p) const
-    {
-        return waybill::process_batch(store, mine, events, handler, parked_at, p);
-    }
+    nobody_is_asked,                 // before all events of a batch become dead letters
+    skipped_keeps_its_effect,
+    skipped_is_event_fault,
 };
 
 struct by_hand {
     wrong what;
 
-    template <class Store, class Handler>
+    template <class Store, class Handler, class Ask>
     batch_report operator()(Store& store, const waybill::assignment& mine, const std::vector<event>& events,
-                            Handler& handler, const batch_policy& p) const
+                            Handler& handler, const batch_policy& p, Ask& ask) const
     {
         const waybill::position to = waybill::position_of(events.back());
         const bool apart = what == wrong::letters_before_checkpoint;
@@ -105,7 +62,16 @@ struct by_hand {
                 fault f;
                 if (const auto s = tx->savepoint(); !s) f = s.error();
                 const bool handled = f.ok();
-                if (handled) f = handler(*tx, e);
+                if (handled) {
+                    const event_outcome o = handler(*tx, e);
+                    f = o.why;
+                    if (o.skipped && what == wrong::skipped_is_event_fault) f = waybill::permanent("skipped");
+                    if (o.skipped && what != wrong::skipped_is_event_fault) {
+                        if (!(what == wrong::skipped_keeps_its_effect ? tx->release() : tx->undo())) return r;
+                        ++r.skipped;
+                        break;
+                    }
+                }
                 if (f.ok()) {
                     const auto s = tx->release();
                     if (s) break;
@@ -133,8 +99,11 @@ struct by_hand {
                 if (!(tx = store.begin())) return r;
             }
         }
-        r.handled = events.size() - letters.size();
+        r.handled = events.size() - letters.size() - r.skipped;
         r.dead_lettered = letters.size();
+        if (r.handled == 0 && !letters.empty() && what != wrong::nobody_is_asked) {
+            if (ask(letters.size()) == waybill::if_all_failed::redeliver) return r;
+        }
 
         const auto write_letters = [&] {
             for (const auto& l : letters) {
@@ -182,282 +151,61 @@ struct by_hand {
 };
 
 // ---------------------------------------------------------------------------------------------
-// The world.
-
-template <class Store, class Driver>
-class world {
-public:
-    world(const extent& x, choices& c, const Driver& driver, Store kept, std::string* told)
-        : extent_(x), choices_(c), driver_(driver), kept_(std::move(kept)), told_(told), left_(x.faults),
-          store_(kept_, script{this})
-    {
-        policy_.tries = 2;
-        policy_.savepoints = c.pick(x.with_and_without_savepoints ? 2 : 1) == 0;
-        for (std::uint32_t i = 0; i != x.events; ++i) {
-            outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
-            if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
-        }
-        // With nothing that stays transient both policies are the same.
-        if (stays_transient_ && c.pick(2) != 0) policy_.on_exhausted = waybill::when_exhausted::dead_letter;
-    }
-
-    /// What was broken first, or nothing.
-    std::string run()
-    {
-        std::optional<waybill::position> from;
-        std::uint64_t epoch = 0;
-        bool loaded = false;
-        std::uint32_t stuck = 0;
-        for (std::uint32_t round = 0; round != 24; ++round) {
-            if (!store_.alive()) {
-                tell("-- a new process");
-                store_.revive();
-                loaded = false;
-            }
-            if (!loaded) {
-                const auto stored = store_.load(key);
-                if (!stored) continue;
-                from = waybill::position_of(*stored);
-                ++epoch;
-                loaded = true;
-            }
-            const std::uint64_t done = from ? from->sequence / 10 : 0;
-            if (done == extent_.events) return broken_.empty() ? finished(done) : broken_;
-            std::vector<event> events;
-            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
-                events.push_back({10 * (i + 1)});
-            }
-
-            const std::uint64_t before = stored_now();
-            read_back_failed_ = false;
-            auto handle = [this](auto& tx, const event& e) { return this->handler(tx, e); };
-            const batch_report r = driver_(store_, waybill::assignment{key, from, epoch}, events, handle, policy_);
-            if (told_ && store_.alive()) tell("-- " + std::string(name(r.end)));
-            check_store(before, events.back().sequence);
-            if (store_.alive()) check_report(r, before, events);
-            if (!broken_.empty()) return broken_;
-            if (!store_.alive()) continue;
-
-            if (r.end == batch_end::committed) from = r.reached;
-            if (r.end == batch_end::unknown) loaded = false;
-            if (r.end == batch_end::redeliver && stays_transient_ &&
-                policy_.on_exhausted == waybill::when_exhausted::redeliver && ++stuck == 5 + extent_.faults) {
-                return finished(stored_now() / 10);
-            }
-        }
-        return "the log is not drained after 24 deliveries";
-    }
-
-private:
-    struct script {
-        world* w;
-        mishap operator()(store_call call) const { return w->mishap_at(call); }
-    };
-
-    void tell(const std::string& line)
-    {
-        if (told_) *told_ += line + "\n";
-    }
-
-    void breaks(const char* rule)
-    {
-        if (broken_.empty()) broken_ = rule;
-        tell(std::string("BROKEN: ") + rule);
-    }
-
-    mishap mishap_at(store_call call)
-    {
-        mishap m = mishap::none;
-        if (left_ != 0) {
-            const auto all = waybill::testing::mishaps_of(call);
-            m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
-        }
-        if (m != mishap::none) --left_;
-        if (m != mishap::none && call == store_call::load) read_back_failed_ = true;
-        if (told_) tell(std::string(name(call)) + (m == mishap::none ? "" : " " + std::string(name(m))));
-        return m;
-    }
-
-    // Writes its effect first and fails then, so that what is not undone is seen.
-    template <class Tx>
-    fault handler(Tx& tx, const event& e)
-    {
-        const std::size_t i = e.sequence / 10 - 1;
-        if (told_) tell("handle " + std::to_string(e.sequence));
-        const std::uint32_t death = left_ != 0 ? choices_.pick(3) : 0;
-        if (death != 0) --left_;
-        if (death == 1) return store_.die();
-        tx.inner()->record(e.sequence);
-        if (death == 2) return store_.die();
-        const bool first = calls_[i]++ == 0;
-        switch (outcomes_[i]) {
-            case outcome::ok: return {};
-            case outcome::permanent: return waybill::permanent("bad");
-            case outcome::transient_once: return first ? waybill::transient("late") : fault{};
-            case outcome::transient_for_ever: return waybill::transient("busy");
-            case outcome::infrastructure_once: return first ? waybill::infrastructure("down") : fault{};
-            case outcome::cancelled_once: return first ? waybill::cancelled("stop") : fault{};
-        }
-        return {};
-    }
-
-    std::uint64_t stored_now()
-    {
-        const auto stored = kept_.load(key);
-        return *stored ? (*stored)->at.sequence : 0;
-    }
-
-    // All events up to the checkpoint have taken effect or are dead letters, and no other.
-    void check_store(std::uint64_t before, std::uint64_t to)
-    {
-        const std::uint64_t at = stored_now();
-        if (at < before) breaks("the checkpoint has moved back");
-        if (at != before && at != to) breaks("the checkpoint is not at the end of a batch");
-        const auto& effects = kept_.records();
-        std::size_t effect = 0;
-        std::size_t letters = 0;
-        for (std::uint64_t n = 10; n <= at; n += 10) {
-            const outcome o = outcomes_[n / 10 - 1];
-            if (o != outcome::permanent && o != outcome::transient_for_ever) {
-                if (effect == effects.size() || effects[effect] != n) {
-                    return breaks("the effects up to the checkpoint are not those of each event once, in order");
-                }
-                ++effect;
-                continue;
-            }
-            const auto found = kept_.letters().find({key, n});
-            if (found == kept_.letters().end()) return breaks("an event before the checkpoint is lost");
-            const waybill::dead_letter& l = found->second;
-            const bool bad = o == outcome::permanent;
-            const auto how = bad ? fault_class::permanent : fault_class::transient;
-            if (l.how != how || l.reason != (bad ? "bad" : "busy") || l.tries != (bad ? 1 : 2) ||
-                l.at.sequence != n || l.parked != parked_at) {
-                return breaks("a dead letter says something that is not so");
-            }
-            ++letters;
-        }
-        if (effect != effects.size()) breaks("there are effects beyond the checkpoint, or of a failed handler");
-        if (letters != kept_.letters().size()) breaks("there are dead letters beyond the checkpoint, or of good events");
-    }
-
-    void check_report(const batch_report& r, std::uint64_t before, const std::vector<event>& events)
-    {
-        const bool applied = stored_now() != before;
-        switch (r.end) {
-            case batch_end::committed: {
-                if (!applied) return breaks("reported as committed, and is not");
-                std::uint64_t bad = 0;
-                for (const event& e : events) {
-                    const outcome o = outcomes_[e.sequence / 10 - 1];
-                    if (o == outcome::permanent || o == outcome::transient_for_ever) ++bad;
-                }
-                if (r.dead_lettered != bad || r.handled != events.size() - bad) {
-                    breaks("the report counts other events than there were");
-                }
-                if (!r.reached || r.reached->sequence != events.back().sequence) {
-                    breaks("the report names another position than the last event's");
-                }
-                return;
-            }
-            case batch_end::redeliver:
-            case batch_end::cancelled:
-                if (applied) breaks("reported as not committed, and is");
-                return;
-            case batch_end::unknown:
-                if (!read_back_failed_) breaks("reported as unknown, and could have been read");
-                return;
-            case batch_end::abandoned: return breaks("abandoned, and nobody else is there");
-            case batch_end::empty:
-            case batch_end::invalid: return breaks("a good batch was not taken");
-        }
-    }
-
-    std::string finished(std::uint64_t done)
-    {
-        std::uint64_t reachable = extent_.events;
-        if (stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver) {
-            reachable = 0;
-            while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
-            reachable -= reachable % extent_.batch;
-        }
-        if (done != reachable) breaks("the log is not drained as far as it can be");
-        return broken_;
-    }
-
-    const extent& extent_;
-    choices& choices_;
-    const Driver& driver_;
-    Store kept_;
-    std::string* told_;
-    std::uint32_t left_;
-    waybill::testing::faulty<Store, script> store_;
-    batch_policy policy_;
-    std::array<outcome, 8> outcomes_{};
-    std::array<std::uint32_t, 8> calls_{};
-    bool stays_transient_ = false;
-    bool read_back_failed_ = false;
-    std::string broken_;
-};
-
-using right_store = waybill::testing::memory_store<std::uint64_t>;
-
-template <class Store, class Driver>
-std::string run(const extent& x, choices& c, const Driver& driver, Store kept, std::string* told = nullptr)
-{
-    world<Store, Driver> w(x, c, driver, std::move(kept), told);
-    return w.run();
-}
-
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::string rule;  // the first that was broken, and the line that breaks it
-    std::string line;
-};
-
-template <class Driver, class MakeStore>
-verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make)
-{
-    choices c;
-    verdict v;
-    do {
-        const std::string broken = run(x, c, driver, make());
-        if (broken.empty()) continue;
-        if (v.broken++ == 0) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("faults: %-44s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
-    if (v.broken != 0) std::printf("        WAYBILL_REPLAY='%s'\n", v.line.c_str());
-    return v;
-}
-
-right_store make_right() { return right_store(); }
 
 using tests_support::sanitized;
-constexpr extent singles{sanitized ? 3 : 4, 2, 1, sanitized ? 4 : 6};
-constexpr extent doubles{sanitized ? 3 : 4, 2, 2, sanitized ? 2 : 3};
-constexpr extent doubles_of_all{2, 2, 2, sanitized ? 2 : 6};
-constexpr extent for_mutants{sanitized ? 2 : 3, 2, 1, 6, false};
+constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_the_first).first(n); }
+constexpr extent singles{sanitized ? 3 : 4, 2, 1, the_first(sanitized ? 4 : 6)};
+constexpr extent doubles{sanitized ? 3 : 4, 2, 2, the_first(sanitized ? 2 : 3)};
+constexpr extent doubles_of_all{2, 2, 2, the_first(sanitized ? 2 : 6)};
+constexpr extent triples{sanitized ? 1 : 2, 2, 3, the_first(sanitized ? 2 : 3)};
+constexpr extent skips{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, with_skipped};
+constexpr extent outages{sanitized ? 2 : 4, 2, 1, the_first(sanitized ? 2 : 3), true, 0, 1};
+constexpr extent read_back_always{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, the_first(2), true, 0, 0,
+                                  waybill::when_read_back::always, true};
+constexpr extent lies{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, the_first(2), true, 0, 0,
+                      waybill::when_read_back::unknown, true};
+constexpr extent for_mutants{sanitized ? 2 : 3, 2, 1, of_the_first, false};
+constexpr extent for_skip_mutants{2, 2, 1, with_skipped, false};
+constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};
 
 TEST_CASE("faults: every single fault, every outcome of four events in batches of two")
 {
-    CHECK(enumerate("one fault, batches of two", singles, process_batch_itself{}, make_right).broken == 0);
+    holds("one fault, batches of two", singles);
 }
 
 TEST_CASE("faults: every two faults, four events in batches of two that work, fail or are late")
 {
-    CHECK(enumerate("two faults, batches of two, fewer outcomes", doubles, process_batch_itself{}, make_right).broken == 0);
+    holds("two faults, batches of two, fewer outcomes", doubles);
 }
 
 TEST_CASE("faults: every two faults, every outcome of two events in a batch")
 {
-    CHECK(enumerate("two faults, one batch of two", doubles_of_all, process_batch_itself{}, make_right).broken == 0);
+    holds("two faults, one batch of two", doubles_of_all);
+}
+
+TEST_CASE("faults: every three faults, two events in a batch that work, fail or are late")
+{
+    holds("three faults, one batch of two", triples);
+}
+
+TEST_CASE("faults: events that are none of ours")
+{
+    holds("some skipped", skips);
+}
+
+TEST_CASE("faults: whole batches that fail while what they need is down")
+{
+    holds("an outage that looks like bad events", outages);
+}
+
+TEST_CASE("faults: a store that says what is not so, and is read back each time")
+{
+    holds("lies about commits, read back always", read_back_always);
+}
+
+TEST_CASE("faults: a store that says what is not so, found when the checkpoint is advanced")
+{
+    holds("lies about commits, found later", lies);
 }
 
 TEST_CASE("faults: the driver by hand is right where nothing is made wrong in it")
@@ -465,26 +213,9 @@ TEST_CASE("faults: the driver by hand is right where nothing is made wrong in it
     CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
 }
 
-// A wrong driver is caught, by the rule that it breaks; and its line replays to the same end.
 void is_caught(const char* what, wrong w, const char* rule)
 {
-    const by_hand driver{w};
-    const verdict v = enumerate(what, for_mutants, driver, make_right);
-    CHECK(v.broken > 0);
-    bool by_that_rule = false;
-    choices c;
-    do {
-        by_that_rule = run(for_mutants, c, driver, right_store()) == rule;
-    } while (!by_that_rule && c.next());
-    INFO("no schedule breaks: ", std::string(rule));
-    CHECK(by_that_rule);
-
-    auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
-    std::string told;
-    CHECK(run(for_mutants, *again, driver, right_store(), &told) == v.rule);
-    CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
-    CHECK(again->line() == v.line);
+    batch_world::is_caught(what, for_mutants, by_hand{w}, rule);
 }
 
 TEST_CASE("faults: mutant caught: checkpoint before dead letters")
@@ -547,6 +278,26 @@ TEST_CASE("faults: mutant caught: what stays transient is passed over")
               "an event before the checkpoint is lost");
 }
 
+TEST_CASE("faults: mutant caught: all-failed batch dead-lettered without asking")
+{
+    CHECK(enumerate("by hand, with outages", for_ask_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
+    batch_world::is_caught("all-failed dead-lettered without asking", for_ask_mutants, by_hand{wrong::nobody_is_asked},
+                           "the effects up to the checkpoint are not those of each event once, in order");
+}
+
+TEST_CASE("faults: mutant caught: the effect of a skipped event kept")
+{
+    CHECK(enumerate("by hand, with skipped events", for_skip_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
+    batch_world::is_caught("effect of a skipped event kept", for_skip_mutants, by_hand{wrong::skipped_keeps_its_effect},
+                           "there are effects beyond the checkpoint, or of a failed handler");
+}
+
+TEST_CASE("faults: mutant caught: skipped counted as event failure")
+{
+    batch_world::is_caught("skipped counted as event failure", for_skip_mutants, by_hand{wrong::skipped_is_event_fault},
+                           "there are dead letters beyond the checkpoint, or of good events");
+}
+
 // The right driver over stores that are wrong.
 void store_is_caught(const char* what, tests_support::flaw f)
 {
@@ -569,20 +320,14 @@ TEST_CASE("faults: wrong stores caught")
     store_is_caught("dead letters are forgotten", flaw::put_is_forgotten);
 }
 
+TEST_CASE("faults: how many schedules that were")
+{
+    std::printf("faults: %llu schedules in all\n", static_cast<unsigned long long>(schedules_in_all()));
+}
+
 TEST_CASE("faults: replays the line in WAYBILL_REPLAY")
 {
-    const char* line = std::getenv("WAYBILL_REPLAY");
-    if (!line) return;
-    for (const extent& x : {singles, doubles, doubles_of_all}) {
-        auto c = choices::replay(line);
-        REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
-        std::string told;
-        const std::string broken = run(x, *c, process_batch_itself{}, right_store(), &told);
-        const bool whole = !c->next() && !c->diverged();
-        if (!whole) continue;
-        std::printf("faults: %u events, %u faults at most\n%s", x.events, x.faults, told.c_str());
-        CHECK(broken == "");
-    }
+    replay({&singles, &doubles, &doubles_of_all, &triples, &skips, &outages, &read_back_always, &lies});
 }
 
 }  // namespace

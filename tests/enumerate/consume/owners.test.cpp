@@ -103,7 +103,9 @@ private:
             },
             [](act::savepoint) { FAIL("without savepoints"); }, [](act::release) { FAIL("without savepoints"); },
             [](act::undo) { FAIL("without savepoints"); }, [](act::dead_letter) { FAIL("no handler fails"); },
-            [](act::idle) { FAIL("asked after its end"); });
+            [](act::recall) { FAIL("no incarnation"); }, [](act::shorten) { FAIL("no incarnation"); },
+            [](const act::note&) { FAIL("no incarnation"); }, [](act::forget) { FAIL("no incarnation"); },
+            [](act::ask) { FAIL("no handler fails"); }, [](act::idle) { FAIL("asked after its end"); });
         if (const auto end = machine_->ended()) ended(*end);
     }
 

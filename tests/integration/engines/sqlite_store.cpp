@@ -38,6 +38,24 @@ public:
     {
         return store_->find(key, sequence);
     }
+    auto remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
+    {
+        return store_->remove(tx, key, sequence);
+    }
+    auto list(const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
+              std::uint64_t most)
+    {
+        return store_->list(key, after, most);
+    }
+    auto attempted(const waybill::partition_key& key) { return store_->attempted(key); }
+    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& row)
+    {
+        return store_->note(tx, key, row);
+    }
+    auto forget(transaction& tx, const waybill::partition_key& key)
+    {
+        return store_->forget(tx, key);
+    }
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -46,6 +64,8 @@ private:
     std::unique_ptr<engines::database> db_;
     std::unique_ptr<engines::sqlite_store> store_;
 };
+
+static_assert(waybill::dead_letter_queue<connection> && waybill::attempt_store<connection>);
 
 }  // namespace
 

@@ -127,7 +127,7 @@ void drains(bool savepoints, bool faults)
             RC_ASSERT(r.handled == 0u);
             continue;
         }
-        RC_ASSERT(r.skipped + r.handled + r.dead_lettered == batch.size());
+        RC_ASSERT(r.repeated + r.handled + r.dead_lettered == batch.size());
         RC_ASSERT(kept.records().size() == before + 2 * r.handled);
         handled += r.handled;
         parked += r.dead_lettered;

@@ -53,7 +53,16 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {eve
 std::string told(const batch_machine& m)
 {
     struct teller {
+        std::string operator()(const act::recall&) const { return "recall"; }
+        std::string operator()(const act::shorten& a) const { return "shorten " + std::to_string(a.events); }
         std::string operator()(const act::begin&) const { return "begin"; }
+        std::string operator()(const act::note& a) const
+        {
+            return "note " + std::to_string(a.row.suspects) + " suspects, " + std::to_string(a.row.deaths) +
+                   " deaths, by " + std::to_string(a.row.by);
+        }
+        std::string operator()(const act::forget&) const { return "forget"; }
+        std::string operator()(const act::ask& a) const { return "ask " + std::to_string(a.failed); }
         std::string operator()(const act::savepoint&) const { return "savepoint"; }
         std::string operator()(const act::handle& a) const { return "handle " + std::to_string(a.event); }
         std::string operator()(const act::release&) const { return "release"; }
@@ -271,7 +280,7 @@ TEST_CASE("batch_machine: without savepoints the batch begins anew, without the 
 
 TEST_CASE("batch_machine: without savepoints two events that fail in turns use up their tries")
 {
-    batch_machine m = fresh(2, {.tries = 3, .on_exhausted = when_exhausted::dead_letter, .savepoints = false});
+    batch_machine m = fresh(2, {.tries = 3, .on_exhausted = when_exhausted::dead_letter, .savepoints = false, .ask_from = 3});
     std::uint32_t calls[2] = {0, 0};
     int steps = 0;
     for (; steps != 1'000 && !m.ended(); ++steps) {

@@ -63,6 +63,17 @@ TEST_CASE("what does not throw is answered as before")
     CHECK(calls == 2);
 }
 
+TEST_CASE("a handler that may skip its event stays one")
+{
+    const auto handle = catching([](int n) -> event_outcome {
+        if (n < 0) throw std::runtime_error("below zero");
+        return n == 0 ? skipped("nothing") : event_outcome();
+    });
+    CHECK(handle(0) == skipped("nothing"));
+    CHECK(handle(1) == event_outcome());
+    CHECK(handle(-1) == event_outcome(permanent("below zero")));
+}
+
 TEST_CASE("arguments and handlers that cannot be copied get through")
 {
     auto move_only = catching([p = std::make_unique<int>(1)](std::unique_ptr<int> q, int& out) {

@@ -30,7 +30,7 @@ std::string all(const std::vector<std::string>& rules)
     return text;
 }
 
-// A store of checkpoints alone, and one of dead letters alone.
+// A store of checkpoints alone, one of attempts alone, and one of dead letters alone.
 struct only_checkpoints {
     using transaction = wrong_store::transaction;
     wrong_store behind{flaw::none};
@@ -41,6 +41,14 @@ struct only_checkpoints {
     {
         return behind.advance(tx, k, from, to, epoch);
     }
+};
+struct only_attempts {
+    using transaction = wrong_store::transaction;
+    wrong_store behind{flaw::none};
+    auto begin() { return behind.begin(); }
+    auto attempted(const waybill::partition_key& k) { return behind.attempted(k); }
+    auto note(transaction& tx, const waybill::partition_key& k, const waybill::attempt& a) { return behind.note(tx, k, a); }
+    auto forget(transaction& tx, const waybill::partition_key& k) { return behind.forget(tx, k); }
 };
 struct only_letters {
     using transaction = wrong_store::transaction;
@@ -78,6 +86,7 @@ TEST_CASE("conformance: right stores conform, with one writer at a time as well"
     CHECK(all(rules_broken_by(flaw::only_one_transaction)) == "");
     CHECK(all(waybill::testing::conformance([] { return only_checkpoints{}; })) == "");
     CHECK(all(waybill::testing::conformance([] { return only_letters{}; })) == "");
+    CHECK(all(waybill::testing::conformance([] { return only_attempts{}; })) == "");
 }
 
 TEST_CASE("conformance: every flaw is caught, and by name")
@@ -122,6 +131,23 @@ TEST_CASE("conformance: every flaw is caught, and by name")
         {flaw::commit_after_rollback, "a commit after a rollback does nothing"},
         {flaw::moved_from_commits, "a transaction that was moved from commits nothing"},
         {flaw::begin_fails, "begin opens a transaction"},
+        {flaw::note_is_forgotten, "attempted: answers what was committed"},
+        {flaw::note_keeps_the_first, "note: replaces the row"},
+        {flaw::note_at_once, "a row is gone with a transaction that goes out of scope"},
+        {flaw::forget_does_nothing, "forget: removes the row"},
+        {flaw::forget_needs_a_row, "forget: where there is no row that is no error"},
+        {flaw::from_absent_is_zero, "absent is not 0"},
+        {flaw::deaths_of_one_byte, "with numbers of all bits"},
+        {flaw::attempts_by_source, "rows of different keys are independent"},
+        {flaw::remove_does_nothing, "remove: removes that letter and no other"},
+        {flaw::remove_always_finds, "remove: answers false where there is no such letter"},
+        {flaw::remove_at_once, "remove: a rollback brings the letter back"},
+        {flaw::remove_checked_once, "of two transactions that remove the same letter at most one takes effect"},
+        {flaw::list_by_digits, "by their sequence in all 64 bits"},
+        {flaw::list_with_signs, "by their sequence in all 64 bits"},
+        {flaw::list_from_after, "list: only what is behind `after`"},
+        {flaw::list_of_all_keys, "list: all letters of the key"},
+        {flaw::list_without_end, "no more than `most`"},
     };
     CHECK(std::size(cases) + 2 == static_cast<std::size_t>(flaw::only_one_transaction) + 1);
     for (const auto& c : cases) {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// sqlite_leases: who has which partition, in SQLite, for processes that share a file.
+//
+//     engines::database db("sink.sqlite");
+//     engines::sqlite_leases leases(db);
+//     keeper.on(waybill::ask(leases, call, draw), now);
+//
+// On the connection of a sqlite_store it fences that one's checkpoints: see fenced_store.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "sqlite.hpp"
+#include <waybill/consume/lease.hpp>
+
+namespace engines {
+
+class sqlite_leases {
+public:
+    explicit sqlite_leases(database& db) : db_(db) {}
+
+    [[nodiscard]] waybill::result<waybill::lease_table> list(const std::string& source,
+                                                             const std::string& group)
+    {
+        waybill::lease_table t;
+        return attempt<waybill::lease_table>([&] {
+            rows_.query(source, group);
+            while (rows_.step()) {
+                t.leases.push_back({{source, group, std::string(rows_.text(0))},
+                                    {std::string(rows_.text(1)), rows_.size(2)},
+                                    rows_.size(3),
+                                    rows_.size(4)});
+            }
+            owners_.query(source, group);
+            while (owners_.step()) {
+                t.owners.push_back({source,
+                                    group,
+                                    {std::string(owners_.text(0)), owners_.size(1)},
+                                    owners_.size(2)});
+            }
+            return t;
+        });
+    }
+
+    /// One statement, so nobody comes between the comparison and the write. A new row begins with a
+    /// version drawn by SQLite, so one that was made again is not taken for the one before.
+    [[nodiscard]] waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+    {
+        const waybill::partition_key& k = c.key;
+        return attempt<waybill::claim_outcome>([&] {
+            statement& write = c.expected ? update_ : insert_;
+            if (c.expected) {
+                update_.query(c.owner.name, c.owner.incarnation, c.epoch, k.source, k.group,
+                              k.partition, *c.expected);
+            } else {
+                insert_.query(k.source, k.group, k.partition, c.owner.name, c.owner.incarnation,
+                              c.epoch);
+            }
+            waybill::claim_outcome o;
+            while (write.step()) o = {waybill::claim_end::won, c.epoch, write.size(0)};
+            return o;
+        });
+    }
+
+    [[nodiscard]] waybill::result<void> announce(const waybill::presence& p)
+    {
+        return attempt<void>([&] {
+            announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        });
+    }
+
+    [[nodiscard]] waybill::result<void> withdraw(const waybill::presence& p)
+    {
+        return attempt<void>([&] {
+            withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        });
+    }
+
+    /// The epoch of a lease. Inside of a transaction that began with BEGIN IMMEDIATE, as those of
+    /// sqlite_store do, nobody can change it before the commit.
+    template <class Transaction>
+    [[nodiscard]] waybill::result<std::optional<std::uint64_t>> epoch(
+        Transaction&, const waybill::partition_key& k)
+    {
+        return attempt<std::optional<std::uint64_t>>([&] {
+            std::optional<std::uint64_t> found;
+            epoch_.query(k.source, k.group, k.partition);
+            while (epoch_.step()) found = epoch_.size(0);
+            return found;
+        });
+    }
+
+private:
+    static constexpr const char* tables =
+        "CREATE TABLE IF NOT EXISTS leases (source TEXT NOT NULL, grp TEXT NOT NULL,"
+        " part TEXT NOT NULL, owner TEXT NOT NULL, incarnation INTEGER NOT NULL,"
+        " epoch INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
+        "CREATE TABLE IF NOT EXISTS owners (source TEXT NOT NULL, grp TEXT NOT NULL,"
+        " owner TEXT NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL,"
+        " PRIMARY KEY (source, grp, owner, incarnation))";
+
+    template <class T, class F>
+    [[nodiscard]] static waybill::result<T> attempt(F&& f)
+    {
+        try {
+            if constexpr (std::is_void_v<T>) {
+                f();
+                return {};
+            } else {
+                return f();
+            }
+        } catch (const sqlite_error& e) {
+            return waybill::unexpected(waybill::infrastructure(e.what()));
+        }
+    }
+
+    static database& prepared(database& db)
+    {
+        db.exec(tables);
+        return db;
+    }
+
+    database& db_;
+    statement rows_{prepared(db_),
+                    "SELECT part, owner, incarnation, epoch, version FROM leases"
+                    " WHERE source = ? AND grp = ?"};
+    statement owners_{
+        db_, "SELECT owner, incarnation, version FROM owners WHERE source = ? AND grp = ?"};
+    statement insert_{db_,
+                      "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, abs(random() / 2))"
+                      " ON CONFLICT DO NOTHING RETURNING version"};
+    statement update_{db_,
+                      "UPDATE leases SET owner = ?, incarnation = ?, epoch = ?,"
+                      " version = version + 1"
+                      " WHERE source = ? AND grp = ? AND part = ? AND version = ?"
+                      " RETURNING version"};
+    statement announce_{db_,
+                        "INSERT INTO owners VALUES (?, ?, ?, ?, ?)"
+                        " ON CONFLICT DO UPDATE SET version = excluded.version"};
+    statement withdraw_{db_,
+                        "DELETE FROM owners WHERE source = ? AND grp = ? AND owner = ?"
+                        " AND incarnation = ? AND version = ?"};
+    statement epoch_{db_, "SELECT epoch FROM leases WHERE source = ? AND grp = ? AND part = ?"};
+};
+
+static_assert(waybill::lease_store<sqlite_leases>);
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP

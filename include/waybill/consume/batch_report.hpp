@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_report: what one delivery of a batch came to.
+//
+// All events that were passed in are accounted for: repeated + handled + dead_lettered + dropped +
+// skipped + left of them, where it is committed.
+
+#ifndef WAYBILL_CONSUME_BATCH_REPORT_HPP
+#define WAYBILL_CONSUME_BATCH_REPORT_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/guarantee.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_1 {
+
+struct [[nodiscard]] batch_report {
+    static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
+
+    batch_end end = batch_end::empty;
+    std::optional<position> reached{};  ///< Where the checkpoint stands, if it is `committed`.
+    std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed, as are these:
+    std::uint64_t dead_lettered = 0;
+    std::uint64_t dropped = 0;   ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.
+    std::uint64_t skipped = 0;   ///< None of ours, says the handler.
+    std::uint64_t repeated = 0;  ///< Events up to `from`, which took effect earlier.
+    std::uint64_t left = 0;      ///< Not delivered yet: the batch was cut short to find one event.
+    fault why{};                 ///< What kept it from being committed.
+
+    friend bool operator==(const batch_report&, const batch_report&) = default;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_BATCH_REPORT_HPP

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+//
+// cadence: when to write down how far a consumer has come.
+//
+// To commit after each event costs more than the event, and to commit seldom repeats much after a
+// crash. A cadence counts what is done and not yet written, and says when it is enough:
+//
+//     waybill::cadence pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
+//     pace.on(events_done{n}, now);
+//     match(pace.next(now),
+//         [&](act::commit_position) { pace.on(commit_started{}, now); commit(tracker); },
+//         [&](act::wait w) { ask_again_at(w.until); }, [](act::idle) {});
+//     ...
+//     if (written) pace.on(commit_confirmed{}, now); else pace.on(commit_failed{}, now);
+//
+// What holds:
+//   1. what is counted is forgotten when a commit is confirmed, and only what was done before that
+//      commit began: a commit that fails changes nothing but that the next one waits for `pause`;
+//   2. one commit at a time: while one is under way nothing is due;
+//   3. a position that does not move is written again after `idle_refresh`, so that no broker takes
+//      it for abandoned; and only then;
+//   4. a clock that goes back delays a commit by as much at the most, until the next event is told.
+
+#ifndef WAYBILL_CONSUME_CADENCE_HPP
+#define WAYBILL_CONSUME_CADENCE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/check.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Which of `every` and `interval` has to be reached.
+enum class cadence_needs : std::uint8_t {
+    either,  ///< So many events, or so long.
+    both,    ///< So many events, and so long.
+};
+
+/// When to commit. A plain value; `check` finds what cannot work. What is left out never happens.
+struct commit_cadence {
+    std::uint64_t every = highest_size;           ///< Events done and not yet written.
+    duration interval = duration::highest();      ///< Since the first of them was done.
+    cadence_needs needs = cadence_needs::either;
+    bool on_close = true;                         ///< What is left, when no more will come.
+    duration idle_refresh = duration::highest();  ///< Since the last commit, with none done since.
+    duration pause = duration::seconds(1);        ///< From a commit that failed to the next one.
+
+    friend bool operator==(const commit_cadence&, const commit_cadence&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> check(const commit_cadence& c) noexcept
+{
+    const auto below = [](std::string_view field, duration d, std::int64_t least) {
+        const auto ns = static_cast<std::uint64_t>(d.count());
+        return config_error{field, d < duration{} ? 0 - ns : ns, "nanoseconds must be at least",
+                            static_cast<std::uint64_t>(least), d < duration{}};
+    };
+    if (c.every == 0) return config_error{"every", 0, "must be at least", 1};
+    if (c.interval < duration{}) return below("interval", c.interval, 0);
+    if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
+    if (c.pause < duration{}) return below("pause", c.pause, 0);
+    if (c.needs == cadence_needs::both && c.every == highest_size) {
+        return config_error{"every", c.every, "is needed, so must be less than", highest_size};
+    }
+    if (c.needs == cadence_needs::both && c.interval == duration::highest()) {
+        const auto ns = static_cast<std::uint64_t>(c.interval.count());
+        return config_error{"interval", ns, "is needed, so nanoseconds must be less than", ns};
+    }
+    return std::nullopt;
+}
+
+/// Why a commit is due.
+enum class commit_reason : std::uint8_t {
+    count,     ///< Enough events are done.
+    interval,  ///< The first of them was done long enough ago.
+    idle,      ///< Nothing is new; the position is written again so that it does not expire.
+    close,     ///< No more will come.
+};
+
+[[nodiscard]] constexpr std::string_view name(commit_reason r) noexcept
+{
+    switch (r) {
+        case commit_reason::count: return "count";
+        case commit_reason::interval: return "interval";
+        case commit_reason::idle: return "idle";
+        case commit_reason::close: return "close";
+    }
+    return "?";
+}
+
+[[nodiscard]] constexpr std::string_view name(cadence_needs n) noexcept
+{
+    switch (n) {
+        case cadence_needs::either: return "either";
+        case cadence_needs::both: return "both";
+    }
+    return "?";
+}
+
+namespace act {
+
+/// Write down how far everything is. Begins with `commit_started`.
+struct commit_position {
+    commit_reason why = commit_reason::count;
+    friend bool operator==(const commit_position&, const commit_position&) = default;
+};
+
+}  // namespace act
+
+/// So many events more are done.
+struct events_done {
+    std::uint64_t events = 1;
+};
+/// The position was read from the tracker and is on its way.
+struct commit_started {
+};
+/// It is written.
+struct commit_confirmed {
+};
+/// It is not, or nobody knows.
+struct commit_failed {
+};
+/// No event will be begun any more; those in flight may still end.
+struct cadence_closed {
+};
+
+class cadence {
+public:
+    using action = std::variant<act::commit_position, act::wait, act::idle>;
+
+    /// Idle time counts from `now` on.
+    constexpr cadence(const commit_cadence& c, steady_time now) noexcept
+        : policy_(c), written_at_(now), heard_at_(now)
+    {
+    }
+
+    /// Whether a commit is due, and why.
+    [[nodiscard]] constexpr std::optional<commit_reason> due(steady_time now) const noexcept
+    {
+        if (under_way_ || (failed_ && now < not_before_)) return std::nullopt;
+        if (waiting_ == 0) {
+            if (closed_ || !reached(now, written_at_, policy_.idle_refresh)) return std::nullopt;
+            return commit_reason::idle;
+        }
+        if (closed_ && policy_.on_close) return commit_reason::close;
+        const bool enough = waiting_ >= policy_.every;
+        const bool long_enough = reached(now, first_at_, policy_.interval);
+        if (policy_.needs == cadence_needs::both && !(enough && long_enough)) return std::nullopt;
+        if (enough) return commit_reason::count;
+        if (long_enough) return commit_reason::interval;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] constexpr action next(steady_time now) const noexcept
+    {
+        if (const std::optional<commit_reason> why = due(now)) return act::commit_position{*why};
+        const std::optional<steady_time> until = wakes_at();
+        if (!until) return act::idle{};
+        return act::wait{*until};
+    }
+
+    constexpr heard on(const events_done& e, steady_time now) noexcept
+    {
+        hear(now);
+        if (e.events == 0) return heard::taken;
+        if (waiting_ == started_) first_at_ = now;
+        waiting_ = saturating_add(waiting_, e.events);
+        return heard::taken;
+    }
+
+    constexpr heard on(const commit_started&, steady_time now) noexcept
+    {
+        if (under_way_) return heard::late;
+        hear(now);
+        under_way_ = true;
+        started_ = waiting_;
+        before_ = first_at_;
+        return heard::taken;
+    }
+
+    constexpr heard on(const commit_confirmed&, steady_time now) noexcept
+    {
+        if (!under_way_) return heard::late;
+        hear(now);
+        under_way_ = false;
+        failed_ = false;
+        waiting_ -= started_;
+        started_ = 0;
+        written_at_ = now;
+        return heard::taken;
+    }
+
+    constexpr heard on(const commit_failed&, steady_time now) noexcept
+    {
+        if (!under_way_) return heard::late;
+        hear(now);
+        under_way_ = false;
+        failed_ = true;
+        if (started_ != 0) first_at_ = before_;
+        started_ = 0;
+        not_before_ = now + policy_.pause;
+        return heard::taken;
+    }
+
+    constexpr heard on(const cadence_closed&, steady_time now) noexcept
+    {
+        if (closed_) return heard::late;
+        hear(now);
+        closed_ = true;
+        return heard::taken;
+    }
+
+    /// Events done that no confirmed commit has in it.
+    [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
+    [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
+    [[nodiscard]] constexpr const commit_cadence& policy() const noexcept { return policy_; }
+
+    friend bool operator==(const cadence&, const cadence&) = default;
+
+private:
+    /// Whether so long has passed since; the longest time there is never does.
+    [[nodiscard]] static constexpr bool reached(steady_time now, steady_time since,
+                                                duration d) noexcept
+    {
+        return d != duration::highest() && !(now < since + d);
+    }
+
+    [[nodiscard]] constexpr std::optional<steady_time> wakes_at() const noexcept
+    {
+        if (under_way_ || (waiting_ == 0 && closed_)) return std::nullopt;
+        steady_time until = waiting_ == 0 ? written_at_ + policy_.idle_refresh
+                                          : first_at_ + policy_.interval;
+        const duration span = waiting_ == 0 ? policy_.idle_refresh : policy_.interval;
+        if (span == duration::highest()) until = steady_time::highest();
+        const bool enough = waiting_ >= policy_.every;
+        if (waiting_ != 0) {
+            if (policy_.needs == cadence_needs::both && !enough) until = steady_time::highest();
+            if (policy_.needs == cadence_needs::either && enough) until = steady_time::lowest();
+            if (closed_ && policy_.on_close) until = steady_time::lowest();
+        }
+        if (failed_) until = later(until, not_before_);
+        if (until == steady_time::highest()) return std::nullopt;
+        return until;
+    }
+
+    /// Nothing has happened later than now.
+    constexpr void hear(steady_time now) noexcept
+    {
+        if (now < heard_at_) {
+            first_at_ = earlier(first_at_, now);
+            before_ = earlier(before_, now);
+            written_at_ = earlier(written_at_, now);
+            not_before_ = earlier(not_before_, now + policy_.pause);
+        }
+        heard_at_ = now;
+    }
+
+    commit_cadence policy_;
+    std::uint64_t waiting_ = 0;  // events
+    std::uint64_t started_ = 0;  // of them, in the commit that is under way
+    steady_time first_at_{};     // the first that no commit has in it
+    steady_time before_{};       // the first of those in the commit
+    steady_time written_at_;
+    steady_time not_before_{};
+    steady_time heard_at_;
+    bool under_way_ = false;
+    bool failed_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_CADENCE_HPP

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+//
+// completion_tracker: which position may be committed, where events are handled out of order.
+//
+// Who handles the events of a partition side by side cannot commit the last one that was done:
+// those in front of it may still be in flight, and would be lost with the process. The tracker
+// knows what was begun and what is done, and how far everything is:
+//
+//     waybill::completion_tracker tracker{{.most = 1'000}, stored_position};
+//     if (tracker.can_accept()) fetch();
+//     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or why not
+//     tracker.complete(ticket_of_what_ended);                            // in any order
+//     if (auto done = tracker.watermark()) store.commit(*done);          // the last event done
+//     if (auto next = tracker.resume_at()) kafka.commit(*next);          // the next one to read
+//
+// What holds:
+//   1. everything begun up to the watermark is done. What was never begun is not waited for:
+//      compaction, transaction markers and filters leave gaps in the numbers, and they are no
+//      events;
+//   2. an event is begun once for each assignment, in the order of the log, and done once. Each
+//      assignment is a generation; tickets of an earlier one change nothing and are told `late`;
+//   3. sequence numbers are 64 bits, the largest one included;
+//   4. memory is at most four bits for each position between the oldest in flight and the newest,
+//      where positions are dense, and twelve bytes for each event begun there, where they are not.
+//      Which of the two it is is chosen by what there is: positions turn sparse where a ring of
+//      them would need 32 for each event, and dense again at 16. A change costs as much as the
+//      events that are there, and comes once in as many. A kilobyte is dense in any case;
+//   5. nothing is allocated once there were as many positions and events; where memory runs out,
+//      nothing has changed. begin and complete are O(1) amortised.
+
+#ifndef WAYBILL_CONSUME_COMPLETION_TRACKER_HPP
+#define WAYBILL_CONSUME_COMPLETION_TRACKER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <waybill/consume/done_runs.hpp>
+#include <waybill/consume/event_slots.hpp>
+#include <waybill/consume/tracker_options.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1 {
+
+class completion_tracker {
+public:
+    /// Assigned, and behind `from`. Options that `check` refuses are taken for the nearest that
+    /// work.
+    constexpr explicit completion_tracker(const tracker_options& o = {},
+                                          std::optional<std::uint64_t> from = {})
+        : options_(o)
+    {
+        options_.span = lesser(greater(o.span, 1), std::uint64_t{1} << 31U);
+        options_.most = lesser(greater(o.most, 1), options_.span);
+        assign(from);
+        generation_ = 0;
+    }
+
+    /// The partition is ours, from behind `from`, or from the beginning. A new generation.
+    constexpr void assign(std::optional<std::uint64_t> from) noexcept
+    {
+        start_over();
+        assigned_ = true;
+        marked_ = placed_ = passed_any_ = from.has_value();
+        place_ = last_ = from.value_or(0);
+    }
+
+    /// The same, where more is known of what an earlier owner has done.
+    constexpr void resume(tracker_start s) noexcept
+    {
+        assign(s.from);
+        if (!marked_ && (s.next || !s.done.empty())) {
+            placed_ = true;
+            place_ = s.next.value_or(0);
+        }
+        done_before_ = std::move(s.done);
+        done_before_.pass(marked_ ? saturating_add(place_, 1) : place_);
+        if (marked_ && place_ == highest_size) done_before_.clear();
+    }
+
+    /// The partition is somebody else's. What is in flight will not be committed from here; so
+    /// commit first, where there is time. The watermark can still be asked for.
+    constexpr void revoke() noexcept
+    {
+        if (!assigned_) return;
+        start_over();
+        assigned_ = false;
+        passed_any_ = true;
+        last_ = highest_size;
+    }
+
+    /// An event is taken up. Its ticket, or why it is not.
+    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(std::uint64_t sequence)
+    {
+        if (passed_any_ && sequence <= last_) return unexpected(why_not(sequence));
+        if (in_flight() >= options_.most || pending() >= options_.span) {
+            return unexpected(begin_refusal::full);
+        }
+        const bool open = done_before_.empty() || !done_before_.holds(sequence);
+        if (!open && in_flight() == 0) {
+            mark(sequence);
+            pass(sequence);
+            return unexpected(begin_refusal::done_before);
+        }
+        slots_.make_room(sequence);
+        slots_.push(sequence, open);
+        ++number_;
+        pass(sequence);
+        if (!open) return unexpected(begin_refusal::done_before);
+        if (!placed_) {
+            placed_ = true;
+            place_ = sequence;
+        }
+        return ticket{sequence, generation_, number_ - 1};
+    }
+
+    /// An event is done: handled, or parked for good. `late` where its ticket is of an earlier
+    /// generation, or it is done already, or forgotten.
+    constexpr heard complete(const ticket& t) noexcept
+    {
+        if (t.generation != generation_) return heard::late;
+        const std::uint32_t nth = t.number - (number_ - static_cast<std::uint32_t>(slots_.size()));
+        const slot_closed closed = slots_.close(t.sequence, nth);
+        if (!closed.open) return heard::late;
+        if (closed.front) mark(closed.newest);
+        return heard::taken;
+    }
+
+    /// Events in front of this position are gone from the log: they are not waited for any more,
+    /// and the watermark is at least there. Said again, it changes nothing.
+    constexpr void forget_below(std::uint64_t sequence) noexcept
+    {
+        if (sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
+        std::uint64_t reached = sequence - 1;
+        if (in_flight() != 0 && slots_.front() < sequence) {
+            reached = greater(reached, slots_.drop_below(sequence));
+        }
+        mark(reached);
+        done_before_.pass(sequence);
+        if (!passed_any_ || last_ < reached) last_ = reached;
+        passed_any_ = true;
+    }
+
+    /// The position to commit for a store that keeps the last event done, as ours and Event Hubs'
+    /// do.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
+    {
+        return options_.mark == commit_mark::low_water ? low_water() : high_water();
+    }
+
+    /// The position to commit for a store that keeps the next event to read, as Kafka's does. None
+    /// where nothing is known yet, or nothing can follow.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> resume_at() const noexcept
+    {
+        if (const std::optional<std::uint64_t> done = watermark()) {
+            if (*done == highest_size) return std::nullopt;
+            return *done + 1;
+        }
+        if (!placed_) return std::nullopt;
+        return place_;
+    }
+
+    /// Everything begun up to here is done.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> low_water() const noexcept
+    {
+        if (!marked_) return std::nullopt;
+        return place_;
+    }
+
+    /// The last event that is done, whatever is in flight in front of it.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
+    {
+        const std::optional<std::uint64_t> done = slots_.newest_done();
+        return done ? done : low_water();
+    }
+
+    /// The lowest sequence number that may come next; none if there is none.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
+    {
+        if (!passed_any_) return placed_ ? place_ : 0;
+        if (last_ == highest_size) return std::nullopt;
+        return last_ + 1;
+    }
+
+    /// Whether an event that comes next would be begun, as far as room goes.
+    [[nodiscard]] constexpr bool can_accept() const noexcept
+    {
+        return assigned_ && in_flight() < options_.most && pending() < options_.span;
+    }
+
+    /// Events begun and not done.
+    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
+    {
+        return slots_.open();
+    }
+
+    /// The same, and those done behind the oldest of them.
+    [[nodiscard]] constexpr std::uint64_t pending() const noexcept
+    {
+        return slots_.size();
+    }
+
+    /// What keeps the watermark where it is. For how long already, a `stuck_watch` knows.
+    [[nodiscard]] constexpr std::optional<blocked> blocked_by() const noexcept
+    {
+        if (in_flight() == 0) return std::nullopt;
+        return blocked{slots_.front(), pending() - in_flight()};
+    }
+
+    /// Calls f with a `tracked_stretch` for each, from resume_at() to the last position that is
+    /// done.
+    template <class F>
+    constexpr void for_each_stretch(F&& f) const
+    {
+        if (options_.mark == commit_mark::high_water || !placed_) return;
+        if (marked_ && place_ == highest_size) return;
+        std::uint64_t at = marked_ ? place_ + 1 : place_;
+        if (in_flight() != 0) {
+            const std::optional<std::uint64_t> newest = high_water();
+            const std::uint64_t end = done_before_.empty() ? newest.value_or(0) : last_;
+            for (auto o = slots_.open_from(at); o && *o <= end; o = slots_.open_from(at)) {
+                if (*o != at) f(tracked_stretch{{at, *o - 1}, true, slots_.count(at, *o - 1)});
+                f(tracked_stretch{{*o, *o}, false, 0});
+                if (*o == highest_size) return;
+                at = *o + 1;
+            }
+            if (at <= end) f(tracked_stretch{{at, end}, true, slots_.count(at, end)});
+            if (end == highest_size || done_before_.empty()) return;
+            at = end + 1;
+        }
+        for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
+            const position_run r = done_before_[n];
+            if (r.first != at) f(tracked_stretch{{at, r.first - 1}, false, 0});
+            f(tracked_stretch{r, true, saturating_add(r.last - r.first, 1)});
+            if (r.last == highest_size) return;
+            at = r.last + 1;
+        }
+    }
+
+    /// Of this assignment; it grows with each.
+    [[nodiscard]] constexpr std::uint32_t generation() const noexcept { return generation_; }
+    [[nodiscard]] constexpr bool assigned() const noexcept { return assigned_; }
+    [[nodiscard]] constexpr const tracker_options& options() const noexcept { return options_; }
+
+    /// Whether events stand by their positions now, or one by one.
+    [[nodiscard]] constexpr bool dense() const noexcept { return slots_.dense(); }
+
+    /// All memory that it has, itself counted.
+    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    {
+        return sizeof(*this) + slots_.bytes() + done_before_.bytes();
+    }
+
+    /// Room for so many positions, and for so many events where positions are sparse, without an
+    /// allocation later.
+    constexpr void reserve(std::uint64_t positions, std::uint64_t events = 0)
+    {
+        slots_.reserve(positions, events);
+    }
+
+    /// Equal where the same events are in flight and done, in the same generation.
+    friend constexpr bool operator==(const completion_tracker& a,
+                                     const completion_tracker& b) noexcept
+    {
+        return a.options_ == b.options_ && a.place_ == b.place_ && a.last_ == b.last_ &&
+               a.generation_ == b.generation_ && a.number_ == b.number_ &&
+               a.assigned_ == b.assigned_ && a.marked_ == b.marked_ && a.placed_ == b.placed_ &&
+               a.passed_any_ == b.passed_any_ && a.done_before_ == b.done_before_ &&
+               a.slots_ == b.slots_;
+    }
+
+private:
+    constexpr void start_over() noexcept
+    {
+        ++generation_;
+        slots_.clear();
+        done_before_.clear();
+    }
+
+    constexpr void mark(std::uint64_t sequence) noexcept
+    {
+        marked_ = true;
+        placed_ = true;
+        place_ = sequence;
+    }
+
+    /// It came by. What was done before it will not come any more.
+    constexpr void pass(std::uint64_t sequence) noexcept
+    {
+        last_ = sequence;
+        passed_any_ = true;
+        if (done_before_.empty()) return;
+        if (sequence == highest_size) done_before_.clear();
+        else done_before_.pass(sequence + 1);
+    }
+
+    [[nodiscard]] constexpr begin_refusal why_not(std::uint64_t sequence) const noexcept
+    {
+        if (!assigned_) return begin_refusal::not_assigned;
+        if (marked_ && sequence <= place_) return begin_refusal::behind;
+        const std::optional<tracked_event> found = slots_.from(sequence);
+        if (!found || found->sequence != sequence) return begin_refusal::not_ascending;
+        return found->open ? begin_refusal::duplicate : begin_refusal::done_before;
+    }
+
+    tracker_options options_;
+    event_slots slots_;
+    done_runs done_before_;    // behind last_
+    std::uint64_t place_ = 0;  // the mark; without one the first position, if that is known
+    std::uint64_t last_ = 0;  // the newest that came by, if one did
+    std::uint32_t generation_ = 0;
+    std::uint32_t number_ = 0;  // of events begun
+    bool assigned_ = true;
+    bool marked_ = false;
+    bool placed_ = false;
+    bool passed_any_ = false;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_COMPLETION_TRACKER_HPP

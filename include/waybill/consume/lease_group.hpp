@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_group: which partitions are shared and by whom, and what a lease_keeper is told.
+
+#ifndef WAYBILL_CONSUME_LEASE_GROUP_HPP
+#define WAYBILL_CONSUME_LEASE_GROUP_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/consume/lease.hpp>
+#include <waybill/core/check.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Which partitions are shared, and who shares.
+struct lease_group {
+    std::string source{};
+    std::string group{};
+    std::vector<std::string> partitions{};  ///< All of them, by different names, numbered from 0.
+    owner_id self{};  ///< No two that are alive may be equal: draw the incarnation at the start.
+    lease_options leases{};
+
+    friend bool operator==(const lease_group&, const lease_group&) = default;
+};
+
+[[nodiscard]] inline std::optional<config_error> check(const lease_group& g)
+{
+    if (g.self.nobody()) return config_error{"self.name", 0, "bytes must be at least", 1};
+    std::map<std::string_view, std::uint64_t> number;
+    for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
+        const auto [other, first] = number.emplace(g.partitions[p], p);
+        if (!first) return config_error{"partitions", p, "must not be named as", other->second};
+    }
+    return check(g.leases);
+}
+
+/// The caller wants to end. What is open is closed first, and reported with `released`.
+struct stop_asked {
+};
+/// The partition is closed and saved: its lease is to be given back.
+struct released {
+    std::uint32_t partition = 0;
+};
+/// A store has said that the partition is somebody else's. The keeper makes sure at once.
+struct doubted {
+    std::uint32_t partition = 0;
+};
+/// Its checkpoint was written under this epoch, which ours has to exceed.
+struct outdated {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_LEASE_GROUP_HPP

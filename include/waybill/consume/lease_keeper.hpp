@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_keeper: the leases of one process, kept, taken and given back.
+//
+// It goes in rounds, one an interval: renew what is ours, announce that we are there, look at all,
+// take our share. It says which call to the store comes next and is told what came of it:
+//
+//     waybill::lease_keeper keeper({"orders", "billing", partitions, {"host-7", random_64_bits}});
+//     if (auto call = keeper.call(now)) keeper.on(waybill::ask(store, *call, draw), now);
+//     if (keeper.trusted(3, now)) ...             // partition 3 is ours, under keeper.epoch(3)
+//
+// What holds:
+//   1. a lease is trusted for less than `expiry`, counted from before its last renewal was asked
+//      for, so it has not expired for anybody. Whoever is robbed for the sake of balance finds out
+//      at his next renewal: the fence in the commit is what keeps him from writing until then;
+//   2. a store that cannot be reached takes nothing away: the round starts over soon, behind the
+//      row that failed. Only a row that somebody else has written is lost;
+//   3. a claim whose answer got lost is found in the next look, and taken up again;
+//   4. whoever takes a partition does so under a higher epoch than any that was seen of it;
+//   5. in the first round it only announces itself. Who starts together with others leaves them
+//      their share, so that none of it has to be taken away again;
+//   6. after `stop_asked` nothing more is taken. It ends when all is given back; what cannot be is
+//      tried three times, and expires.
+
+#ifndef WAYBILL_CONSUME_LEASE_KEEPER_HPP
+#define WAYBILL_CONSUME_LEASE_KEEPER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume/balance.hpp>
+#include <waybill/consume/held_leases.hpp>
+#include <waybill/consume/lease.hpp>
+#include <waybill/consume/lease_calls.hpp>
+#include <waybill/consume/lease_group.hpp>
+#include <waybill/consume/lease_observer.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/match.hpp>
+
+namespace waybill::inline v0_1 {
+
+class lease_keeper {
+public:
+    using action = std::variant<lease_call, act::wait, act::idle>;
+
+    explicit lease_keeper(const lease_group& g)
+        : source_(g.source), group_(g.group), self_(g.self), options_(g.leases),
+          names_(g.partitions), seen_(g.source, g.group, g.partitions, g.leases),
+          held_(g.partitions.size())
+    {
+    }
+
+    /// The call to make now, if there is one.
+    [[nodiscard]] std::optional<lease_call> call(steady_time now) const
+    {
+        if (ended_) return {};
+        if (aside_ == aside::chore) return claim_of(chores_.front());
+        if (aside_ == aside::leave) return act::withdraw{me(announced_)};
+        if (now < not_before_) return {};
+        const place at = current();
+        switch (at.what) {
+            case step::renew: return claim_of({nth(at.n), errand::renew});
+            case step::announce: return act::announce{me(announced_ + 1)};
+            case step::look: return act::list_leases{source_, group_};
+            case step::take: return claim_of(errands_[at.n]);
+            case step::tidy: return act::withdraw{departed_[at.n]};
+            case step::none: break;
+        }
+        return {};
+    }
+
+    [[nodiscard]] action next(steady_time now) const
+    {
+        if (ended_) return act::idle{};
+        if (auto c = call(now)) return *std::move(c);
+        return act::wait{later(now, not_before_)};
+    }
+
+    heard on(const lease_answer& a, steady_time now)
+    {
+        return std::visit([&](const auto& e) { return on(e, now); }, a);
+    }
+
+    heard on(const announced& a, steady_time now)
+    {
+        if (!asked(step::announce, now)) return heard::late;
+        note(a.answer);
+        ++announced_;
+        return go_on({step::look, 0}, now);
+    }
+
+    heard on(const withdrawn&, steady_time now)
+    {
+        if (!ended_ && aside_ == aside::leave) {
+            leaving_ = false;
+            return heard_at(now);
+        }
+        if (!asked(step::tidy, now)) return heard::late;
+        return go_on({step::tidy, current().n + 1}, now);
+    }
+
+    heard on(const listed& l, steady_time now)
+    {
+        if (!asked(step::look, now)) return heard::late;
+        draw_ = l.draw;
+        note(l.answer);
+        if (!l.answer) return start_over(now);
+        seen_.look(*l.answer, now);
+        reconcile(introduced_);
+        const bool first = !std::exchange(introduced_, true);
+        return first && errands_.empty() ? start_over(now) : go_on({step::take, 0}, now);
+    }
+
+    heard on(const claimed& c, steady_time now)
+    {
+        if (!ended_ && aside_ == aside::chore) return after_chore(c, now);
+        const bool renewing = asked(step::renew, now);
+        if (!renewing && !asked(step::take, now)) return heard::late;
+        const place at = current();
+        const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
+        note(c.answer);
+        if (!c.answer) {
+            if (renewing) first_ = what.partition + 1;
+            return start_over(now);
+        }
+        const place following{at.what, at.n + 1};
+        if (c.answer->end == claim_end::won) {
+            const bool new_one = !held_.mine(what.partition);
+            held_.won(what.partition, *c.answer, later(last_, not_before_), trusted_for(options_));
+            if (stopping_ && new_one) {
+                held_.release(what.partition);
+                chores_.push_back({what.partition, errand::give_back});
+            }
+            return go_on(following, now);
+        }
+        if (what.what == errand::renew) {
+            held_.doubt(what.partition);
+            if (stopping_) held_.lose(what.partition);
+        }
+        // Somebody else is taking, too: look at what he leaves before going on.
+        return renewing ? go_on(following, now) : start_over(now);
+    }
+
+    heard on(const stop_asked&, steady_time now)
+    {
+        if (stopping_) return heard::late;
+        stopping_ = leaving_ = true;
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (held_[p].doubted) held_.lose(p);
+        }
+        return meanwhile(now);
+    }
+
+    heard on(const released& r, steady_time now)
+    {
+        const heard h = add({r.partition, errand::give_back}, now);
+        if (h == heard::taken) held_.release(r.partition);
+        return h;
+    }
+
+    heard on(const doubted& d, steady_time now)
+    {
+        if (d.partition >= partitions() || !held_.mine(d.partition)) return heard::late;
+        held_.distrust(d.partition);
+        if (now < not_before_) not_before_ = now;
+        return heard::taken;
+    }
+
+    heard on(const outdated& o, steady_time now)
+    {
+        if (o.partition >= partitions()) return heard::invalid;
+        if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch) return heard::late;
+        held_.saw(o.partition, o.epoch);
+        return add({o.partition, errand::raise}, now);
+    }
+
+    /// The epoch under which a partition is ours; empty if it is not.
+    [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
+    {
+        return held_.epoch(partition);
+    }
+    /// It is ours, and has not expired for anybody. Who balances may have taken it a moment ago.
+    [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
+    {
+        return held_.trusted(partition, now);
+    }
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    /// How many are ours.
+    [[nodiscard]] std::uint32_t held() const noexcept { return held_.count(); }
+    /// All have their share, as of the last look.
+    [[nodiscard]] bool balanced() const noexcept { return balanced_; }
+    /// What the store said when it last failed; empty once a look has worked again.
+    [[nodiscard]] const fault& trouble() const noexcept { return trouble_; }
+    /// Grows with each change of what epoch() answers.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return held_.changes(); }
+    [[nodiscard]] const lease_observer& seen() const noexcept { return seen_; }
+    [[nodiscard]] std::uint32_t partitions() const { return held_.partitions(); }
+    [[nodiscard]] partition_key key(std::uint32_t partition) const
+    {
+        return {source_, group_, names_[partition]};
+    }
+
+    friend bool operator==(const lease_keeper&, const lease_keeper&) = default;
+
+private:
+    enum class step : std::uint8_t { renew, announce, look, take, tidy, none };
+    enum class errand : std::uint8_t { renew, take, raise, give_back };
+    enum class aside : std::uint8_t { none, chore, leave };
+
+    struct place {
+        step what = step::renew;
+        std::uint32_t n = 0;
+        friend bool operator==(const place&, const place&) = default;
+    };
+    struct chore {
+        std::uint32_t partition = 0;
+        errand what = errand::renew;
+        std::uint32_t tries = 0;
+        friend bool operator==(const chore&, const chore&) = default;
+    };
+
+    [[nodiscard]] presence me(std::uint64_t n) const { return {source_, group_, self_, n}; }
+
+    [[nodiscard]] lease_call claim_of(const chore& c) const
+    {
+        const held_leases::entry& e = held_[c.partition];
+        lease_claim row{key(c.partition), self_, e.epoch, e.version};
+        if (c.what == errand::give_back) row.owner = {};
+        const bool anew = c.what == errand::raise || c.what == errand::take;
+        if (anew) row.epoch = held_.next_epoch(c.partition);
+        if (c.what == errand::take) {
+            const auto& stored = seen_.row_of(c.partition);
+            row.expected = stored ? std::optional(stored->version) : std::nullopt;
+        }
+        return act::claim{std::move(row)};
+    }
+
+    /// Renewals begin with another partition each time that one has failed.
+    [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return (first_ + n) % partitions(); }
+
+    /// Where the round is: past all for which there is nothing to do.
+    [[nodiscard]] place current() const
+    {
+        place at = at_;
+        if (at.what == step::renew) {
+            while (at.n < partitions() && !held_.mine(nth(at.n))) ++at.n;
+            if (at.n < partitions()) return at;
+            at = {step::announce, 0};
+        }
+        if (stopping_ && at.what != step::take) return {step::none, 0};
+        if (at.what == step::take && at.n >= errands_.size()) at = {step::tidy, 0};
+        const bool tidy = !stopping_ && at.n < departed_.size();
+        if (at.what == step::tidy && !tidy) return {step::none, 0};
+        return at;
+    }
+    [[nodiscard]] bool asked(step s, steady_time now) const
+    {
+        return !ended_ && aside_ == aside::none && now >= not_before_ && current().what == s;
+    }
+
+    /// What others have written since, and what is to be done about it.
+    void reconcile(bool introduced)
+    {
+        errands_.clear();
+        departed_.clear();
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            const auto& stored = seen_.row_of(p);
+            const bool ours = stored && stored->owner == self_;
+            if (stored) held_.saw(p, stored->epoch);
+            if (held_.mine(p) && ours && stored->epoch == held_[p].epoch) {
+                if (!held_[p].doubted) continue;
+                held_.set_version(p, stored->version);  // the answer to a renewal got lost
+                errands_.push_back({p, errand::renew});
+            } else if (held_[p].doubted) {
+                held_.lose(p);
+            } else if (held_.mine(p)) {
+                held_.doubt(p);  // the look may be older than our last renewal: another one tells
+                errands_.push_back({p, errand::renew});
+            }
+            if (!held_.mine(p) && ours) errands_.push_back({p, errand::take});
+        }
+        if (stopping_ || !introduced) return;
+        const lease_view v = seen_.view(self_);
+        const balance_plan plan = balance(v, draw_);
+        balanced_ = plan.balanced;
+        for (const std::uint32_t p : plan.claim) errands_.push_back({p, errand::take});
+        if (plan.steal) errands_.push_back({*plan.steal, errand::take});
+        if (v.self == 0) departed_ = seen_.departed();
+    }
+
+    heard after_chore(const claimed& c, steady_time now)
+    {
+        const chore what = chores_.front();
+        note(c.answer);
+        const bool give_back = what.what == errand::give_back;
+        if (!c.answer && give_back && what.tries < 2) {
+            ++chores_.front().tries;
+            return heard_at(now);
+        }
+        chores_.erase(chores_.begin());
+        if (give_back) {
+            held_.lose(what.partition);  // what could not be given back expires
+        } else if (c.answer && c.answer->end == claim_end::won) {
+            held_.won(what.partition, *c.answer, last_, trusted_for(options_));
+        } else if (c.answer) {
+            held_.doubt(what.partition);
+        }
+        return heard_at(now);
+    }
+
+    template <class T>
+    void note(const result<T>& answer)
+    {
+        if (!answer) trouble_ = answer.error();
+        else if (std::is_same_v<T, lease_table>) trouble_ = {};
+    }
+
+    heard add(const chore& c, steady_time now)
+    {
+        if (c.partition >= partitions()) return heard::invalid;
+        if (ended_ || !held_.mine(c.partition)) return heard::late;
+        chores_.push_back(c);
+        return meanwhile(now);
+    }
+
+    /// Between rounds it is done at once. Within one the call that was asked for is answered first.
+    heard meanwhile(steady_time now)
+    {
+        if (aside_ == aside::none && (now < not_before_ || current().what == step::none)) choose();
+        return heard::taken;
+    }
+
+    heard go_on(const place& to, steady_time now)
+    {
+        at_ = to;
+        if (current().what == step::none) {
+            not_before_ = now + until_next_round(options_, draw_);
+            at_ = {};
+        }
+        return heard_at(now);
+    }
+
+    /// The round has failed, or somebody was faster: another one, sooner.
+    heard start_over(steady_time now)
+    {
+        not_before_ = now + until_next_round(options_, draw_) * 0.5;
+        at_ = {};
+        return heard_at(now);
+    }
+
+    heard heard_at(steady_time now)
+    {
+        last_ = now;
+        choose();
+        return heard::taken;
+    }
+
+    /// What comes next, if it is not the round.
+    void choose()
+    {
+        const auto over = [&](const chore& c) { return !held_.mine(c.partition); };
+        while (!chores_.empty() && over(chores_.front())) chores_.erase(chores_.begin());
+        aside_ = leaving_ ? aside::leave : chores_.empty() ? aside::none : aside::chore;
+        ended_ = stopping_ && !leaving_ && held_.count() == 0;
+    }
+
+    std::string source_;
+    std::string group_;
+    owner_id self_;
+    lease_options options_;
+    std::vector<std::string> names_;
+    lease_observer seen_;
+    held_leases held_;
+    std::vector<chore> chores_;   // beside the rounds
+    std::vector<chore> errands_;  // of this round
+    std::vector<presence> departed_;
+    place at_;
+    std::uint32_t first_ = 0;
+    aside aside_ = aside::none;
+    bool introduced_ = false;  // others have had the time to see that we are there
+    bool stopping_ = false;
+    bool leaving_ = false;
+    bool ended_ = false;
+    bool balanced_ = false;
+    double draw_ = 0.5;
+    std::uint64_t announced_ = 0;
+    fault trouble_;
+    steady_time last_ = steady_time::lowest();
+    steady_time not_before_ = steady_time::lowest();
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_LEASE_KEEPER_HPP

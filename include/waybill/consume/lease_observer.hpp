@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_observer: which leases nobody renews any more, judged by one clock.
+//
+// A time that another machine has written down says nothing here. A lease has expired when its
+// version has not changed for as long as `expiry`, on the clock of who looks:
+//
+//     waybill::lease_observer seen("orders", "billing", partitions, options);
+//     seen.look(*store.list("orders", "billing"), clock::now());      // once a round
+//     auto plan = waybill::balance(seen.view(me), draw);
+//
+// What holds:
+//   1. who has just begun to look takes nothing from anybody before `expiry` has passed;
+//   2. time in which nobody could look does not count: from one look to the next at most two
+//      intervals do. When a store comes back after an outage, all owners have time to renew;
+//   3. rows that vanish are forgotten, rows of other groups or partitions are left aside, and of
+//      two rows for one partition the one with the higher epoch counts, then the higher version.
+
+#ifndef WAYBILL_CONSUME_LEASE_OBSERVER_HPP
+#define WAYBILL_CONSUME_LEASE_OBSERVER_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume/balance.hpp>
+#include <waybill/consume/lease.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_1 {
+
+class lease_observer {
+public:
+    /// What stands in the row of a partition.
+    struct row {
+        owner_id owner{};
+        std::uint64_t epoch = 0;
+        std::uint64_t version = 0;
+
+        friend bool operator==(const row&, const row&) = default;
+    };
+
+    /// Requires: the names of the partitions differ. They are numbered in this order.
+    lease_observer(std::string source, std::string group,
+                   const std::vector<std::string>& partitions, const lease_options& o = {})
+        : source_(std::move(source)), group_(std::move(group)), options_(o),
+          leases_(partitions.size())
+    {
+        std::uint32_t n = 0;
+        for (const std::string& name : partitions) number_.emplace(name, n++);
+    }
+
+    /// This is what the store answers now.
+    void look(const lease_table& table, steady_time now)
+    {
+        const duration most = options_.interval + options_.interval;
+        if (looked_) watched_ = watched_ + lesser(greater(now - *looked_, duration{}), most);
+        looked_ = looked_ ? later(*looked_, now) : now;
+
+        std::vector<const lease*> rows(leases_.size());
+        for (const lease& l : table.leases) {
+            if (l.key.source != source_ || l.key.group != group_) continue;
+            const auto found = number_.find(l.key.partition);
+            if (found == number_.end()) continue;
+            const lease*& chosen = rows[found->second];
+            if (!chosen || newer(l, *chosen)) chosen = &l;
+        }
+        for (std::uint32_t i = 0; i != rows.size(); ++i) see(leases_[i], rows[i]);
+
+        for (auto& [id, seen] : owners_) seen.there = false;
+        for (const presence& p : table.owners) {
+            if (p.source != source_ || p.group != group_ || p.owner.nobody()) continue;
+            const auto [at, first] = owners_.try_emplace(p.owner);
+            // Of two rows of one owner the later counts.
+            if (at->second.there && p.version <= at->second.version) continue;
+            if (first || p.version != at->second.version) at->second.since = watched_;
+            at->second.version = p.version;
+            at->second.there = true;
+        }
+        for (auto at = owners_.begin(); at != owners_.end();) {
+            if (at->second.there) ++at;
+            else at = owners_.erase(at);
+        }
+    }
+
+    /// The row of a partition, if it has one.
+    [[nodiscard]] const std::optional<row>& row_of(std::uint32_t partition) const
+    {
+        return leases_[partition].stored;
+    }
+
+    /// It has an owner who has not renewed for too long.
+    [[nodiscard]] bool expired(std::uint32_t partition) const
+    {
+        const seen_lease& l = leases_[partition];
+        return l.stored && !l.stored->owner.nobody() && old(l.since, options_.expiry);
+    }
+
+    /// As seen by `self`, who is alive, and whose leases are his whatever their age.
+    [[nodiscard]] lease_view view(const owner_id& self) const
+    {
+        using alive = std::pair<std::string_view, std::uint64_t>;
+        const auto id = [](const owner_id& o) { return alive(o.name, o.incarnation); };
+        std::map<alive, std::uint32_t> owners{{id(self), 0}};
+        for (const auto& [owner, seen] : owners_) {
+            if (!old(seen.since, options_.expiry)) owners.emplace(id(owner), 0);
+        }
+        for (std::uint32_t i = 0; i != leases_.size(); ++i) {
+            const std::optional<row>& r = leases_[i].stored;
+            if (r && !r->owner.nobody() && !expired(i)) owners.emplace(id(r->owner), 0);
+        }
+        lease_view v;
+        v.owners = 0;
+        for (auto& [owner, n] : owners) n = v.owners++;
+        v.self = owners.find(id(self))->second;
+        for (std::uint32_t i = 0; i != leases_.size(); ++i) {
+            const std::optional<row>& r = leases_[i].stored;
+            const bool own = r && r->owner == self;
+            if (own || (r && !r->owner.nobody() && !expired(i))) {
+                v.holders.push_back(owners.find(id(r->owner))->second);
+            } else {
+                const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
+                v.holders.push_back(long_ago ? lease_view::left_over : lease_view::free);
+            }
+        }
+        return v;
+    }
+
+    /// Owners who announced themselves and have been silent for two expiries, for tidying up.
+    [[nodiscard]] std::vector<presence> departed() const
+    {
+        std::vector<presence> gone;
+        for (const auto& [owner, seen] : owners_) {
+            if (!old(seen.since, options_.expiry + options_.expiry)) continue;
+            gone.push_back({source_, group_, owner, seen.version});
+        }
+        return gone;
+    }
+
+    friend bool operator==(const lease_observer&, const lease_observer&) = default;
+
+private:
+    struct seen_lease {
+        std::optional<row> stored{};
+        duration since{};  // on the clock that stands still while nobody looks
+
+        friend bool operator==(const seen_lease&, const seen_lease&) = default;
+    };
+    struct seen_owner {
+        std::uint64_t version = 0;
+        duration since{};
+        bool there = false;
+
+        friend bool operator==(const seen_owner&, const seen_owner&) = default;
+    };
+
+    static bool newer(const lease& a, const lease& b)
+    {
+        return a.epoch != b.epoch ? a.epoch > b.epoch : a.version > b.version;
+    }
+
+    void see(seen_lease& seen, const lease* l) const
+    {
+        if (!l) {
+            if (seen.stored) seen = {std::nullopt, watched_};
+            return;
+        }
+        const bool same = seen.stored && seen.stored->version == l->version &&
+                          seen.stored->epoch == l->epoch && seen.stored->owner == l->owner;
+        if (!same) seen = {row{l->owner, l->epoch, l->version}, watched_};
+    }
+
+    [[nodiscard]] bool old(duration since, duration age) const { return watched_ - since >= age; }
+
+    std::string source_;
+    std::string group_;
+    lease_options options_;
+    std::map<std::string, std::uint32_t> number_;
+    std::vector<seen_lease> leases_;
+    std::map<owner_id, seen_owner> owners_;
+    std::optional<steady_time> looked_;
+    duration watched_;
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_LEASE_OBSERVER_HPP

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+//
+// process_at_least_once: each event of a batch is handled at least once, in order.
+//
+// For effects that share no transaction with the checkpoint: a mail, a call, another database.
+//
+//     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
+//     auto r = waybill::process_at_least_once(offsets, letter_topic, mine, events, handle, now);
+//     mine.from = r.reached;                              // whatever the end is: so far it is done
+//     switch (r.end) {
+//         case committed: break;
+//         case redeliver: pause(); break;                  // go on after r.reached, not before it
+//         case abandoned: stop_reading(mine.key); break;   // somebody else has the partition
+//         case unknown:   load_again(mine); break;
+//         ...
+//
+//     waybill::fault handle(const order& o, std::string_view key)
+//     {
+//         return mail.send(o, {.message_id = key});        // the same key each time it is repeated
+//     }
+//
+// An event that fails for good becomes a dead letter, which is acknowledged before the checkpoint
+// passes it. What is repeated after which fault stands at at_least_once.hpp; with effects that know
+// their key again nothing takes effect twice.
+
+#ifndef WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
+#define WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/guarantee.hpp>
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/consume/letter.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/consume/separate_stores.hpp>
+#include <waybill/core/match.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Takes an event into effect by itself; the key is the same whenever the event is repeated.
+template <class H, class E>
+concept repeatable_handler = requires(H& handle, const E& e, std::string_view key) {
+    { handle(e, key) } -> std::convertible_to<event_outcome>;
+};
+
+/// What one delivery of a batch came to. All events that were passed in are accounted for: repeated
+/// + handled + dead_lettered + dropped + skipped + uncovered + those that were not come to.
+struct [[nodiscard]] at_least_once_report {
+    static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
+
+    batch_end end = batch_end::empty;   ///< All but `committed` is about what follows `reached`.
+    std::optional<position> reached{};  ///< Where the checkpoint stands; at least, if `unknown`.
+    std::uint64_t handled = 0;          ///< Events up to there that took effect, as are these:
+    std::uint64_t dead_lettered = 0;
+    std::uint64_t dropped = 0;    ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.
+    std::uint64_t skipped = 0;    ///< None of ours, says the handler.
+    std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
+    std::uint64_t uncovered = 0;  ///< Done, and still to come again: the checkpoint did not follow.
+    fault why{};                  ///< What stopped it.
+
+    friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;
+};
+
+namespace detail {
+
+template <class Checkpoints, class Letters, class I, class Handler, class Ask>
+class at_least_once_run {
+public:
+    at_least_once_run(Checkpoints& checkpoints, Letters& letters, const assignment& mine, I first,
+                      std::uint64_t events, Handler& handler, wall_time now,
+                      const at_least_once_policy& p, Ask& ask)
+        : checkpoints_(checkpoints), letters_(letters), mine_(mine), first_(first), at_(first),
+          handler_(handler), ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
+          machine_(events, as_can_be(p))
+    {
+        keeping_.reason_bytes = p.reason_bytes;
+        keeping_.keeps = p.keeps;
+        keeping_.body_bytes = p.body_bytes;
+        keeping_.summary_bytes = p.summary_bytes;
+    }
+
+    at_least_once_report run()
+    {
+        while (!machine_.ended()) {
+            match(machine_.next(),
+                  [&](act::handle a) {
+                      const auto& e = *at(a.event);
+                      const event_outcome o =
+                          handler_(e, keys_(static_cast<std::uint64_t>(e.sequence)));
+                      const fault_class how = o.why.how;
+                      if (how != fault_class::none) remember(a.event, o.why);
+                      machine_.on(handled{how, o.skipped});
+                  },
+                  [&](act::dead_letter a) {
+                      machine_.on(done{seen(letters_.put(letter(a)), why_)});
+                  },
+                  [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
+                  [&](act::commit_to a) {
+                      to_ = waybill::position_of(*at(a.event));
+                      const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
+                      const fault_class how = seen(r, commit_why_);
+                      if (r && *r != advance_outcome::applied) {
+                          commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+                      }
+                      machine_.on(advanced{r ? *r : advance_outcome::conflict, how});
+                  },
+                  [&](act::read_back) {
+                      const auto r = checkpoints_.load(mine_.key);
+                      const fault_class how = seen(r, commit_why_);
+                      const auto where =
+                          r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
+                      if (where == checkpoint_stands::elsewhere) {
+                          commit_why_ = ownership_lost("checkpoint written by somebody else");
+                      } else if (where == checkpoint_stands::moved) {
+                          commit_why_ = infrastructure("an earlier commit has arrived late");
+                      } else if (r && commit_why_.ok()) {
+                          commit_why_ = infrastructure("a commit that was confirmed is not there");
+                      }
+                      machine_.on(stood{where, how});
+                  },
+                  [](act::idle) {});
+            if (machine_.covered_events() != covered_) {
+                covered_ = machine_.covered_events();
+                from_ = to_;
+                commit_why_ = {};
+            }
+        }
+        return report();
+    }
+
+private:
+    static at_least_once_policy as_can_be(at_least_once_policy p)
+    {
+        if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
+        return p;
+    }
+
+    /// Notes why a call failed, and answers its class. An error that claims to be none is one.
+    template <class T>
+    static fault_class seen(const result<T>& r, fault& why)
+    {
+        if (r) return fault_class::none;
+        why = r.error();
+        if (why.how == fault_class::none) why.how = fault_class::infrastructure;
+        return why.how;
+    }
+
+    /// Why an event failed last: its dead letter may be written after others were handled.
+    void remember(std::uint64_t event, const fault& f)
+    {
+        why_ = {f.how, bounded_reason(f.text, keeping_)};
+        reasons_.insert_or_assign(event, why_.text);
+    }
+
+    I at(std::uint64_t event)
+    {
+        if (event < number_) {
+            at_ = first_;
+            number_ = 0;
+        }
+        for (; number_ != event; ++number_) ++at_;
+        return at_;
+    }
+
+    dead_letter letter(const act::dead_letter& a)
+    {
+        const fault why{a.how, reasons_[a.event]};
+        return make_letter(mine_.key, *at(a.event), why, a.tries, now_, keeping_);
+    }
+
+    if_all_failed asked(std::uint64_t failed)
+    {
+        if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
+            (void)failed;
+            return if_all_failed::go_on;
+        } else {
+            return ask_(failed);
+        }
+    }
+
+    at_least_once_report report()
+    {
+        at_least_once_report r{.end = *machine_.ended(), .reached = from_};
+        r.handled = machine_.handled_events();
+        r.dead_lettered = machine_.dead_lettered();
+        r.dropped = machine_.dropped();
+        r.skipped = machine_.skipped_events();
+        r.uncovered = machine_.done_events() - machine_.covered_events();
+        if (r.end != batch_end::committed) {
+            r.why = std::move(r.uncovered == 0 ? why_ : commit_why_);
+            r.why.how = machine_.why();
+        }
+        return r;
+    }
+
+    Checkpoints& checkpoints_;
+    Letters& letters_;
+    const assignment& mine_;
+    I first_;
+    I at_;  // event number number_
+    std::uint64_t number_ = 0;
+    Handler& handler_;
+    Ask& ask_;
+    wall_time now_;
+    batch_policy keeping_;
+    idempotency_keys keys_;
+    std::optional<position> from_;  // of the last commit that is confirmed
+    position to_;                   // of the last one that was tried
+    at_least_once_machine machine_;
+    std::uint64_t covered_ = 0;
+    fault why_;         // of an event, or of its dead letter
+    fault commit_why_;  // of the checkpoint
+    std::map<std::uint64_t, std::string> reasons_;
+};
+
+}  // namespace detail
+
+/// Handles `events` in order, each at least once, and moves the checkpoint of `mine` behind them.
+/// Events up to `mine.from` were done earlier and are left out. Sequence numbers must ascend;
+/// otherwise the answer is `invalid`, and nothing is touched. `now` stands in dead letters.
+/// Calls the handler once an event, and once more for each try after a transient failure. `ask` is
+/// the same question as that of process_batch.
+template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
+          std::sentinel_for<I> S, class Handler, class Ask = nobody_to_ask>
+    requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&
+             asked_if_all_failed<std::remove_cvref_t<Ask>>
+[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
+                                                         const assignment& mine, I first, S last,
+                                                         Handler&& handler, wall_time now,
+                                                         const at_least_once_policy& p = {},
+                                                         Ask&& ask = {})
+{
+    std::uint64_t repeated = 0;
+    const auto number = [](const I& at) { return static_cast<std::uint64_t>((*at).sequence); };
+    for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++repeated;
+    if (first == last) return {.end = batch_end::empty, .reached = mine.from, .repeated = repeated};
+
+    std::uint64_t events = 1;
+    I final = first;
+    for (I at = std::next(first); at != last; final = at, ++at, ++events) {
+        if (number(at) > number(final)) continue;
+        return {.end = batch_end::invalid,
+                .reached = mine.from,
+                .repeated = repeated,
+                .why = permanent("event " + std::to_string(repeated + events) + " has sequence " +
+                                 std::to_string(number(at)) + ", which must be greater than " +
+                                 std::to_string(number(final)) + " before it")};
+    }
+    detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
+                              std::remove_reference_t<Ask>>
+        delivery(checkpoints, letters, mine, first, events, handler, now, p, ask);
+    at_least_once_report r = delivery.run();
+    r.repeated = repeated;
+    return r;
+}
+
+/// The same for a container.
+template <class Checkpoints, class Letters, class Events, class Handler, class Ask = nobody_to_ask>
+    requires requires(const Events& e) { std::begin(e); } &&
+             asked_if_all_failed<std::remove_cvref_t<Ask>>
+[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
+                                                         const assignment& mine,
+                                                         const Events& events, Handler&& handler,
+                                                         wall_time now,
+                                                         const at_least_once_policy& p = {},
+                                                         Ask&& ask = {})
+{
+    return process_at_least_once(checkpoints, letters, mine, std::begin(events), std::end(events),
+                                 std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP

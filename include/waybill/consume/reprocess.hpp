@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+//
+// reprocess: handle the event of a dead letter once more, and remove the letter with its effects.
+//
+//     auto fetch = [&](const waybill::dead_letter& d) -> waybill::result<std::optional<order>> {
+//         if (d.kept == waybill::letter_keeps::body) return order{d.at.sequence, d.body};
+//         return log.read(d.at);                       // empty where the log has it no more
+//     };
+//     auto r = waybill::reprocess(store, key, sequence, fetch, handle, now);
+//
+// Row and effects are in one transaction: the letter is removed first, so that of two who handle it
+// at the same time one finds none, or cannot commit. What fails again leaves no effects, and its
+// letter says how it failed and how often it was tried by now; unless somebody has removed it, then
+// it stays removed. Outages change nothing.
+//
+// Effects are in no order with those of the events behind it, which went on without it.
+
+#ifndef WAYBILL_CONSUME_REPROCESS_HPP
+#define WAYBILL_CONSUME_REPROCESS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/letter.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// What became of a dead letter that was handled once more.
+enum class reprocess_end : std::uint8_t {
+    handled,    ///< The event has taken effect, and the letter is gone.
+    skipped,    ///< The event is none of ours. It has no effect, and the letter is gone.
+    failed,     ///< It failed again, without effects. The letter says why.
+    absent,     ///< There is no such letter: somebody has dealt with it.
+    gone,       ///< The log has the event no more, and the letter not its body. The letter stays.
+    not_done,   ///< A store or what the handler needs is down. The letter is as it was. Try again.
+    cancelled,  ///< The caller wanted to stop. The letter is as it was.
+    unknown,    ///< Nobody can say. Trying again is safe: the letter is there or it is not.
+};
+
+[[nodiscard]] constexpr std::string_view name(reprocess_end e) noexcept
+{
+    switch (e) {
+        case reprocess_end::handled: return "handled";
+        case reprocess_end::skipped: return "skipped";
+        case reprocess_end::failed: return "failed";
+        case reprocess_end::absent: return "absent";
+        case reprocess_end::gone: return "gone";
+        case reprocess_end::not_done: return "not_done";
+        case reprocess_end::cancelled: return "cancelled";
+        case reprocess_end::unknown: return "unknown";
+    }
+    return "?";
+}
+
+struct [[nodiscard]] reprocess_report {
+    reprocess_end end = reprocess_end::not_done;
+    fault why{};  ///< What kept it from taking effect.
+
+    friend bool operator==(const reprocess_report&, const reprocess_report&) = default;
+};
+
+namespace detail {
+
+/// Where a read or a step failed: what that means for the letter.
+[[nodiscard]] inline reprocess_report reprocess_failed(fault why)
+{
+    const bool stop = why.how == fault_class::cancelled;
+    return {stop ? reprocess_end::cancelled : reprocess_end::not_done, std::move(why)};
+}
+
+/// Commits what removes a letter, and finds out what became of it. Where the answer gets lost the
+/// letter tells: there, or removed, by us or by somebody who was faster.
+template <class Store>
+[[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
+                                                const dead_letter& d, reprocess_end as)
+{
+    const auto done = tx.commit();
+    auto outcome = done ? *done : commit_outcome::unknown;
+    if (outcome == commit_outcome::unknown) {
+        const auto left = store.find(d.key, d.at.sequence);
+        if (!left) return {reprocess_end::unknown, left.error()};
+        outcome = *left ? commit_outcome::not_applied : commit_outcome::applied;
+    }
+    if (outcome == commit_outcome::applied) return {as, {}};
+    return {reprocess_end::not_done, infrastructure("commit not confirmed")};
+}
+
+/// The event was handled, and nothing of that stays. The letter goes, or says what it says now; but
+/// one that somebody has removed in the meantime must not come back.
+template <class Store>
+[[nodiscard]] reprocess_report reprocess_without_effect(Store& store, const dead_letter& d,
+                                                        bool skipped)
+{
+    auto tx = store.begin();
+    if (!tx) return reprocess_failed(tx.error());
+    const auto was_there = store.remove(*tx, d.key, d.at.sequence);
+    if (!was_there) return reprocess_failed(was_there.error());
+    if (!*was_there) return {reprocess_end::absent, {}};
+    if (skipped) return reprocess_commit(store, *tx, d, reprocess_end::skipped);
+
+    if (const auto put = store.put(*tx, d); !put) return reprocess_failed(put.error());
+    const auto done = tx->commit();
+    if (done && *done == commit_outcome::applied) return {reprocess_end::failed, {d.how, d.reason}};
+    // Said as it is: the event has failed, and whether its letter says so does not matter so much.
+    return {reprocess_end::not_done, infrastructure("commit not confirmed")};
+}
+
+}  // namespace detail
+
+/// Handles the event of the dead letter `sequence` of `key` once more. `fetch(letter)` answers
+/// result<optional<E>>: the event, empty where it is gone, or why it cannot be had now. `now` stands
+/// in the letter where it fails again.
+template <dead_letter_queue Store, class Fetch, class Handler>
+[[nodiscard]] reprocess_report reprocess(Store& store, const partition_key& key,
+                                         std::uint64_t sequence, Fetch&& fetch, Handler&& handler,
+                                         wall_time now, const batch_policy& p = {})
+{
+    const auto found = store.find(key, sequence);
+    if (!found) return detail::reprocess_failed(found.error());
+    if (!*found) return {reprocess_end::absent, {}};
+    dead_letter letter = **found;
+
+    const auto event = fetch(std::as_const(letter));
+    if (!event) return detail::reprocess_failed(event.error());
+    if (!*event) {
+        return {reprocess_end::gone, permanent("the log has the event no more")};
+    }
+    using E = std::remove_cvref_t<decltype(**event)>;
+    static_assert(event_handler<Handler, typename Store::transaction, E>,
+                  "reprocess: the handler takes (transaction&, const event&) and answers a fault");
+
+    auto tx = store.begin();
+    if (!tx) return detail::reprocess_failed(tx.error());
+    const auto was_there = store.remove(*tx, key, sequence);
+    if (!was_there) return detail::reprocess_failed(was_there.error());
+    if (!*was_there) return {reprocess_end::absent, {}};
+    const event_outcome o = handler(*tx, std::as_const(**event));
+    const fault_class how = o.why.how;
+    if (how == fault_class::none && !o.skipped) {
+        return detail::reprocess_commit(store, *tx, letter, reprocess_end::handled);
+    }
+    tx->rollback();
+    if (how == fault_class::infrastructure || how == fault_class::ownership_lost ||
+        how == fault_class::cancelled) {
+        return detail::reprocess_failed({how, bounded_reason(o.why.text, p)});
+    }
+    if (how != fault_class::none) {
+        letter.how = how;
+        letter.reason = bounded_reason(o.why.text, p);
+        letter.parked = now;
+        if (letter.tries != UINT32_MAX) ++letter.tries;
+    }
+    return detail::reprocess_without_effect(store, letter, how == fault_class::none);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_REPROCESS_HPP

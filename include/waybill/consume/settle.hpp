@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+//
+// settle: what to tell a queue about a message, after what became of it.
+//
+//     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left()};
+//     waybill::match(waybill::settle(policy, d, f.how, dice(), now),
+//         [&](act::complete)              { queue.remove(m); },
+//         [&](act::abandon a)             { queue.give_back(m, a.failed); },
+//         [&](act::defer d)               { queue.give_back_at(m, d.until); },
+//         [&](act::dead_letter_message d) { queue.park(m, waybill::text(d, f.text)); },
+//         [&](act::leave)                 {});                // tell it nothing: the lock runs out
+//
+// A pure function. What it sees to:
+//   1. before the last delivery that the broker allows is used up, the message is parked by us: a
+//      broker that does so itself cannot say why;
+//   2. what a message needs and cannot have is not the message's fault. Given back at once it would
+//      be delivered at once, and all of its deliveries be used up within a second. So it is kept
+//      until its lock runs out, with which an outage may last deliveries times lock
+//      (retry/delivery.hpp), or is put off, or is given back where that does not count;
+//   3. a lock that is lost, or too short for a call, is left alone: by the time of the call
+//      somebody else may have the message. Only success is told: at worst it is refused.
+//
+// What the answers are elsewhere:
+//
+//                  SQS                          AMQP 1.0, Service Bus              AMQP 0-9-1
+//     complete     DeleteMessage                accepted                           ack
+//     abandon      ChangeMessageVisibility 0    modified, delivery-failed          nack, requeue
+//       not failed   the same, and it counts    released, which does not count     the same
+//     defer        ChangeMessageVisibility      modified, undeliverable-here, and  publish a copy,
+//                    by the rest of the time,     its number into the deferral       to come late,
+//                    12 hours after it was        book before that; or a scheduled   then ack
+//                    received at the most         copy, then accepted
+//     dead letter  SendMessage to the other     rejected, with reason and text     publish a copy,
+//                    queue, then DeleteMessage                                       then ack
+//
+// Service Bus: abandon of its SDKs counts, `released` does not (Azure/amqpnetlite issue 342). What
+// is two calls is safe in that order only, and doubled by a crash between them.
+
+#ifndef WAYBILL_CONSUME_SETTLE_HPP
+#define WAYBILL_CONSUME_SETTLE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/check.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/levels.hpp>
+#include <waybill/retry/nanoseconds.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Why a message is parked.
+enum class parked_for : std::uint8_t {
+    permanent,      ///< No retry can help it.
+    exhausted,      ///< It was tried as often as the levels allow.
+    last_delivery,  ///< The broker would park it now, and could not say why. It may be good.
+};
+
+[[nodiscard]] constexpr std::string_view name(parked_for p) noexcept
+{
+    switch (p) {
+        case parked_for::permanent: return "permanent";
+        case parked_for::exhausted: return "exhausted";
+        case parked_for::last_delivery: return "last_delivery";
+    }
+    return "?";
+}
+
+/// Why the queue is told nothing.
+enum class left_for : std::uint8_t {
+    outage,      ///< What the message needs is down: its lock is let run out.
+    pause,       ///< The queue cannot put it off, and the lock is as long a pause as there is.
+    lock_short,  ///< There is not time enough to tell it.
+    lock_lost,   ///< The broker has it already.
+};
+
+[[nodiscard]] constexpr std::string_view name(left_for l) noexcept
+{
+    switch (l) {
+        case left_for::outage: return "outage";
+        case left_for::pause: return "pause";
+        case left_for::lock_short: return "lock_short";
+        case left_for::lock_lost: return "lock_lost";
+    }
+    return "?";
+}
+
+namespace act {
+
+/// The message has taken effect: remove it.
+struct complete {
+    friend bool operator==(const complete&, const complete&) = default;
+};
+
+/// Give it back now. Where it has not failed that is not to count, if the broker can tell.
+struct abandon {
+    bool failed = true;
+    friend bool operator==(const abandon&, const abandon&) = default;
+};
+
+/// Give it back, for nobody before `until`.
+struct defer {
+    wall_time until{};
+    friend bool operator==(const defer&, const defer&) = default;
+};
+
+/// Park it with the reason. `used` of `most` is what is used up: tries, or deliveries.
+struct dead_letter_message {
+    parked_for why = parked_for::permanent;
+    fault_class how = fault_class::permanent;
+    std::uint64_t used = 0;
+    std::uint64_t most = 0;
+    friend bool operator==(const dead_letter_message&, const dead_letter_message&) = default;
+};
+
+/// Tell the queue nothing. It delivers the message again when the lock has run out.
+struct leave {
+    left_for why = left_for::outage;
+    friend bool operator==(const leave&, const leave&) = default;
+};
+
+}  // namespace act
+
+using settlement = std::variant<act::complete, act::abandon, act::defer, act::dead_letter_message,
+                                act::leave>;
+
+/// What becomes of a message while what it needs is down.
+enum class when_down : std::uint8_t {
+    leave,    ///< Keep it until its lock runs out.
+    defer,    ///< Put it off.
+    abandon,  ///< Give it back at once: for a queue that does not count that.
+};
+
+[[nodiscard]] constexpr std::string_view name(when_down w) noexcept
+{
+    switch (w) {
+        case when_down::leave: return "leave";
+        case when_down::defer: return "defer";
+        case when_down::abandon: return "abandon";
+    }
+    return "?";
+}
+
+/// What is wanted, and what the queue can do.
+struct settle_policy {
+    retry_levels levels{};              ///< For what is transient: each retry is a delivery.
+    std::uint64_t max_deliveries = 10;  ///< As set at the queue; `highest_size` where it has none.
+    duration to_settle = duration::seconds(1);  ///< So long a call may take.
+    when_down on_outage = when_down::leave;
+    bool can_defer = true;                         ///< It can keep a message from all until a time,
+    duration longest_defer = duration::highest();  ///< which is so far off at the most,
+    bool defer_renews = false;   ///< and counts its deliveries anew: a copy takes its place.
+    bool release_counts = true;  ///< What is given back without a failure is counted all the same.
+
+    friend bool operator==(const settle_policy&, const settle_policy&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> check(const settle_policy& p) noexcept
+{
+    if (p.max_deliveries == 0) return config_error{"max_deliveries", 0, "must be at least", 1};
+    if (p.to_settle < duration{}) {
+        return config_error{"to_settle", detail::magnitude(p.to_settle),
+                            "nanoseconds must be at least", 0, true};
+    }
+    if (p.can_defer && p.longest_defer <= duration{}) {
+        return config_error{"longest_defer", detail::magnitude(p.longest_defer),
+                            "nanoseconds must be more than", 0, p.longest_defer < duration{}};
+    }
+    if (!p.can_defer && p.on_outage == when_down::defer) {
+        return config_error{"can_defer", 0, "must be true, as on_outage defers", 1};
+    }
+    return check(p.levels);
+}
+
+/// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from 1;
+/// the delivery-count of AMQP itself says how many there were before, and needs one more.
+struct queue_delivery {
+    std::uint64_t count = 1;  ///< Deliveries by the broker, this one counted; 0 reads as 1.
+    /// Of the message in all, where copies, or several tries a delivery, make that another number;
+    /// 0 reads as `count`.
+    std::uint64_t tries = 0;
+    duration lock_left = duration::highest();  ///< As judged on one's own steady clock.
+
+    friend bool operator==(const queue_delivery&, const queue_delivery&) = default;
+};
+
+/// What to tell the queue about a message that was handled and ended in `how`. `draw` in [0, 1)
+/// spreads the pauses; `hint` is a "come back after" of what the handler called.
+[[nodiscard]] constexpr settlement settle(const settle_policy& p, const queue_delivery& d,
+                                          fault_class how, double draw, wall_time now,
+                                          duration hint = {}) noexcept
+{
+    if (how == fault_class::none) return act::complete{};
+    if (how == fault_class::ownership_lost || d.lock_left <= duration{}) {
+        return act::leave{left_for::lock_lost};
+    }
+    if (d.lock_left <= p.to_settle) return act::leave{left_for::lock_short};
+
+    const std::uint64_t count = greater(d.count, 1);
+    const std::uint64_t tries = d.tries == 0 ? count : d.tries;
+    const bool last = p.max_deliveries != highest_size && count >= greater(p.max_deliveries, 1);
+    const act::dead_letter_message no_more{parked_for::last_delivery, how, count, p.max_deliveries};
+    const auto put_off = [&](duration by) -> settlement {
+        if (last && !p.defer_renews) return no_more;
+        return act::defer{now + lesser(greater(by, duration{}), p.longest_defer)};
+    };
+
+    switch (how) {
+        case fault_class::none:
+        case fault_class::ownership_lost: break;
+        case fault_class::permanent:
+            return act::dead_letter_message{parked_for::permanent, how, tries, tries};
+        case fault_class::transient: {
+            // The pause is the same on any clock.
+            const retry_action next = decide(p.levels, tries, how, draw, steady_time{}, hint);
+            if (std::holds_alternative<act::give_up>(next)) {
+                return act::dead_letter_message{parked_for::exhausted, how, tries,
+                                                attempts_in_all(p.levels)};
+            }
+            const auto* const wait = std::get_if<act::wait>(&next);
+            if (wait != nullptr && p.can_defer) return put_off(wait->until - steady_time{});
+            if (last) return no_more;
+            if (wait != nullptr) return act::leave{left_for::pause};
+            return act::abandon{};
+        }
+        case fault_class::infrastructure: {
+            if (last && !p.release_counts) return act::abandon{false};
+            const bool defers = p.on_outage == when_down::defer || (last && p.defer_renews);
+            if (defers && p.can_defer) {
+                const auto n = static_cast<std::uint32_t>(lesser(count, UINT32_MAX));
+                return put_off(pause(p.levels.pauses, n, draw, hint));
+            }
+            if (last) return no_more;
+            if (p.on_outage == when_down::abandon) return act::abandon{false};
+            return act::leave{left_for::outage};
+        }
+        case fault_class::cancelled:
+            if (!last || !p.release_counts) return act::abandon{false};
+            if (p.can_defer) return put_off({});
+            return no_more;
+    }
+    return act::leave{left_for::lock_lost};
+}
+
+/// The reason to park it with, as in "last_delivery: infrastructure, 10 of 10: the store is down".
+/// No longer than `most` bytes, and cut between characters.
+[[nodiscard]] inline std::string text(const act::dead_letter_message& d, std::string_view why,
+                                      std::size_t most = 1'024)
+{
+    std::string line(name(d.why));
+    line += ": ";
+    line += name(d.how);
+    line += ", ";
+    line += std::to_string(d.used);
+    line += " of ";
+    line += std::to_string(d.most);
+    line += ": ";
+    line += utf8_prefix(why, most);
+    return std::string(utf8_prefix(line, most));
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_SETTLE_HPP

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// stuck_watch: for how long the same event has kept the watermark where it is.
+//
+// One event that never ends holds all behind it, until the tracker is full. The tracker knows which
+// one it is, and no times, since a time for each event would take twice the room of all else. Ask
+// now and then, and the watch remembers when it saw that one first:
+//
+//     if (watch.stuck_for(tracker, now) > 5min) give_up_on(tracker.blocked_by()->sequence);
+
+#ifndef WAYBILL_CONSUME_STUCK_WATCH_HPP
+#define WAYBILL_CONSUME_STUCK_WATCH_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/consume/completion_tracker.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_1 {
+
+class stuck_watch {
+public:
+    /// How long ago the event that is the oldest in flight was first seen to be that. Zero where
+    /// there is none, or where the clock has gone back.
+    constexpr duration stuck_for(const completion_tracker& t, steady_time now) noexcept
+    {
+        const std::optional<blocked> b = t.blocked_by();
+        if (!b) {
+            seen_ = false;
+            return {};
+        }
+        if (!seen_ || b->sequence != sequence_ || t.generation() != generation_ || now < since_) {
+            seen_ = true;
+            sequence_ = b->sequence;
+            generation_ = t.generation();
+            since_ = now;
+        }
+        return now - since_;
+    }
+
+    friend bool operator==(const stuck_watch&, const stuck_watch&) = default;
+
+private:
+    std::uint64_t sequence_ = 0;
+    std::uint32_t generation_ = 0;
+    bool seen_ = false;
+    steady_time since_{};
+};
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_STUCK_WATCH_HPP

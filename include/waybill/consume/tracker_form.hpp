@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// tracker_form: what is done behind the watermark, in the four ways to write it.
+//
+// Part of tracker_bytes.hpp, where the format is told. What is done is a row of runs: done ones,
+// open ones, done ones ... from the first position that is not committed on. Their sizes in all
+// four ways are found in one pass, without writing any of them.
+
+#ifndef WAYBILL_CONSUME_TRACKER_FORM_HPP
+#define WAYBILL_CONSUME_TRACKER_FORM_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include <waybill/consume/completion_tracker.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/varint.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// How positions are written. Of two that are as long, the first is taken.
+enum class tracker_form : std::uint8_t {
+    runs,   ///< Lengths of what is done and what is not, in turn.
+    open,   ///< What is not done, each by its distance from the one before.
+    done,   ///< What is done, the same way.
+    bits,   ///< A bit for each position.
+};
+
+namespace detail {
+
+/// Joins stretches of the same kind, and calls f with each when it has ended.
+template <class F>
+constexpr void for_each_run(const completion_tracker& t, F&& f)
+{
+    tracked_stretch run;
+    bool any = false;
+    t.for_each_stretch([&](const tracked_stretch& s) {
+        if (any && s.done == run.done) {
+            run.at.last = s.at.last;
+            run.events = saturating_add(run.events, s.events);
+            return;
+        }
+        if (any) f(run);
+        run = s;
+        any = true;
+    });
+    if (any) f(run);
+}
+
+/// The sizes of all forms, for the runs that it was given so far.
+struct form_sizes {
+    std::uint64_t first = 0;  ///< The first position.
+    std::uint64_t runs = 0;
+    std::uint64_t open = 0;
+    std::uint64_t done = 0;
+    std::uint64_t bits = 0;
+    std::uint64_t tail = 0;  ///< What the length of the last run adds to `open`, if it is done.
+    bool any = false;
+    std::uint64_t before = 0;  // the length of the run in front
+
+    constexpr void add(const tracked_stretch& r) noexcept
+    {
+        const std::uint64_t more = r.at.last - r.at.first;
+        const std::uint64_t length = saturating_add(more, 1);
+        const auto spend = [](std::uint64_t& sum, std::uint64_t bytes) {
+            sum = saturating_add(sum, bytes);
+        };
+        if (!any) {
+            first = r.at.first;
+            if (!r.done) spend(runs, 1);  // none done in front
+        }
+        tail = r.done ? varint_size(more) : 0;
+        spend(runs, r.done && !any ? varint_size(length) : varint_size(more));
+        spend(r.done ? done : open, saturating_add(varint_size(before), more));
+        bits = saturating_add((r.at.last - first) / 8, 1);
+        before = length;
+        any = true;
+    }
+
+    [[nodiscard]] constexpr std::uint64_t of(tracker_form f) const noexcept
+    {
+        switch (f) {
+            case tracker_form::runs: return runs;
+            case tracker_form::open: return saturating_add(open, tail);
+            case tracker_form::done: return done;
+            case tracker_form::bits: break;
+        }
+        return bits;
+    }
+
+    [[nodiscard]] constexpr tracker_form smallest() const noexcept
+    {
+        tracker_form best = tracker_form::runs;
+        for (const tracker_form f : {tracker_form::open, tracker_form::done, tracker_form::bits}) {
+            if (of(f) < of(best)) best = f;
+        }
+        return best;
+    }
+};
+
+/// Writes runs, the first of which begins at `first`.
+class form_writer {
+public:
+    form_writer(std::string& out, tracker_form form, std::uint64_t first)
+        : out_(&out), begun_(out.size()), first_(first), form_(form)
+    {
+    }
+
+    void add(const tracked_stretch& r, bool is_last)
+    {
+        const std::uint64_t more = r.at.last - r.at.first;
+        const std::uint64_t length = saturating_add(more, 1);
+        if (form_ == tracker_form::runs) {
+            if (!any_ && !r.done) whole(0);
+            whole(r.done && !any_ ? length : more);
+        } else if (form_ == tracker_form::bits) {
+            if (r.done) set(r.at);
+        } else if (r.done == (form_ == tracker_form::done)) {
+            whole(before_);
+            out_->append(more, '\0');
+        } else if (is_last) {
+            whole(more);
+        }
+        before_ = length;
+        any_ = true;
+    }
+
+    /// Seven bits a byte, the lowest first.
+    void whole(std::uint64_t n)
+    {
+        for (; n >= 0x80; n >>= 7U) *out_ += static_cast<char>((n & 0x7FU) | 0x80U);
+        *out_ += static_cast<char>(n);
+    }
+
+private:
+    void set(position_run at)
+    {
+        for (std::uint64_t n = at.first - first_;; ++n) {
+            const std::size_t place = begun_ + n / 8;
+            if (place >= out_->size()) out_->resize(place + 1);
+            const auto byte = static_cast<unsigned char>((*out_)[place]);
+            (*out_)[place] = static_cast<char>(byte | 1U << n % 8);
+            if (n == at.last - first_) return;
+        }
+    }
+
+    std::string* out_;
+    std::size_t begun_;
+    std::uint64_t first_;
+    std::uint64_t before_ = 0;
+    tracker_form form_;
+    bool any_ = false;
+};
+
+}  // namespace detail
+
+[[nodiscard]] constexpr std::string_view name(tracker_form f) noexcept
+{
+    switch (f) {
+        case tracker_form::runs: return "runs";
+        case tracker_form::open: return "open";
+        case tracker_form::done: return "done";
+        case tracker_form::bits: return "bits";
+    }
+    return "?";
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_CONSUME_TRACKER_FORM_HPP

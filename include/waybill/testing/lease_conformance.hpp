@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_conformance: does a store do what a `lease_keeper` relies on?
+//
+// The answer is the list of rules that do not hold, in plain words:
+//
+//     auto broken = waybill::testing::lease_conformance(
+//         [&] { return my_leases(new_empty_database()); },      // a store in which nothing is
+//         [&](my_leases& s) { return my_leases(s.path()); },    // a second connection to it
+//         [](auto f, auto g) { std::jthread t(f); g(); });      // runs both at the same time
+//     for (const auto& rule : broken) log(rule);                // nothing: it conforms
+//
+// Whoever has but one connection leaves out the second argument, whoever has no threads the third:
+// then two claims that race are made one after the other, which many a wrong store survives.
+// What a store does that cannot be reached is tried by `lease_outage_conformance`.
+
+#ifndef WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
+#define WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume/lease.hpp>
+#include <waybill/testing/trial.hpp>
+
+namespace waybill::inline v0_1::testing {
+
+/// Two things that should happen at the same time happen one after the other.
+struct in_turn {
+    template <class F, class G>
+    void operator()(F f, G g) const
+    {
+        f();
+        g();
+    }
+};
+
+namespace detail {
+
+/// What the suite does with a lease store.
+template <class S>
+class lease_trial {
+public:
+    lease_trial(S& s, trial& t) : store_(s), trial_(t) {}
+
+    [[nodiscard]] std::optional<claim_outcome> claim(const lease_claim& c)
+    {
+        const auto r = store_.claim(c);
+        trial_.holds(r.has_value(),
+                     "claim: answers won or contended where the store can be reached");
+        if (!r) return {};
+        return *r;
+    }
+    /// The version of the row that was won.
+    [[nodiscard]] std::optional<std::uint64_t> wins(const lease_claim& c)
+    {
+        const auto o = claim(c);
+        if (!o || o->end != claim_end::won || o->epoch != c.epoch) return {};
+        return o->version;
+    }
+    [[nodiscard]] bool contended(const lease_claim& c)
+    {
+        const auto o = claim(c);
+        return o && o->end == claim_end::contended;
+    }
+    [[nodiscard]] lease_table table(const partition_key& of)
+    {
+        auto r = store_.list(of.source, of.group);
+        trial_.holds(r.has_value(), "list: answers where the store can be reached");
+        return r ? *std::move(r) : lease_table();
+    }
+    /// The only row of this key is this one.
+    [[nodiscard]] bool stands(const lease_claim& c, std::uint64_t version)
+    {
+        const auto rows = table(c.key).leases;
+        const lease expected{c.key, c.owner, c.epoch, version};
+        const auto same_key = [&](const lease& l) { return l.key == c.key; };
+        return std::count_if(rows.begin(), rows.end(), same_key) == 1 &&
+               std::find(rows.begin(), rows.end(), expected) != rows.end();
+    }
+    [[nodiscard]] bool there(const presence& p)
+    {
+        const auto owners = table({p.source, p.group, {}}).owners;
+        const auto same = [&](const presence& q) { return q.owner == p.owner; };
+        return std::count_if(owners.begin(), owners.end(), same) == 1 &&
+               std::find(owners.begin(), owners.end(), p) != owners.end();
+    }
+    [[nodiscard]] bool announce(const presence& p) { return store_.announce(p).has_value(); }
+    [[nodiscard]] bool withdraw(const presence& p) { return store_.withdraw(p).has_value(); }
+
+private:
+    S& store_;
+    trial& trial_;
+};
+
+template <class S>
+void presence_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    const presence p{"orders", "billing", {"a", 1}, 1};
+    presence renewed = p;
+    renewed.version = largest;
+    const presence twin{"orders", "billing", {"a", largest}, 1};
+    const presence elsewhere{"orders", "audit", {"a", 1}, 1};
+    const presence odd{"orders", "billing", {"it's \"me\"; --%\xC3\xA9", 7}, 1};
+
+    t.holds(on.announce(p) && on.there(p), "announce: an owner is listed, before he has anything");
+    t.holds(on.announce(renewed) && on.there(renewed),
+            "announce: once more replaces the row, not adds one");
+    t.holds(on.announce(twin) && on.there(twin) && on.there(renewed),
+            "announce: two incarnations of one name are two owners");
+    t.holds(on.announce(elsewhere) && on.there(elsewhere) && !on.there(p) && on.there(renewed),
+            "announce: groups are independent");
+    t.holds(on.announce(odd) && on.there(odd), "announce: takes any name");
+    t.holds(on.withdraw(p) && on.there(renewed),
+            "withdraw: leaves an owner who announced himself again");
+    t.holds(on.withdraw(renewed) && !on.there(renewed) && on.there(twin) && on.there(elsewhere),
+            "withdraw: removes this owner and no other");
+    t.holds(on.withdraw(renewed), "withdraw: what is not there is no error");
+    t.holds(on.table({"orders", "billing", {}}).leases.empty(), "announce: makes no lease");
+}
+
+template <class S>
+void claim_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    const partition_key key = key_of("orders", "billing", "0");
+    lease_claim c{key, {"a", 1}, 1, 5};
+    t.holds(on.table(key) == lease_table{},
+            "list: an empty store answers an empty table, and no error");
+    t.holds(on.contended(c) && on.table(key).leases.empty(),
+            "claim: where a row is expected and there is none it is contended, and leaves none");
+    c.expected.reset();
+    const auto first = on.wins(c);
+    t.holds(first && on.stands(c, *first),
+            "claim: the first one wins, and is listed with its version");
+    if (!first) return;
+    const lease_claim late{key, {"b", 2}, 2, {}};
+    t.holds(on.contended(late) && on.stands(c, *first),
+            "claim: a second first one is contended, and changes nothing");
+
+    std::vector<std::uint64_t> versions{*first};
+    lease_claim renewal = c;
+    bool changes = true;
+    for (int n = 0; n != 40; ++n) {
+        renewal.expected = versions.back();
+        const auto v = on.wins(renewal);
+        t.holds(v && on.stands(renewal, *v), "claim: one that expects the stored version wins");
+        if (!v) return;
+        changes = changes && std::find(versions.begin(), versions.end(), *v) == versions.end();
+        versions.push_back(*v);
+    }
+    t.holds(changes,
+            "claim: each that wins changes the version, also for the same words; none comes twice");
+    bool refused = true;
+    lease_claim thief{key, {"b", 2}, 2, {}};
+    for (std::size_t n = 0; n + 1 < versions.size(); ++n) {
+        thief.expected = renewal.expected = versions[n];
+        refused = on.contended(thief) && on.contended(renewal) && refused;
+    }
+    thief.expected = versions.back() + 1;
+    refused = on.contended(thief) && refused;
+    t.holds(refused && on.stands(renewal, versions.back()),
+            "claim: one that expects another version is contended, whoever claims, and no change");
+
+    thief.expected = versions.back();
+    const auto stolen = on.wins(thief);
+    t.holds(stolen && on.stands(thief, *stolen), "claim: owner and epoch are stored as claimed");
+    if (!stolen) return;
+    renewal.expected = versions.back();
+    t.holds(on.contended(renewal), "claim: whoever was robbed finds that out at his next renewal");
+    lease_claim back{key, {}, 2, *stolen};
+    const auto given = on.wins(back);
+    t.holds(given && on.stands(back, *given),
+            "claim: a lease is given back by one without an owner");
+    if (!given) return;
+    const lease_claim widest{key, {"it's \"me\"; --%\xC3\xA9", largest}, largest, *given};
+    const auto last = on.wins(widest);
+    t.holds(last && on.stands(widest, *last),
+            "claim: takes any name, and all 64 bits of incarnation and epoch");
+}
+
+}  // namespace detail
+
+/// The rules of `list`, `claim`, `announce` and `withdraw`. `again(store)` answers with a second
+/// connection, `race(f, g)` calls both, at the same time if it can.
+template <class Make, class Again = no_second, class Race = in_turn>
+[[nodiscard]] std::vector<std::string> lease_conformance(Make make, Again again = {},
+                                                         Race race = {})
+{
+    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    static_assert(lease_store<store>,
+                  "lease_conformance: not a lease store, see consume/lease.hpp");
+    detail::trial t;
+    {
+        auto s = make();
+        detail::claim_rules(s, t);
+    }
+    {
+        auto s = make();
+        detail::presence_rules(s, t);
+    }
+    {
+        auto s = make();
+        detail::lease_trial<store> on(s, t);
+        const std::vector<partition_key> keys = detail::similar_keys();
+        std::vector<lease_claim> claims;
+        std::vector<std::uint64_t> versions;
+        for (std::uint64_t i = 0; i != keys.size(); ++i) {
+            claims.push_back({keys[i], {"owner", i}, i + 1, {}});
+            versions.push_back(on.wins(claims.back()).value_or(0));
+        }
+        bool apart = true;
+        for (std::size_t i = 0; i != keys.size(); ++i) {
+            apart = on.stands(claims[i], versions[i]) && apart;
+            for (const lease& l : on.table(keys[i]).leases) {
+                apart = l.key.source == keys[i].source && l.key.group == keys[i].group && apart;
+            }
+        }
+        t.holds(apart, "leases of different keys are independent, and listed for their group only");
+    }
+    // Nobody, or somebody, has the lease; two want it. Often, since a race is a matter of luck.
+    for (int n = 0; n != 50; ++n) {
+        auto s = make();
+        decltype(auto) other = again(s);
+        detail::lease_trial<store> on(s, t);
+        const partition_key key = detail::key_of("orders", "billing", "0");
+        std::optional<std::uint64_t> expected;
+        for (const bool first : {true, false}) {
+            const lease_claim mine{key, {"a", 1}, first ? 1U : 2U, expected};
+            const lease_claim theirs{key, {"b", 2}, first ? 1U : 2U, expected};
+            result<claim_outcome> a = claim_outcome{};
+            result<claim_outcome> b = claim_outcome{};
+            race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
+            const bool a_won = a && a->end == claim_end::won;
+            const bool b_won = b && b->end == claim_end::won;
+            t.holds(!(a_won && b_won),
+                    first ? "claim: of two who race for a new lease at most one wins"
+                          : "claim: of two who race for a lease at most one wins");
+            t.holds(a_won || b_won || !a || !b,
+                    "claim: of two who race one wins, or cannot reach the store");
+            if (a_won == b_won) break;
+            t.holds(a_won ? on.stands(mine, a->version) : on.stands(theirs, b->version),
+                    "claim: of two who race the one who was told so has won");
+            expected = a_won ? a->version : b->version;
+        }
+    }
+    return std::move(t.broken);
+}
+
+/// The rules for a store that cannot be reached just now: what is down is no rival.
+template <lease_store S>
+[[nodiscard]] std::vector<std::string> lease_outage_conformance(S& unreachable)
+{
+    detail::trial t;
+    const partition_key key = detail::key_of("orders", "billing", "0");
+    const presence p{"orders", "billing", {"a", 1}, 1};
+    t.holds(!unreachable.list(key.source, key.group),
+            "list: a store that cannot be reached is an error, not an empty table");
+    t.holds(!unreachable.claim({key, {"a", 1}, 1, {}}) && !unreachable.claim({key, {"a", 1}, 1, 1}),
+            "claim: a store that cannot be reached is an error, not contention");
+    t.holds(!unreachable.announce(p), "announce: a store that cannot be reached is an error");
+    t.holds(!unreachable.withdraw(p), "withdraw: a store that cannot be reached is an error");
+    return std::move(t.broken);
+}
+
+}  // namespace waybill::inline v0_1::testing
+
+#endif  // WAYBILL_TESTING_LEASE_CONFORMANCE_HPP

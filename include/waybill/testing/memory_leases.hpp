@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// memory_leases: leases and presences in memory, for users' own tests.
+//
+// It does what lease_conformance.hpp asks of a lease store. Several keepers share one:
+//
+//     waybill::testing::memory_leases store;
+//     a.on(waybill::ask(store, *a.call(now), draw), now);
+//     b.on(waybill::ask(store, *b.call(now), draw), now);
+
+#ifndef WAYBILL_TESTING_MEMORY_LEASES_HPP
+#define WAYBILL_TESTING_MEMORY_LEASES_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include <waybill/consume/lease.hpp>
+
+namespace waybill::inline v0_1::testing {
+
+class memory_leases {
+public:
+    [[nodiscard]] result<lease_table> list(const std::string& source,
+                                           const std::string& group) const
+    {
+        lease_table t;
+        for (const auto& [key, row] : leases_) {
+            if (key.source == source && key.group == group) t.leases.push_back(row);
+        }
+        for (const auto& [who, p] : owners_) {
+            if (p.source == source && p.group == group) t.owners.push_back(p);
+        }
+        return t;
+    }
+
+    /// Versions count the writes to all rows, so that none comes twice.
+    [[nodiscard]] result<claim_outcome> claim(const lease_claim& c)
+    {
+        const auto found = leases_.find(c.key);
+        const bool there = found != leases_.end();
+        if (there != c.expected.has_value() || (there && found->second.version != *c.expected)) {
+            return claim_outcome{claim_end::contended};
+        }
+        leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++writes_});
+        return claim_outcome{claim_end::won, c.epoch, writes_};
+    }
+
+    [[nodiscard]] result<void> announce(const presence& p)
+    {
+        owners_.insert_or_assign(id_of(p), p);
+        return {};
+    }
+
+    [[nodiscard]] result<void> withdraw(const presence& p)
+    {
+        const auto found = owners_.find(id_of(p));
+        if (found != owners_.end() && found->second.version == p.version) owners_.erase(found);
+        return {};
+    }
+
+    /// What a commit is checked against; see fenced_store.hpp.
+    template <class Transaction>
+    [[nodiscard]] result<std::optional<std::uint64_t>> epoch(Transaction&,
+                                                             const partition_key& key) const
+    {
+        const auto found = leases_.find(key);
+        if (found == leases_.end()) return std::optional<std::uint64_t>();
+        return std::optional<std::uint64_t>(found->second.epoch);
+    }
+
+    /// As if somebody had deleted the row by hand.
+    void erase(const partition_key& key) { leases_.erase(key); }
+
+private:
+    using id = std::tuple<std::string, std::string, owner_id>;
+    static id id_of(const presence& p) { return {p.source, p.group, p.owner}; }
+
+    std::map<partition_key, lease> leases_;
+    std::map<id, presence> owners_;
+    std::uint64_t writes_ = 0;
+};
+
+}  // namespace waybill::inline v0_1::testing
+
+#endif  // WAYBILL_TESTING_MEMORY_LEASES_HPP

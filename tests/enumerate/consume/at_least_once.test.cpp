@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: MIT
+//
+// Every fault at every call of process_at_least_once, for every way in which events can turn out.
+//
+// A world is a log of events, a store of checkpoints, a sink of dead letters, something outside that
+// has the effects, and a process that dies and comes back. What the events are like, what the policy
+// is and what goes wrong is all chosen by one choice vector, so a run that breaks a promise is one
+// printed line, and WAYBILL_REPLAY_ONCE=<line> in the environment runs just that one and tells what
+// happened. A call can fail, fail though it was done, arrive only after it was looked for, or be the
+// last thing that a process does.
+//
+// What has to hold: no event up to the checkpoint is lost, none is handled before those in front of
+// it, no good one becomes a dead letter, only so many are repeated after a fault, and whoever knows
+// the idempotency key again has every effect once.
+//
+// The same enumeration runs over drivers that are wrong in one way each, and has to catch them.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <support/sanitized.hpp>
+#include <waybill/consume/process_at_least_once.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace at_least_once_enumeration {
+namespace {
+
+using waybill::advance_outcome;
+using waybill::at_least_once_policy;
+using waybill::at_least_once_report;
+using waybill::batch_end;
+using waybill::checkpoint;
+using waybill::dead_letter;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::if_all_failed;
+using waybill::partition_key;
+using waybill::position;
+using waybill::result;
+using waybill::unexpected;
+using waybill::testing::choices;
+
+enum class outcome : std::uint8_t { ok, permanent, transient_once, transient_for_ever, infrastructure_once, cancelled_once };
+
+struct event {
+    std::uint64_t sequence;
+};
+
+// What is tried out.
+struct extent {
+    std::uint32_t events;
+    std::uint32_t batch;
+    std::uint32_t faults;
+    std::uint32_t outcomes;  // so many of the enumerators above
+    std::uint32_t policies;  // 1: one commit a batch, nobody asked; 2: or one an event; 4: asked, too
+    bool liar = false;       // the store may confirm what is not there, and all is read back
+};
+
+const partition_key key{"log", "test", "0"};
+const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(7));
+
+std::string key_of(std::uint64_t sequence) { return "log/test/0/" + std::to_string(sequence); }
+
+// ---------------------------------------------------------------------------------------------
+// Drivers: the one under test, and one by hand that can be wrong.
+
+enum class wrong : std::uint8_t {
+    nothing,
+    checkpoint_before_letter,
+    letter_not_awaited,          // the put is begun, and its answer never looked at
+    past_a_failed_event,         // what follows a failed event is handled, and all of it committed
+    cancelled_is_done,
+    infrastructure_is_event_fault,
+    letter_fault_is_skipped,     // a letter that cannot be written is given up
+    exhausted_is_done,
+    unknown_is_applied,          // a commit whose answer is lost is taken for one that is there
+    key_of_the_delivery,         // a key that is another one each time
+};
+
+struct itself {
+    template <class Checkpoints, class Letters, class Handler, class Ask>
+    at_least_once_report operator()(Checkpoints& checkpoints, Letters& letters,
+                                    const waybill::assignment& mine, const std::vector<event>& events,
+                                    Handler& handler, const at_least_once_policy& p, Ask& ask) const
+    {
+        return waybill::process_at_least_once(checkpoints, letters, mine, events, handler, parked_at, p, ask);
+    }
+};
+
+struct by_hand {
+    wrong what;
+
+    template <class Checkpoints, class Letters, class Handler, class Ask>
+    at_least_once_report operator()(Checkpoints& checkpoints, Letters& letters,
+                                    const waybill::assignment& mine, const std::vector<event>& events,
+                                    Handler& handler, const at_least_once_policy& p, Ask&) const
+    {
+        at_least_once_report r{.end = batch_end::committed, .reached = mine.from};
+        std::vector<dead_letter> late;
+        std::optional<position> to;
+        std::uint64_t handled = 0;
+        std::uint64_t dead = 0;
+        for (const event& e : events) {
+            fault f;
+            std::uint32_t tries = 1;
+            for (;; ++tries) {
+                std::string k = key_of(e.sequence);
+                if (what == wrong::key_of_the_delivery) k += "?" + std::to_string(mine.epoch);
+                f = handler(e, k).why;
+                if (f.how != fault_class::transient || tries == p.tries) break;
+            }
+            if (f.how == fault_class::infrastructure && what == wrong::infrastructure_is_event_fault) f.how = fault_class::permanent;
+            if (f.how == fault_class::cancelled && what == wrong::cancelled_is_done) f = {};
+            if (f.how == fault_class::transient && what == wrong::exhausted_is_done) f = {};
+            const bool park = f.how == fault_class::permanent ||
+                              (f.how == fault_class::transient && p.on_exhausted == waybill::when_exhausted::dead_letter);
+            if (!f.ok() && !park) {
+                r.end = f.how == fault_class::cancelled ? batch_end::cancelled : batch_end::redeliver;
+                if (what == wrong::past_a_failed_event) continue;
+                break;
+            }
+            if (park) {
+                const dead_letter l = waybill::make_letter(key, e, f, tries, parked_at);
+                if (what == wrong::checkpoint_before_letter) {
+                    late.push_back(l);
+                } else if (const auto put = letters.put(l); !put && what != wrong::letter_not_awaited &&
+                                                            what != wrong::letter_fault_is_skipped) {
+                    r.end = batch_end::redeliver;
+                    break;
+                }
+            }
+            ++(park ? dead : handled);
+            to = waybill::position_of(e);
+        }
+        if (!to) return r;
+        const auto moved = checkpoints.commit(key, mine.from, *to, mine.epoch);
+        if (moved && *moved != advance_outcome::applied) {  // by ourselves: there is nobody else
+            r.end = batch_end::unknown;
+            return r;
+        }
+        if (!moved && what != wrong::unknown_is_applied) {
+            const auto stored = checkpoints.load(key);
+            if (!stored) r.end = batch_end::unknown;
+            else if (stands(*stored, mine.from, *to, mine.epoch) != waybill::checkpoint_stands::after) {
+                if (r.end == batch_end::committed) r.end = batch_end::redeliver;
+                return r;
+            }
+            if (!stored) return r;
+        }
+        for (const dead_letter& l : late) (void)letters.put(l);
+        r.reached = to;
+        r.handled = handled;
+        r.dead_lettered = dead;
+        return r;
+    }
+};
+
+// ---------------------------------------------------------------------------------------------
+// The world.
+
+enum class mishap : std::uint8_t { none, fails, done_but_fails, dies_before, dies_after, arrives_late, lies };
+
+const char* name(mishap m)
+{
+    const char* const names[] = {"", " fails", " is done, and fails", " and dies before",
+                                 " and dies after", " arrives late", " is confirmed, and is not there"};
+    return names[static_cast<std::size_t>(m)];
+}
+
+template <class Driver>
+class world {
+public:
+    world(const extent& x, choices& c, const Driver& driver, std::string* told)
+        : extent_(x), choices_(c), driver_(driver), told_(told), left_(x.faults)
+    {
+        policy_.tries = 2;
+        policy_.ask_from = waybill::highest_size;
+        const std::uint32_t how = c.pick(x.policies);
+        if (how % 2 != 0) policy_.commit_every = 1;
+        if (how >= 2) policy_.ask_from = 2;
+        if (x.liar) policy_.read_back = waybill::when_read_back::always;
+        for (std::uint32_t i = 0; i != x.events; ++i) {
+            outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
+            if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
+        }
+        // With nothing that stays transient both are the same.
+        if (stays_transient_ && c.pick(2) != 0) policy_.on_exhausted = waybill::when_exhausted::dead_letter;
+    }
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        std::optional<position> from;
+        bool loaded = false;
+        std::uint32_t stuck = 0;
+        for (std::uint32_t round = 0; round != 32; ++round) {
+            if (!alive_) {
+                tell("-- a new process");
+                alive_ = true;
+                loaded = false;
+                ++epoch_;
+            }
+            if (!loaded) {
+                const auto stored = load(key);
+                if (!stored) continue;
+                from = waybill::position_of(*stored);
+                loaded = true;
+            }
+            const std::uint64_t done = from ? from->sequence / 10 : 0;
+            if (done == extent_.events) return finished(done);
+            std::vector<event> events;
+            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
+                events.push_back({10 * (i + 1)});
+            }
+
+            const std::uint64_t before = stored_now();
+            load_failed_ = false;
+            arrived_late_ = false;
+            auto handle = [this](const event& e, std::string_view k) { return this->handler(e, k); };
+            auto ask = [this](std::uint64_t failed) { return this->asked(failed); };
+            const at_least_once_report r =
+                driver_(*this, *this, waybill::assignment{key, from, epoch_, 0}, events, handle, policy_, ask);
+            if (alive_) tell("-- " + std::string(waybill::name(r.end)));
+            check_world(before, events.back().sequence);
+            if (alive_) check_report(r, before, events);
+            if (!broken_.empty()) return broken_;
+            if (!alive_) continue;
+
+            from = r.reached;
+            if (r.end == batch_end::unknown || r.end == batch_end::abandoned) loaded = false;
+            const bool waits = stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver;
+            if (r.end == batch_end::redeliver && waits && ++stuck == 8 + extent_.faults) {
+                return finished(stored_now() / 10);
+            }
+        }
+        return "the log is not drained after 32 deliveries";
+    }
+
+    // The checkpoints and the sink of this world, as the drivers see them.
+
+    result<std::optional<checkpoint>> load(const partition_key&)
+    {
+        if (!alive_) return unexpected(waybill::infrastructure("dead"));
+        const mishap m = mishap_at("load", {mishap::none, mishap::fails, mishap::dies_before});
+        if (m == mishap::none) return stored_;
+        if (m == mishap::dies_before) die();
+        load_failed_ = true;
+        return unexpected(waybill::infrastructure("no answer"));
+    }
+
+    result<advance_outcome> commit(const partition_key&, const std::optional<position>& from, const position& to,
+                                   std::uint64_t epoch)
+    {
+        if (!alive_) return unexpected(waybill::infrastructure("dead"));
+        arrive();
+        const mishap m = mishap_at("commit to " + std::to_string(to.sequence),
+                                   {mishap::none, mishap::fails, mishap::done_but_fails, mishap::dies_before,
+                                    mishap::dies_after, mishap::arrives_late});
+        if (m == mishap::arrives_late) late_ = write{from, to, epoch};
+        advance_outcome what = advance_outcome::applied;
+        if (m == mishap::none || m == mishap::done_but_fails || m == mishap::dies_after) what = set({from, to, epoch});
+        if (m == mishap::dies_before || m == mishap::dies_after) die();
+        if (m == mishap::none || m == mishap::lies) return what;
+        return unexpected(waybill::infrastructure("no answer"));
+    }
+
+    result<void> put(const dead_letter& l)
+    {
+        if (!alive_) return unexpected(waybill::infrastructure("dead"));
+        const mishap m = mishap_at("put " + std::to_string(l.at.sequence),
+                                   {mishap::none, mishap::fails, mishap::done_but_fails, mishap::dies_before,
+                                    mishap::dies_after});
+        if (m == mishap::none || m == mishap::done_but_fails || m == mishap::dies_after) letters_[l.at.sequence] = l;
+        if (m == mishap::dies_before || m == mishap::dies_after) die();
+        if (m == mishap::none) return {};
+        return unexpected(waybill::infrastructure("no answer"));
+    }
+
+private:
+    struct write {
+        std::optional<position> from;
+        position to;
+        std::uint64_t epoch;
+    };
+
+    advance_outcome set(const write& w)
+    {
+        if (stored_ && w.epoch < stored_->epoch) return advance_outcome::stale_epoch;
+        const bool same = stored_ ? w.from && w.from->sequence == stored_->at.sequence : !w.from;
+        if (!same) return advance_outcome::conflict;
+        stored_ = checkpoint{w.to, w.epoch};
+        return advance_outcome::applied;
+    }
+
+    void arrive()
+    {
+        if (late_ && set(*late_) == advance_outcome::applied) arrived_late_ = true;
+        late_.reset();
+    }
+
+    void die() { alive_ = false; }
+
+    void tell(const std::string& line)
+    {
+        if (told_) *told_ += line + "\n";
+    }
+
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+        tell(std::string("BROKEN: ") + rule);
+    }
+
+    mishap mishap_at(const std::string& call, std::initializer_list<mishap> all)
+    {
+        mishap m = mishap::none;
+        const auto of = static_cast<std::uint32_t>(all.size());
+        const bool may_lie = extent_.liar && of == 6;
+        const std::uint32_t chosen = left_ != 0 ? choices_.pick(may_lie ? of + 1 : of) : 0;
+        m = chosen == of ? mishap::lies : all.begin()[chosen];
+        if (m != mishap::none) --left_;
+        if (told_) tell(call + name(m));
+        return m;
+    }
+
+    [[nodiscard]] bool good(std::size_t i) const
+    {
+        return outcomes_[i] != outcome::permanent && outcomes_[i] != outcome::transient_for_ever;
+    }
+
+    // The effect first, and the fault then: what fails may have been done.
+    waybill::event_outcome handler(const event& e, std::string_view k)
+    {
+        if (!alive_) return waybill::cancelled("dead");
+        const std::size_t i = e.sequence / 10 - 1;
+        if (told_) tell("handle " + std::to_string(e.sequence) + " as " + std::string(k));
+        for (std::size_t m = 0; m != i; ++m) {
+            const bool held = policy_.ask_from != waybill::highest_size && !good(m);
+            const bool done = good(m) ? repeats_[m] != 0 : letters_.count(10 * (m + 1)) != 0;
+            if (!done && !(held && calls_[m] != 0)) breaks("an event is handled before one in front of it is done");
+        }
+        const std::uint32_t death = left_ != 0 ? choices_.pick(3) : 0;
+        if (death != 0) --left_;
+        if (death == 1) {
+            die();
+            return waybill::cancelled("dead");
+        }
+        const bool first = calls_[i]++ == 0;
+        const bool stopped = outcomes_[i] == outcome::transient_once || outcomes_[i] == outcome::cancelled_once;
+        const bool works = good(i) && !(stopped && first);
+        if (works) {
+            ++repeats_[i];
+            ++effects_[std::string(k)];
+        }
+        if (death == 2) {
+            die();
+            return waybill::cancelled("dead");
+        }
+        switch (outcomes_[i]) {
+            case outcome::ok: return {};
+            case outcome::permanent: return waybill::permanent("bad");
+            case outcome::transient_once: return first ? waybill::transient("late") : fault{};
+            case outcome::transient_for_ever: return waybill::transient("busy");
+            case outcome::infrastructure_once: return first ? waybill::infrastructure("down") : fault{};
+            case outcome::cancelled_once: return first ? waybill::cancelled("stop") : fault{};
+        }
+        return {};
+    }
+
+    if_all_failed asked(std::uint64_t failed)
+    {
+        tell("ask about " + std::to_string(failed));
+        if (failed < 2) breaks("asked about too few");
+        if (left_ == 0 || choices_.pick(2) == 0) return if_all_failed::go_on;
+        --left_;
+        return if_all_failed::redeliver;
+    }
+
+    [[nodiscard]] std::uint64_t stored_now() const { return stored_ ? stored_->at.sequence : 0; }
+
+    void check_world(std::uint64_t before, std::uint64_t to)
+    {
+        const std::uint64_t at = stored_now();
+        if (at < before) breaks("the checkpoint has moved back");
+        if (at > to) breaks("the checkpoint is beyond the batch");
+        std::uint64_t repeated = 0;
+        for (std::size_t i = 0; i != extent_.events; ++i) {
+            const std::uint64_t n = 10 * (i + 1);
+            const auto letter = letters_.find(n);
+            const bool is_dead = letter != letters_.end();
+            if (n <= at && (good(i) ? repeats_[i] == 0 : !is_dead)) breaks("an event before the checkpoint is lost");
+            if (n > to && (repeats_[i] != 0 || is_dead)) breaks("an event beyond the batch was handled");
+            if (is_dead && good(i)) breaks("a good event is a dead letter");
+            const auto effect = effects_.find(key_of(n));
+            const std::size_t known = effect == effects_.end() ? 0 : 1;
+            if (known != (repeats_[i] != 0 ? 1U : 0U)) breaks("an effect has another key than its event's");
+            if (is_dead) check_letter(letter->second, outcomes_[i]);
+            // The first time, and what its own fault repeats.
+            const std::uint32_t own = outcomes_[i] == outcome::infrastructure_once ? 2 : 1;
+            if (repeats_[i] > own) repeated += repeats_[i] - own;
+        }
+        const std::uint64_t most = policy_.commit_every < extent_.batch ? policy_.commit_every : extent_.batch;
+        if (repeated > (extent_.faults - left_) * most) breaks("more events are repeated than after so many faults");
+        for (const auto& [k, times] : effects_) {
+            if (k.find('?') != std::string::npos) breaks("an effect has another key than its event's");
+        }
+    }
+
+    void check_letter(const dead_letter& l, outcome o)
+    {
+        const bool bad = o == outcome::permanent;
+        if (l.how != (bad ? fault_class::permanent : fault_class::transient) || l.reason != (bad ? "bad" : "busy") ||
+            l.tries != (bad ? 1 : 2) || l.parked != parked_at) {
+            breaks("a dead letter says something that is not so");
+        }
+    }
+
+    void check_report(const at_least_once_report& r, std::uint64_t before, const std::vector<event>& events)
+    {
+        const std::uint64_t reached = r.reached ? r.reached->sequence : 0;
+        if (reached > stored_now()) breaks("the report is ahead of the checkpoint");
+        // A commit that arrives late may do so after the delivery.
+        const bool sure = r.end != batch_end::unknown && r.end != batch_end::abandoned;
+        if (sure && reached != stored_now()) breaks("the report is behind the checkpoint");
+        if (r.handled + r.dead_lettered != (reached - before) / 10 && sure) {
+            breaks("the report counts other events than there were");
+        }
+        std::uint64_t dead = 0;
+        for (const event& e : events) {
+            if (e.sequence <= reached && !good(e.sequence / 10 - 1)) ++dead;
+        }
+        if (sure && r.dead_lettered != dead) breaks("the report counts other dead letters than there are");
+        switch (r.end) {
+            case batch_end::committed:
+                if (stored_now() != events.back().sequence) breaks("reported as committed, and is not");
+                return;
+            case batch_end::redeliver:
+            case batch_end::cancelled:
+                if (stored_now() == events.back().sequence) breaks("reported as not committed, and is");
+                return;
+            case batch_end::unknown:
+                if (!load_failed_ && !arrived_late_) breaks("reported as unknown, and could have been read");
+                return;
+            case batch_end::abandoned:
+                // A commit of the process before this one has its epoch, and may arrive any time.
+                if (!arrived_late_) breaks("abandoned, and nobody else is there");
+                return;
+            case batch_end::empty:
+            case batch_end::invalid: return breaks("a good batch was not taken");
+        }
+    }
+
+    std::string finished(std::uint64_t done)
+    {
+        std::uint64_t reachable = extent_.events;
+        if (stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver) {
+            reachable = 0;
+            while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
+            // While nothing has worked, nobody knows whether the events are to blame.
+            if (policy_.ask_from != waybill::highest_size) {
+                std::uint64_t last = reachable - reachable % extent_.batch;
+                bool worked = false;
+                for (std::uint64_t i = last; i != reachable; ++i) worked = worked || good(i);
+                if (!worked) reachable = done < reachable ? done : reachable;
+            }
+        }
+        if (done != reachable) breaks("the log is not drained as far as it can be");
+        return broken_;
+    }
+
+    const extent& extent_;
+    choices& choices_;
+    const Driver& driver_;
+    std::string* told_;
+    std::uint32_t left_;
+    at_least_once_policy policy_;
+    std::optional<checkpoint> stored_;
+    std::optional<write> late_;
+    std::map<std::uint64_t, dead_letter> letters_;
+    std::map<std::string, std::uint32_t> effects_;  // what the outside knows, by key
+    std::array<outcome, 8> outcomes_{};
+    std::array<std::uint32_t, 8> calls_{};
+    std::array<std::uint32_t, 8> repeats_{};  // how often each was done
+    std::uint64_t epoch_ = 1;
+    bool alive_ = true;
+    bool stays_transient_ = false;
+    bool load_failed_ = false;
+    bool arrived_late_ = false;
+    std::string broken_;
+};
+
+template <class Driver>
+std::string run(const extent& x, choices& c, const Driver& driver, std::string* told = nullptr)
+{
+    world<Driver> w(x, c, driver, told);
+    return w.run();
+}
+
+struct verdict {
+    std::uint64_t schedules = 0;
+    std::uint64_t broken = 0;
+    std::string rule;  // the first that was broken, and the line that breaks it
+    std::string line;
+};
+
+template <class Driver>
+verdict enumerate(const char* what, const extent& x, const Driver& driver)
+{
+    choices c;
+    verdict v;
+    do {
+        const std::string broken = run(x, c, driver);
+        if (broken.empty()) continue;
+        if (v.broken++ == 0) {
+            v.rule = broken;
+            v.line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.schedules = c.completed();
+    std::printf("at least once: %-44s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
+                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
+    if (v.broken != 0) std::printf("        WAYBILL_REPLAY_ONCE='%s'\n", v.line.c_str());
+    return v;
+}
+
+using tests_support::sanitized;
+constexpr extent triples{sanitized ? 2 : 4, 2, sanitized ? 2 : 3, sanitized ? 2 : 3, sanitized ? 1 : 4};
+constexpr extent liars{sanitized ? 2 : 4, 2, 2, sanitized ? 2 : 3, 2, true};
+constexpr extent policies{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, 3, 4};
+constexpr extent outcomes{sanitized ? 3 : 4, 2, 1, 6, 4};
+constexpr extent for_mutants{sanitized ? 2 : 3, 2, 1, 6, 1};
+
+TEST_CASE("at least once: every three faults, four events in batches of two that work, fail, or are late")
+{
+    CHECK(enumerate("three faults, three outcomes, every policy", triples, itself{}).broken == 0);
+}
+
+TEST_CASE("at least once: every two faults of a store that may confirm what is not there")
+{
+    CHECK(enumerate("two faults, lies among them", liars, itself{}).broken == 0);
+}
+
+TEST_CASE("at least once: every two faults, a commit a batch or an event, asked or not")
+{
+    CHECK(enumerate("two faults, three outcomes, every policy", policies, itself{}).broken == 0);
+}
+
+TEST_CASE("at least once: every single fault, every outcome, every policy")
+{
+    CHECK(enumerate("one fault, every outcome, every policy", outcomes, itself{}).broken == 0);
+}
+
+TEST_CASE("at least once: the driver by hand is right where nothing is made wrong in it")
+{
+    CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}).broken == 0);
+}
+
+// A wrong driver is caught, by the rule that it breaks; and its line replays to the same end.
+void is_caught(const char* what, wrong w, const char* rule)
+{
+    const by_hand driver{w};
+    const verdict v = enumerate(what, for_mutants, driver);
+    CHECK(v.broken > 0);
+    bool by_that_rule = false;
+    choices c;
+    do {
+        by_that_rule = run(for_mutants, c, driver) == rule;
+    } while (!by_that_rule && c.next());
+    INFO("no schedule breaks: ", std::string(rule));
+    CHECK(by_that_rule);
+
+    auto again = choices::replay(v.line);
+    REQUIRE(again.has_value());
+    std::string told;
+    CHECK(run(for_mutants, *again, driver, &told) == v.rule);
+    CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
+    CHECK(again->line() == v.line);
+}
+
+TEST_CASE("at least once: mutant caught: checkpoint before dead letter")
+{
+    is_caught("checkpoint before dead letter", wrong::checkpoint_before_letter, "an event before the checkpoint is lost");
+}
+
+TEST_CASE("at least once: mutant caught: dead letter not awaited")
+{
+    is_caught("dead letter not awaited", wrong::letter_not_awaited, "an event before the checkpoint is lost");
+}
+
+TEST_CASE("at least once: mutant caught: commit past a failed event")
+{
+    is_caught("commit past a failed event", wrong::past_a_failed_event,
+              "an event is handled before one in front of it is done");
+}
+
+TEST_CASE("at least once: mutant caught: cancelled counted as done")
+{
+    is_caught("cancelled counted as done", wrong::cancelled_is_done, "an event before the checkpoint is lost");
+}
+
+TEST_CASE("at least once: mutant caught: infrastructure counted as event failure")
+{
+    is_caught("infrastructure counted as event failure", wrong::infrastructure_is_event_fault,
+              "a good event is a dead letter");
+}
+
+TEST_CASE("at least once: mutant caught: dead letter that cannot be written given up")
+{
+    is_caught("dead letter given up", wrong::letter_fault_is_skipped, "an event before the checkpoint is lost");
+}
+
+TEST_CASE("at least once: mutant caught: what stays transient is passed over")
+{
+    is_caught("what stays transient is passed over", wrong::exhausted_is_done, "an event before the checkpoint is lost");
+}
+
+TEST_CASE("at least once: mutant caught: unknown commit treated as applied")
+{
+    is_caught("unknown commit treated as applied", wrong::unknown_is_applied, "the report is ahead of the checkpoint");
+}
+
+TEST_CASE("at least once: mutant caught: another key for each delivery")
+{
+    is_caught("another key for each delivery", wrong::key_of_the_delivery,
+              "an effect has another key than its event's");
+}
+
+TEST_CASE("at least once: replays the line in WAYBILL_REPLAY_ONCE")
+{
+    const char* line = std::getenv("WAYBILL_REPLAY_ONCE");
+    if (!line) return;
+    for (const extent& x : {triples, liars, policies, outcomes, for_mutants}) {
+        auto c = choices::replay(line);
+        REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
+        std::string told;
+        const std::string broken = run(x, *c, itself{}, &told);
+        const bool whole = !c->next() && !c->diverged();
+        if (!whole) continue;
+        std::printf("at least once: %u events, %u faults at most\n%s", x.events, x.faults, told.c_str());
+        CHECK(broken == "");
+    }
+}
+
+}  // namespace
+}  // namespace at_least_once_enumeration

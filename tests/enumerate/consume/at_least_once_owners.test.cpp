@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+//
+// Every interleaving of two owners of one partition, each driven step by step by a machine of its
+// own, with batches of different sizes and answers that get lost.
+//
+// Effects are outside, so an owner who was replaced and does not know it handles events once more:
+// that cannot be kept from him. What has to hold nevertheless: no event up to the checkpoint is lost,
+// the checkpoint never moves back, an owner repeats an event only where a commit of his is not there,
+// all of the log is done in the end, and the last owner is stopped by nobody.
+//
+// Run over stores without a guard, it has to catch them.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <support/sanitized.hpp>
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace at_least_once_owners {
+namespace {
+
+namespace act = waybill::act;
+using waybill::advance_outcome;
+using waybill::at_least_once_machine;
+using waybill::batch_end;
+using waybill::checkpoint;
+using waybill::fault_class;
+using waybill::position;
+using waybill::testing::choices;
+
+constexpr std::uint64_t events = 4;
+constexpr std::uint64_t bad_event = 2;
+
+enum class guard : std::uint8_t { compare_and_set, none };
+
+// Loads, delivers what follows, and goes on until the log is drained or somebody else has it. The
+// first one does not come back after that; the second one has been given the partition.
+struct owner {
+    std::uint64_t epoch;
+    std::uint64_t batch;
+    std::optional<at_least_once_machine> machine{};
+    bool loaded = false;
+    bool over = false;
+    std::uint64_t from = 0;   // so many events are done, as loaded or committed; 0 is no checkpoint
+    std::uint64_t first = 0;  // the first event of the delivery
+    std::uint64_t to = 0;     // of the last commit
+    std::uint32_t refused = 0;
+    std::array<std::uint32_t, events> handled{};
+};
+
+class world {
+public:
+    world(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_every)
+        : choices_(c), guard_(g), losses_(losses), left_(losses), commit_every_(commit_every)
+    {
+    }
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        owner one{1, 2};
+        owner two{2, 3};
+        for (int step = 0; step != 120; ++step) {
+            if (one.over && two.over) {
+                if (done() != events) breaks("the log is not drained");
+                return broken_;
+            }
+            const bool first = !one.over && (two.over || choices_.pick(2) == 0);
+            take(first ? one : two);
+            if (!broken_.empty()) return broken_;
+        }
+        return "it does not end";
+    }
+
+private:
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+    }
+
+    [[nodiscard]] std::uint64_t done() const { return stored_ ? stored_->at.sequence : 0; }
+
+    /// One step of one owner.
+    void take(owner& o)
+    {
+        if (!o.loaded) {
+            o.from = done();
+            o.loaded = true;
+            o.over = o.from == events;
+            return;
+        }
+        if (!o.machine) {
+            const waybill::at_least_once_policy p{.commit_every = commit_every_, .ask_from = waybill::highest_size};
+            const std::uint64_t left = events - o.from;
+            o.machine.emplace(left < o.batch ? left : o.batch, p);
+            o.first = o.from;
+        }
+        at_least_once_machine& m = *o.machine;
+        const auto a = m.next();
+        if (const auto* h = std::get_if<act::handle>(&a)) handle(o, o.first + h->event);
+        if (const auto* d = std::get_if<act::dead_letter>(&a)) {
+            ++times_[o.first + d->event];
+            m.on(waybill::done{});
+        }
+        if (const auto* to = std::get_if<act::commit_to>(&a)) {
+            o.to = o.first + to->event + 1;
+            m.on(commit(o));
+        }
+        if (std::holds_alternative<act::read_back>(a)) {
+            const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
+            m.on(waybill::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
+        }
+        o.from = o.first + m.covered_events();
+        for (std::uint64_t n = 0; n != done(); ++n) {
+            if (times_[n] == 0) breaks("an event before the checkpoint is lost");
+        }
+        if (const auto end = m.ended()) ended(o, *end);
+    }
+
+    void handle(owner& o, std::uint64_t n)
+    {
+        // Once, and once more where a commit of his is not there.
+        if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
+        if (n != bad_event) ++times_[n];
+        o.machine->on(waybill::handled{n == bad_event ? fault_class::permanent : fault_class::none});
+    }
+
+    waybill::advanced commit(const owner& o)
+    {
+        // 0: works; 1: does not arrive; 2: arrives, and the answer does not.
+        const std::uint32_t how = left_ != 0 ? choices_.pick(3) : 0;
+        if (how != 0) --left_;
+        advance_outcome what = advance_outcome::applied;
+        if (guard_ == guard::compare_and_set) {
+            if (done() != o.from) what = advance_outcome::conflict;
+            if (stored_ && o.epoch < stored_->epoch) what = advance_outcome::stale_epoch;
+        }
+        if (how != 1 && what == advance_outcome::applied) {
+            if (o.to < done()) breaks("the checkpoint has moved back");
+            stored_ = checkpoint{{o.to, {}}, o.epoch};
+        }
+        if (how != 0) return {advance_outcome::conflict, fault_class::infrastructure};
+        return {what, fault_class::none};
+    }
+
+    void ended(owner& o, batch_end end)
+    {
+        o.over = o.from == events;
+        if (end == batch_end::abandoned || end == batch_end::unknown) {
+            const bool last = o.epoch == 2;
+            if (last && stored_ && stored_->epoch == 2) breaks("the last owner has lost to nobody");
+            ++o.refused;
+            o.over = !last;
+            o.loaded = !last;
+        }
+        o.machine.reset();
+    }
+
+    choices& choices_;
+    guard guard_;
+    std::uint32_t losses_;
+    std::uint32_t left_;
+    std::uint64_t commit_every_;
+    std::optional<checkpoint> stored_;
+    std::array<std::uint32_t, events> times_{};  // took effect, or became a dead letter
+    std::string broken_;
+};
+
+std::string run(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_every)
+{
+    return world(c, g, losses, commit_every).run();
+}
+
+std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::uint64_t commit_every)
+{
+    choices c;
+    std::uint64_t broken = 0;
+    std::string rule;
+    std::string line;
+    do {
+        const std::string r = run(c, g, losses, commit_every);
+        if (r.empty() || broken++ != 0) continue;
+        rule = r;
+        line = c.line();
+    } while (c.next());
+    CHECK(!c.diverged());
+    std::printf("at least once, two owners: %-32s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
+                broken == 0 ? "" : ", the first: ", rule.c_str());
+    if (broken == 0) return 0;
+    std::printf("        '%s'\n", line.c_str());
+    auto again = choices::replay(line);
+    REQUIRE(again.has_value());
+    CHECK(run(*again, g, losses, commit_every) == rule);
+    return broken;
+}
+
+TEST_CASE("at least once, two owners: every interleaving, with up to two lost answers")
+{
+    CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::highest_size) == 0);
+    CHECK(enumerate("one answer lost", guard::compare_and_set, 1, waybill::highest_size) == 0);
+    if (tests_support::sanitized) return;
+    CHECK(enumerate("two answers lost", guard::compare_and_set, 2, waybill::highest_size) == 0);
+    CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == 0);
+}
+
+TEST_CASE("at least once, two owners: mutant caught: a store that does not compare")
+{
+    CHECK(enumerate("no guard", guard::none, 0, waybill::highest_size) > 0);
+}
+
+}  // namespace
+}  // namespace at_least_once_owners

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_world: a log of events, a store, and a process that consumes the log, dies, and comes back.
+//
+// What the events are like and what goes wrong is all chosen by one choice vector, so a run that
+// breaks a promise is one printed line. After each delivery, of a process that lives or has just
+// died, the store holds exactly the effects and dead letters of all events up to its checkpoint, and
+// the report says what is in the store.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
+#define WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/testing/choices.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace batch_world {
+
+using waybill::batch_end;
+using waybill::batch_policy;
+using waybill::batch_report;
+using waybill::event_outcome;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::testing::choices;
+using waybill::testing::mishap;
+using waybill::testing::store_call;
+
+enum class outcome : std::uint8_t {
+    ok,
+    permanent,
+    transient_once,
+    transient_for_ever,
+    infrastructure_once,
+    cancelled_once,
+    infrastructure_long,  // seven times
+    skipped,
+    deadly,  // the process ends each time it is handled
+};
+
+inline constexpr outcome of_the_first[] = {outcome::ok, outcome::permanent, outcome::transient_once,
+                                           outcome::transient_for_ever, outcome::infrastructure_once,
+                                           outcome::cancelled_once};
+inline constexpr outcome with_skipped[] = {outcome::ok, outcome::skipped, outcome::permanent,
+                                           outcome::infrastructure_once};
+inline constexpr outcome with_deadly[] = {outcome::ok, outcome::deadly, outcome::permanent,
+                                          outcome::skipped, outcome::infrastructure_once};
+
+struct event {
+    std::uint64_t sequence;
+};
+
+// What is tried out.
+struct extent {
+    std::uint32_t events;
+    std::uint32_t batch;
+    std::uint32_t faults;
+    std::span<const outcome> outcomes;
+    bool with_and_without_savepoints = true;
+    std::uint32_t deaths = 0;  // counted, and so many are too many; 0: they are not counted
+    std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
+    waybill::when_read_back read_back = waybill::when_read_back::unknown;
+    bool lies = false;  // a commit may say the contrary of what is so
+};
+
+inline const waybill::partition_key key{"log", "test", "0"};
+inline const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(7));
+
+struct process_batch_itself {
+    template <class Store, class Handler, class Ask>
+    batch_report operator()(Store& store, const waybill::assignment& mine, const std::vector<event>& events,
+                            Handler& handler, const batch_policy& p, Ask& ask) const
+    {
+        return waybill::process_batch(store, mine, events, handler, parked_at, p, ask);
+    }
+};
+
+template <class Store, class Driver>
+class world {
+public:
+    world(const extent& x, choices& c, Driver driver, Store kept, std::string* told)
+        : extent_(x), choices_(c), driver_(std::move(driver)), kept_(std::move(kept)), told_(told),
+          left_(x.faults), outages_(x.outages), store_(kept_, script{this})
+    {
+        policy_.tries = 2;
+        policy_.attempts = x.deaths != 0;
+        policy_.deaths = x.deaths;
+        policy_.read_back = x.read_back;
+        policy_.ask_from = 1;
+        policy_.savepoints = c.pick(x.with_and_without_savepoints ? 2 : 1) == 0;
+        for (std::uint32_t i = 0; i != x.events; ++i) {
+            outcomes_[i] = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
+            if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
+        }
+        // With nothing that stays transient both policies are the same.
+        if (stays_transient_ && c.pick(2) != 0) policy_.on_exhausted = waybill::when_exhausted::dead_letter;
+    }
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        std::optional<waybill::position> from;
+        std::uint64_t epoch = 0;
+        bool loaded = false;
+        std::uint32_t stuck = 0;
+        const std::uint32_t most = 24 + 24 * extent_.deaths;
+        for (std::uint32_t round = 0; round != most; ++round) {
+            if (!store_.alive()) {
+                tell("-- a new process");
+                store_.revive();
+                ++incarnation_;
+                loaded = false;
+            }
+            if (!loaded) {
+                const auto stored = store_.load(key);
+                if (!stored) continue;
+                from = waybill::position_of(*stored);
+                ++epoch;
+                loaded = true;
+            }
+            const std::uint64_t done = from ? from->sequence / 10 : 0;
+            if (done == extent_.events) return broken_.empty() ? finished(done) : broken_;
+            std::vector<event> events;
+            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
+                events.push_back({10 * (i + 1)});
+            }
+
+            const std::uint64_t before = stored_now();
+            read_back_failed_ = false;
+            lied_ = false;
+            outage_ = outages_ != 0 && choices_.pick(2) != 0;
+            if (outage_) --outages_;
+            auto handle = [this](auto& tx, const event& e) { return this->handler(tx, e); };
+            auto ask = [this](std::uint64_t) { return this->asked(); };
+            const std::uint64_t me = extent_.deaths != 0 ? incarnation_ : 0;
+            const waybill::assignment mine{key, from, epoch, me};
+            const batch_report r = driver_(store_, mine, events, handle, policy_, ask);
+            if (told_ && store_.alive()) tell("-- " + std::string(name(r.end)));
+            check_store(before, events.back().sequence);
+            if (store_.alive()) check_report(r, before, events);
+            if (!broken_.empty()) return broken_;
+            if (!store_.alive()) continue;
+
+            if (r.end == batch_end::committed) from = r.reached;
+            if (r.end == batch_end::unknown || r.end == batch_end::abandoned) loaded = false;
+            if (r.end == batch_end::redeliver && stays_transient_ &&
+                policy_.on_exhausted == waybill::when_exhausted::redeliver && ++stuck == 5 + extent_.faults) {
+                return finished(stored_now() / 10);
+            }
+        }
+        return "the log is not drained in so many deliveries";
+    }
+
+private:
+    struct script {
+        world* w;
+        mishap operator()(store_call call) const { return w->mishap_at(call); }
+    };
+
+    void tell(const std::string& line)
+    {
+        if (told_) *told_ += line + "\n";
+    }
+
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+        tell(std::string("BROKEN: ") + rule);
+    }
+
+    mishap mishap_at(store_call call)
+    {
+        mishap m = mishap::none;
+        if (left_ != 0) {
+            const auto all = extent_.lies ? waybill::testing::mishaps_and_lies_of(call)
+                                          : waybill::testing::mishaps_of(call);
+            m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
+        }
+        if (m != mishap::none) --left_;
+        if (m == mishap::says_applied || m == mishap::says_not_applied) ever_lied_ = lied_ = true;
+        if (m != mishap::none && call == store_call::load) read_back_failed_ = true;
+        if (told_) tell(std::string(name(call)) + (m == mishap::none ? "" : " " + std::string(name(m))));
+        return m;
+    }
+
+    // Writes its effect first and fails then, so that what is not undone is seen.
+    template <class Tx>
+    event_outcome handler(Tx& tx, const event& e)
+    {
+        const std::size_t i = e.sequence / 10 - 1;
+        if (told_) tell("handle " + std::to_string(e.sequence));
+        const std::uint32_t death = left_ != 0 ? choices_.pick(3) : 0;
+        if (death != 0) --left_;
+        if (death == 1) return store_.die();
+        tx.inner()->record(e.sequence);
+        if (death == 2) return store_.die();
+        if (outage_) return waybill::permanent("what it needs is down");
+        const std::uint32_t call = calls_[i]++;
+        const bool first = call == 0;
+        switch (outcomes_[i]) {
+            case outcome::ok: return {};
+            case outcome::permanent: return waybill::permanent("bad");
+            case outcome::transient_once: return first ? waybill::transient("late") : fault{};
+            case outcome::transient_for_ever: return waybill::transient("busy");
+            case outcome::infrastructure_once: return first ? waybill::infrastructure("down") : fault{};
+            case outcome::infrastructure_long: return call < 7 ? waybill::infrastructure("down") : fault{};
+            case outcome::cancelled_once: return first ? waybill::cancelled("stop") : fault{};
+            case outcome::skipped: return waybill::skipped("not ours");
+            case outcome::deadly: ++deaths_[i]; return store_.die();
+        }
+        return {};
+    }
+
+    waybill::if_all_failed asked()
+    {
+        tell(outage_ ? "asked: redeliver" : "asked: go on");
+        return outage_ ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
+    }
+
+    std::uint64_t stored_now()
+    {
+        const auto stored = kept_.load(key);
+        return *stored ? (*stored)->at.sequence : 0;
+    }
+
+    static bool bad(outcome o)
+    {
+        return o == outcome::permanent || o == outcome::transient_for_ever || o == outcome::deadly;
+    }
+
+    bool letter_is_right(const waybill::dead_letter& l, std::uint64_t n, outcome o) const
+    {
+        const auto how = o == outcome::transient_for_ever ? fault_class::transient : fault_class::permanent;
+        std::string reason = o == outcome::permanent ? "bad" : "busy";
+        std::uint32_t tries = o == outcome::permanent ? 1 : 2;
+        if (o == outcome::deadly) {
+            tries = policy_.deaths;
+            reason = "its handler ended the process " + std::to_string(tries) + " times";
+        }
+        return l.how == how && l.reason == reason && l.tries == tries && l.at.sequence == n && l.parked == parked_at;
+    }
+
+    // All events up to the checkpoint have taken effect, are dead letters or none of ours, and no other.
+    void check_store(std::uint64_t before, std::uint64_t to)
+    {
+        const std::uint64_t at = stored_now();
+        if (at < before) breaks("the checkpoint has moved back");
+        if (extent_.deaths != 0 ? at > to : at != before && at != to) {
+            breaks("the checkpoint is not at the end of a batch");
+        }
+        const auto& effects = kept_.records();
+        std::size_t effect = 0;
+        std::size_t letters = 0;
+        for (std::uint64_t n = 10; n <= at; n += 10) {
+            const outcome o = outcomes_[n / 10 - 1];
+            if (o == outcome::skipped) continue;
+            if (!bad(o)) {
+                if (effect == effects.size() || effects[effect] != n) {
+                    return breaks("the effects up to the checkpoint are not those of each event once, in order");
+                }
+                ++effect;
+                continue;
+            }
+            const auto found = kept_.letters().find({key, n});
+            if (found == kept_.letters().end()) return breaks("an event before the checkpoint is lost");
+            if (!letter_is_right(found->second, n, o)) return breaks("a dead letter says something that is not so");
+            ++letters;
+        }
+        if (effect != effects.size()) breaks("there are effects beyond the checkpoint, or of a failed handler");
+        if (letters != kept_.letters().size()) breaks("there are dead letters beyond the checkpoint, or of good events");
+    }
+
+    void check_report(const batch_report& r, std::uint64_t before, const std::vector<event>& events)
+    {
+        const bool applied = stored_now() != before;
+        // A lie is found at once by who reads back, and by others when they go on.
+        const bool deceived = lied_ && extent_.read_back == waybill::when_read_back::unknown;
+        switch (r.end) {
+            case batch_end::committed: {
+                if (!applied && !deceived) return breaks("reported as committed, and is not");
+                if (r.left >= events.size()) return breaks("the report leaves more than there was");
+                const std::size_t delivered = events.size() - r.left;
+                std::uint64_t failed = 0;
+                std::uint64_t skipped = 0;
+                for (std::size_t i = 0; i != delivered; ++i) {
+                    const outcome o = outcomes_[events[i].sequence / 10 - 1];
+                    if (bad(o)) ++failed;
+                    if (o == outcome::skipped) ++skipped;
+                }
+                if (r.dead_lettered != failed || r.skipped != skipped || r.repeated != 0 || r.dropped != 0 ||
+                    r.handled != delivered - failed - skipped) {
+                    breaks("the report counts other events than there were");
+                }
+                if (!r.reached || r.reached->sequence != events[delivered - 1].sequence) {
+                    breaks("the report names another position than the last event's");
+                }
+                return;
+            }
+            case batch_end::redeliver:
+            case batch_end::cancelled:
+                if (applied && !deceived) breaks("reported as not committed, and is");
+                return;
+            case batch_end::unknown:
+                if (!read_back_failed_) breaks("reported as unknown, and could have been read");
+                return;
+            case batch_end::abandoned:
+                if (!ever_lied_) breaks("abandoned, and nobody else is there");
+                return;
+            case batch_end::empty:
+            case batch_end::invalid: return breaks("a good batch was not taken");
+        }
+    }
+
+    std::string finished(std::uint64_t done)
+    {
+        std::uint64_t reachable = extent_.events;
+        if (stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver) {
+            reachable = 0;
+            while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
+            reachable -= reachable % extent_.batch;
+        }
+        if (done != reachable) breaks("the log is not drained as far as it can be");
+        if constexpr (waybill::attempt_store<Store>) {
+            if (!ever_lied_ && *kept_.attempted(key)) breaks("a row of attempts is left behind");
+        }
+        if (extent_.faults == 0 && extent_.deaths != 0) {
+            std::uint64_t bound = waybill::deaths_at_most(extent_.batch, policy_.deaths);
+            for (const std::uint32_t d : deaths_) {
+                if (d > bound) breaks("an event has ended more processes than it may");
+            }
+        }
+        return broken_;
+    }
+
+    const extent& extent_;
+    choices& choices_;
+    Driver driver_;
+    Store kept_;
+    std::string* told_;
+    std::uint32_t left_;
+    std::uint32_t outages_;
+    waybill::testing::faulty<Store, script> store_;
+    batch_policy policy_;
+    std::array<outcome, 8> outcomes_{};
+    std::array<std::uint32_t, 8> calls_{};
+    std::array<std::uint32_t, 8> deaths_{};
+    std::uint64_t incarnation_ = 1;
+    bool stays_transient_ = false;
+    bool read_back_failed_ = false;
+    bool outage_ = false;
+    bool lied_ = false;  // in this delivery
+    bool ever_lied_ = false;
+    std::string broken_;
+};
+
+using right_store = waybill::testing::memory_store<std::uint64_t>;
+
+template <class Store, class Driver>
+std::string run(const extent& x, choices& c, const Driver& driver, Store kept, std::string* told = nullptr)
+{
+    world<Store, Driver> w(x, c, driver, std::move(kept), told);
+    return w.run();
+}
+
+struct verdict {
+    std::uint64_t schedules = 0;
+    std::uint64_t broken = 0;
+    std::string rule;  // the first that was broken, and the line that breaks it
+    std::string line;
+};
+
+inline std::uint64_t& schedules_in_all()
+{
+    static std::uint64_t n = 0;
+    return n;
+}
+
+inline right_store make_right() { return right_store(); }
+
+template <class Driver, class MakeStore>
+verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make)
+{
+    choices c;
+    verdict v;
+    do {
+        const std::string broken = run(x, c, driver, make());
+        if (broken.empty()) continue;
+        if (v.broken++ == 0) {
+            v.rule = broken;
+            v.line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.schedules = c.completed();
+    schedules_in_all() += v.schedules;
+    std::printf("faults: %-46s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
+                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
+    if (v.broken != 0) std::printf("        WAYBILL_REPLAY='%s'\n", v.line.c_str());
+    return v;
+}
+
+/// The driver of the library over a right store breaks nothing.
+inline void holds(const char* what, const extent& x)
+{
+    CHECK(enumerate(what, x, process_batch_itself{}, make_right).broken == 0);
+}
+
+/// A wrong driver is caught, by the rule that it breaks; and its line replays to the same end.
+template <class Driver>
+void is_caught(const char* what, const extent& x, const Driver& driver, const char* rule)
+{
+    const verdict v = enumerate(what, x, driver, make_right);
+    CHECK(v.broken > 0);
+    bool by_that_rule = false;
+    choices c;
+    do {
+        by_that_rule = run(x, c, driver, right_store()) == rule;
+    } while (!by_that_rule && c.next());
+    INFO("no schedule breaks: ", std::string(rule));
+    CHECK(by_that_rule);
+
+    auto again = choices::replay(v.line);
+    REQUIRE(again.has_value());
+    std::string told;
+    CHECK(run(x, *again, driver, right_store(), &told) == v.rule);
+    if (told.find("BROKEN: ") != std::string::npos) CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
+    CHECK(again->line() == v.line);
+}
+
+/// Runs just the schedule of the line in WAYBILL_REPLAY, in each extent that it is a schedule of.
+inline void replay(std::initializer_list<const extent*> extents)
+{
+    const char* line = std::getenv("WAYBILL_REPLAY");
+    if (!line) return;
+    for (const extent* x : extents) {
+        auto c = choices::replay(line);
+        REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
+        std::string told;
+        const std::string broken = run(*x, *c, process_batch_itself{}, right_store(), &told);
+        const bool whole = !c->next() && !c->diverged();
+        if (!whole) continue;
+        std::printf("faults: %u events, %u faults at most\n%s", x->events, x->faults, told.c_str());
+        CHECK(broken == "");
+    }
+}
+
+}  // namespace batch_world
+
+#endif  // WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// Bytes that may be what a tracker wrote beside its watermark: they are refused with a reason, or
+// read as done positions that ascend, and written again they say the same in no more bytes. Nearly
+// all that is changed fails the checksum, so each input is tried with the right one, too; and as
+// text; and behind the position that it names.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fuzz/fuzz.hpp>
+
+#include <waybill/consume/tracker_bytes.hpp>
+#include <waybill/core/crc32c.hpp>
+
+namespace {
+
+using namespace waybill;
+
+void walk(const completion_tracker& from, const tracker_start& start)
+{
+    // The log comes again, as far as that can be seen: what is done is passed by, the rest is
+    // begun.
+    completion_tracker t = from;
+    for (std::uint64_t n = 0; n < start.done.size() && n < 8; ++n) {
+        const position_run r = start.done[n];
+        for (const std::uint64_t s : {r.first, r.last}) {
+            fuzz::must(!t.begin(s), "what is done is not begun");
+        }
+        fuzz::must(t.in_flight() == 0 && t.watermark() == r.last, "all is passed");
+        if (r.last == highest_size) break;
+        fuzz::must(t.begin(r.last + 1).has_value(), "what is not done is begun");
+        fuzz::must(t.complete({r.last + 1, t.generation()}) == heard::taken, "and done");
+    }
+}
+
+void read(std::optional<std::uint64_t> from, std::string_view bytes)
+{
+    const auto start = decode(from, bytes);
+    if (!start) {
+        fuzz::must(name(start.error()) != "?", "a problem has a name");
+        return;
+    }
+    fuzz::must(start->from == from, "it is behind what was asked for");
+    fuzz::must(start->done.size() <= 4 * bytes.size(), "memory is bounded by the bytes");
+    for (std::uint64_t n = 0; n != start->done.size(); ++n) {
+        const position_run r = start->done[n];
+        fuzz::must(r.first <= r.last, "a run ends behind its beginning");
+        fuzz::must(n == 0 || start->done[n - 1].last + 1 < r.first, "runs ascend and do not touch");
+        fuzz::must(!from || r.first > *from, "they are behind the watermark");
+    }
+    completion_tracker t;
+    t.resume(*start);
+    const encoded_done again = encode(t, {.most = highest_size});
+    fuzz::must(again.bytes.size() <= bytes.size(), "it is no longer than it was");
+    fuzz::must(again.dropped == 0, "all of it is there");
+    const auto twice = decode(from, again.bytes);
+    fuzz::must(twice.has_value() && twice->done == start->done, "and says the same");
+    const encoded_done cut = encode(t, {.most = bytes.size() / 2});
+    fuzz::must(cut.bytes.size() <= bytes.size() / 2, "it is cut");
+    fuzz::must(decode(from, cut.bytes).has_value(), "and can be read");
+    fuzz::must(decode_text(from, to_base64(bytes)) == start, "as text, too");
+    walk(t, *start);
+}
+
+std::string sealed(std::string_view bytes)
+{
+    std::string all(bytes);
+    std::uint32_t sum = crc32c(bytes);
+    for (int n = 0; n != 4; ++n, sum >>= 8U) all += static_cast<char>(sum & 0xFFU);
+    return all;
+}
+
+void read_everywhere(std::string_view bytes)
+{
+    for (const std::optional<std::uint64_t>& from :
+         {std::optional<std::uint64_t>(), {0}, {10}, {1'000'000}, {highest_size - 1},
+          {highest_size}}) {
+        read(from, bytes);
+    }
+    // And where it says that it belongs.
+    if (bytes.size() < 2) return;
+    detail::tracker_reader in(bytes.substr(1));
+    const std::uint64_t first = in.whole();
+    if (first != 0) read(first - 1, bytes);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::string_view given = fuzz::text_of(data, size);
+    read_everywhere(given);
+    if (size >= 4) read_everywhere(sealed(given.substr(0, size - 4)));
+    if (const auto bytes = from_base64(given)) {
+        fuzz::must(to_base64(*bytes) == given, "one way to write a text");
+        read_everywhere(*bytes);
+    }
+    return 0;
+}
+
+std::vector<std::string> fuzz_seeds()
+{
+    std::vector<std::string> all;
+    for (const std::optional<std::uint64_t>& from :
+         {std::optional<std::uint64_t>(), {10}, {1'000'000}, {highest_size - 5'000}}) {
+        for (const std::uint64_t apart : {1U, 2U, 300U}) {
+            for (const std::uint64_t in_flight_each : {2U, 3U, 40U}) {
+                for (const bool most_done : {false, true}) {
+                    completion_tracker t{{}, from};
+                    std::vector<ticket> tickets;
+                    for (std::uint64_t n = 0; n != 500; ++n) {
+                        const std::uint64_t at = from.value_or(7) + 1 + n * apart;
+                        if (at <= from.value_or(7)) break;
+                        tickets.push_back(*t.begin(at));
+                    }
+                    for (std::size_t n = 1; n < tickets.size(); ++n) {
+                        if ((n % in_flight_each == 0) != most_done) (void)t.complete(tickets[n]);
+                    }
+                    all.push_back(encode(t, {.most = 100}).bytes);
+                    all.push_back(encode_text(t, {.most = 1'000}).bytes);
+                }
+            }
+        }
+    }
+    return all;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// The leases of the examples do what a lease_keeper relies on, with real races between threads, and
+// fence the checkpoints of the store beside them.
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <engines/sqlite_leases.hpp>
+#include <engines/sqlite_store.hpp>
+
+#include <waybill/consume/fenced_store.hpp>
+#include <waybill/testing/checkpoint_conformance.hpp>
+#include <waybill/testing/lease_conformance.hpp>
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const std::string& what)
+{
+    if (holds) return;
+    ++failures;
+    std::printf("%s\n", what.c_str());
+}
+
+// Leases with their connection.
+class connection {
+public:
+    explicit connection(std::string path)
+        : path_(std::move(path)), db_(std::make_unique<engines::database>(path_)),
+          leases_(std::make_unique<engines::sqlite_leases>(*db_))
+    {
+    }
+
+    auto list(const std::string& source, const std::string& group) { return leases_->list(source, group); }
+    auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
+    auto announce(const waybill::presence& p) { return leases_->announce(p); }
+    auto withdraw(const waybill::presence& p) { return leases_->withdraw(p); }
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+    std::unique_ptr<engines::database> db_;
+    std::unique_ptr<engines::sqlite_leases> leases_;
+};
+
+const waybill::partition_key key{"orders", "billing", "0"};
+
+// Nobody commits who does not hold the lease just then.
+void fence(const std::string& path)
+{
+    engines::database db(path);
+    engines::sqlite_store checkpoints(db);
+    engines::sqlite_leases leases(db);
+    waybill::fenced_store store(checkpoints, leases);
+    static_assert(waybill::checkpoint_store<decltype(store)>);
+    static_assert(waybill::dead_letter_store<decltype(store)>);
+
+    engines::database other_db(path);
+    sqlite3_busy_timeout(other_db.handle(), 0);
+    engines::sqlite_leases other(other_db);
+
+    const auto advance = [&](const std::optional<waybill::position>& from, std::uint64_t to,
+                             std::uint64_t epoch) {
+        auto tx = *store.begin();
+        const auto a = *store.advance(tx, key, from, {to, {}}, epoch);
+        if (a == waybill::advance_outcome::applied) check(tx.commit().has_value(), "fence: commit");
+        return a;
+    };
+    using waybill::advance_outcome;
+    check(advance({}, 1, 1) == advance_outcome::stale_epoch, "fence: there is no lease");
+    const auto mine = *leases.claim({key, {"a", 1}, 1, {}});
+    check(advance({}, 1, 1) == advance_outcome::applied, "fence: the holder commits");
+    check(advance(waybill::position{1, {}}, 2, 2) == advance_outcome::stale_epoch, "fence: nobody has this epoch");
+    {
+        auto tx = *store.begin();
+        check(*store.advance(tx, key, waybill::position{1, {}}, {2, {}}, 1) == advance_outcome::applied,
+              "fence: the holder advances");
+        check(!other.claim({key, {"b", 2}, 2, mine.version}),
+              "fence: nobody takes the lease of an open commit, and that is no contention");
+        check(*tx.commit() == waybill::commit_outcome::applied, "fence: the holder commits what he began");
+    }
+    check(other.claim({key, {"b", 2}, 2, mine.version})->end == waybill::claim_end::won, "fence: stolen");
+    check(advance(waybill::position{2, {}}, 3, 1) == advance_outcome::stale_epoch,
+          "fence: whoever was robbed does not commit, though nobody else has");
+    check(advance(waybill::position{2, {}}, 3, 2) == advance_outcome::applied, "fence: the thief commits");
+    check(advance(waybill::position{2, {}}, 4, 2) == advance_outcome::conflict, "fence: compare-and-set is left");
+}
+
+}  // namespace
+
+int main(int, char** argv)
+{
+    int stores = 0;
+    const auto path = [&] { return std::string(argv[1]) + "/leases" + std::to_string(++stores) + ".sqlite"; };
+    const auto broken = waybill::testing::lease_conformance(
+        [&] { return connection(path()); }, [](const connection& c) { return connection(c.path()); },
+        [](auto f, auto g) {
+            std::thread one(f);
+            g();
+            one.join();
+        });
+    for (const std::string& rule : broken) check(false, rule);
+
+    connection gone(path());
+    engines::database(gone.path()).exec("DROP TABLE leases; DROP TABLE owners");
+    for (const std::string& rule : waybill::testing::lease_outage_conformance(gone)) check(false, rule);
+
+    fence(path());
+    std::printf("%d lease stores, %d rules broken\n", stores, failures);
+    return failures == 0 && stores > 3 ? 0 : 1;
+}

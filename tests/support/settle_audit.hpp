@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+//
+// settle_audit: settle_batches beside a naive book of what was decided, called, answered, reported.
+//
+// Each action is held against the book, each answer is noted there by the rules as they are promised.
+// The first promise that is broken is kept as a text. The machine is a parameter, so that wrong ones
+// can be shown to be caught.
+
+#ifndef WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
+#define WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume/settle_batch.hpp>
+
+namespace tests_support {
+
+template <class Machine>
+class settle_audit_of {
+public:
+    explicit settle_audit_of(const waybill::settle_batch_policy& p) : policy_(p), machine_(p) {}
+
+    void decide(waybill::settle_kind kind, waybill::duration left, waybill::steady_time now)
+    {
+        machine_.on(waybill::decided{kind, left}, now);
+        book_.push_back({kind, state::waiting, {}, {}, 0, now, now + left, now});
+        no_more_ = false;
+    }
+
+    void no_more(waybill::steady_time now)
+    {
+        const auto heard = machine_.on(waybill::last_decided{}, now);
+        const bool any = unreported() != 0;
+        if ((heard == waybill::heard::taken) != any) breaks("last_decided is taken where nothing waits, or late where something does");
+        no_more_ = any;
+    }
+
+    /// What the machine says, checked; a report is answered at once.
+    waybill::settle_batches::action next(waybill::steady_time now)
+    {
+        const auto a = machine_.next(now);
+        if (!(machine_.next(now) == a)) breaks("asked again it says something else");
+        if (const auto* b = std::get_if<waybill::act::settle_batch>(&a)) check_call(*b, now);
+        if (const auto* r = std::get_if<waybill::act::report>(&a)) check_report(*r, now);
+        if (const auto* w = std::get_if<waybill::act::wait>(&a)) check_wait(w->until, now);
+        if (std::holds_alternative<waybill::act::idle>(a)) {
+            for (const entry& e : book_) {
+                if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
+            }
+        }
+        if (machine_.size() != unreported()) breaks("the machine has another number of messages than the book");
+        return a;
+    }
+
+    void started(const waybill::act::settle_batch& b, waybill::steady_time now)
+    {
+        machine_.on(waybill::batch_started{b.items}, now);
+        for (const std::uint64_t item : b.items) book_[item].at = state::called;
+    }
+
+    void answer(const waybill::batch_settled& s, waybill::steady_time now)
+    {
+        machine_.on(s, now);
+        for (std::size_t i = 0; i != s.items.size(); ++i) {
+            waybill::fault_class how = s.how;
+            if (how == waybill::fault_class::none) {
+                for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
+                    if (f->index == i) how = f->how;
+                }
+            }
+            note(book_[s.items[i]], how, s.draw, now);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t unreported() const
+    {
+        std::uint64_t n = 0;
+        for (const entry& e : book_) n += e.at == state::reported ? 0U : 1U;
+        return n;
+    }
+    [[nodiscard]] const std::string& broken() const { return broken_; }
+    [[nodiscard]] Machine& machine() { return machine_; }
+    [[nodiscard]] std::uint64_t calls() const { return calls_; }
+    [[nodiscard]] std::uint64_t ends(waybill::settle_end e) const
+    {
+        std::uint64_t n = 0;
+        for (const entry& one : book_) n += one.at == state::reported && one.end == e ? 1U : 0U;
+        return n;
+    }
+
+private:
+    enum class state : std::uint8_t { waiting, called, ended, reported };
+
+    struct entry {
+        waybill::settle_kind kind;
+        state at;
+        waybill::settle_end end;
+        waybill::fault_class how;
+        std::uint32_t tries;
+        waybill::steady_time since;
+        waybill::steady_time locked_until;
+        waybill::steady_time not_before;
+    };
+
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+    }
+
+    [[nodiscard]] std::uint64_t limit() const { return policy_.items == 0 ? 1 : policy_.items; }
+    [[nodiscard]] std::uint32_t tries() const { return policy_.tries == 0 ? 1 : policy_.tries; }
+
+    [[nodiscard]] static bool expired(const entry& e, waybill::steady_time t)
+    {
+        if (e.at != state::waiting || e.locked_until > t) return false;
+        return e.kind != waybill::settle_kind::complete || e.tries != 0;
+    }
+
+    [[nodiscard]] static bool ready(const entry& e, waybill::settle_kind k, waybill::steady_time t)
+    {
+        return e.kind == k && e.at == state::waiting && e.not_before <= t;
+    }
+
+    // So long may it wait for others.
+    [[nodiscard]] bool urgent(const entry& e, waybill::steady_time t) const
+    {
+        return e.tries != 0 || no_more_ || e.since + policy_.linger <= t || e.locked_until - policy_.to_settle <= t;
+    }
+
+    [[nodiscard]] bool is_due(waybill::settle_kind k, waybill::steady_time t) const
+    {
+        std::uint64_t n = 0;
+        for (const entry& e : book_) {
+            if (!ready(e, k, t)) continue;
+            ++n;
+            if (urgent(e, t)) return true;
+        }
+        return n >= limit();
+    }
+
+    [[nodiscard]] waybill::steady_time first_lock(waybill::settle_kind k, waybill::steady_time t) const
+    {
+        auto first = waybill::steady_time::highest();
+        for (const entry& e : book_) {
+            if (ready(e, k, t)) first = waybill::earlier(first, e.locked_until);
+        }
+        return first;
+    }
+
+    [[nodiscard]] bool something_to_do(waybill::steady_time t) const
+    {
+        for (const entry& e : book_) {
+            if (e.at == state::ended || expired(e, t)) return true;
+        }
+        for (const auto k : waybill::settle_kinds) {
+            if (is_due(k, t)) return true;
+        }
+        return false;
+    }
+
+    void check_call(const waybill::act::settle_batch& b, waybill::steady_time now)
+    {
+        ++calls_;
+        if (b.items.empty() || b.items.size() > limit()) breaks("a call is empty, or has more than its limit");
+        if (!is_due(b.kind, now)) breaks("a call is not due");
+        for (const auto k : waybill::settle_kinds) {
+            if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now)) breaks("another call has less time left");
+        }
+        // The first of those that are ready, in order.
+        std::vector<std::uint64_t> expected;
+        for (std::size_t i = 0; i != book_.size() && expected.size() != limit(); ++i) {
+            if (expired(book_[i], now)) breaks("a call comes before a report");
+            if (ready(book_[i], b.kind, now)) expected.push_back(i);
+        }
+        if (b.items != expected) breaks("a call is about others than the first that are ready");
+        for (const std::uint64_t item : b.items) {
+            if (book_[item].tries >= tries()) breaks("a message is tried too often");
+        }
+    }
+
+    void check_report(const waybill::act::report& r, waybill::steady_time now)
+    {
+        if (r.item >= book_.size()) return breaks("a report about nothing");
+        entry& e = book_[r.item];
+        if (expired(e, now)) {
+            e.at = state::ended;
+            e.end = waybill::settle_end::lost;
+        }
+        if (e.at != state::ended) breaks("a report about what is not over, or was reported");
+        if (r.end != e.end || r.kind != e.kind || r.how != e.how || r.tries != e.tries) breaks("a report says something that is not so");
+        e.at = state::reported;
+        if (machine_.on(waybill::reported{r.item}, now) != waybill::heard::taken) breaks("a report is not taken");
+        if (machine_.on(waybill::reported{r.item}, now) != waybill::heard::late) breaks("a report is taken twice");
+        if (unreported() == 0) no_more_ = false;
+    }
+
+    void check_wait(waybill::steady_time until, waybill::steady_time now)
+    {
+        if (something_to_do(now)) breaks("waits, and there is something to do");
+        std::set<waybill::steady_time> times;
+        for (const entry& e : book_) {
+            if (e.at != state::waiting) continue;
+            for (const auto t : {e.not_before, e.since + policy_.linger, e.locked_until - policy_.to_settle, e.locked_until}) {
+                if (t > now) times.insert(t);
+            }
+        }
+        for (const auto t : times) {
+            if (!something_to_do(t)) continue;
+            if (t != until) breaks("waits for another time than the first at which there is something to do");
+            return;
+        }
+        breaks("waits for nothing");
+    }
+
+    void note(entry& e, waybill::fault_class how, double draw, waybill::steady_time now)
+    {
+        if (e.at == state::ended || e.at == state::reported) return;
+        ++e.tries;
+        e.how = how;
+        e.at = state::ended;
+        switch (how) {
+            case waybill::fault_class::none: e.end = waybill::settle_end::done; return;
+            case waybill::fault_class::ownership_lost: e.end = waybill::settle_end::lost; return;
+            case waybill::fault_class::permanent:
+            case waybill::fault_class::cancelled: e.end = waybill::settle_end::given_up; return;
+            case waybill::fault_class::transient:
+            case waybill::fault_class::infrastructure: break;
+        }
+        e.end = waybill::settle_end::given_up;
+        if (e.tries >= tries()) return;
+        e.end = waybill::settle_end::lost;
+        if (e.locked_until - policy_.to_settle <= now) return;
+        e.at = state::waiting;
+        e.not_before = waybill::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);
+    }
+
+    waybill::settle_batch_policy policy_;
+    Machine machine_;
+    std::vector<entry> book_;
+    bool no_more_ = false;
+    std::uint64_t calls_ = 0;
+    std::string broken_;
+};
+
+using settle_audit = settle_audit_of<waybill::settle_batches>;
+
+}  // namespace tests_support
+
+#endif  // WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP

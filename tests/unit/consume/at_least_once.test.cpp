@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: MIT
+//
+// The machine step by step, and the driver over stores in memory. Every fault at every call is in
+// tests/enumerate/consume/at_least_once.test.cpp.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace at_least_once_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::advance_outcome;
+using waybill::advanced;
+using waybill::answered;
+using waybill::at_least_once_machine;
+using waybill::at_least_once_policy;
+using waybill::at_least_once_report;
+using waybill::batch_end;
+using waybill::checkpoint;
+using waybill::checkpoint_stands;
+using waybill::delivery_guarantee;
+using waybill::done;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::handled;
+using waybill::heard;
+using waybill::position;
+using waybill::stood;
+
+using action = at_least_once_machine::action;
+
+constexpr handled good{};
+constexpr handled bad{fault_class::permanent};
+constexpr advanced applied{};
+constexpr advanced no_answer{advance_outcome::conflict, fault_class::infrastructure};
+
+action dead(std::uint64_t event, std::uint32_t tries = 1, fault_class how = fault_class::permanent)
+{
+    return act::dead_letter{event, how, tries};
+}
+
+// The guarantee is in the type.
+static_assert(waybill::promises<at_least_once_report, delivery_guarantee::at_least_once>);
+static_assert(!waybill::promises<at_least_once_report, delivery_guarantee::effect_once>);
+static_assert(waybill::promises<waybill::batch_report, delivery_guarantee::effect_once>);
+static_assert(!waybill::promises<int, delivery_guarantee::effect_once>);
+static_assert(waybill::guaranteed<const at_least_once_report&>);
+static_assert(name(delivery_guarantee::at_least_once) == "at_least_once");
+
+TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
+{
+    at_least_once_machine m(3);
+    CHECK(m.next() == action(act::handle{0}));
+    CHECK(m.on(good) == heard::taken);
+    CHECK(m.on(bad) == heard::taken);
+    CHECK(m.next() == dead(1));
+    CHECK(m.next() == dead(1));  // asked again, it says the same
+    CHECK(m.on(done{}) == heard::taken);
+    CHECK(m.next() == action(act::handle{2}));
+    CHECK(m.on(good) == heard::taken);
+    CHECK(m.next() == action(act::commit_to{2}));
+    CHECK(m.covered_events() == 0);
+    CHECK(m.on(applied) == heard::taken);
+    CHECK(m.ended() == batch_end::committed);
+    CHECK(m.handled_events() == 2);
+    CHECK(m.dead_lettered() == 1);
+    CHECK(m.why() == fault_class::none);
+    CHECK(m.next() == action(act::idle{}));
+}
+
+TEST_CASE("at_least_once: terminal means terminal, and answers to other steps are late")
+{
+    at_least_once_machine m(1);
+    const auto untouched = m;
+    CHECK(m.on(done{}) == heard::late);
+    CHECK(m.on(applied) == heard::late);
+    CHECK(m.on(stood{}) == heard::late);
+    CHECK(m.on(answered{}) == heard::late);
+    CHECK(m == untouched);
+    m.on(good);
+    m.on(applied);
+    const auto over = m;
+    CHECK(m.on(good) == heard::late);
+    CHECK(m.on(bad, waybill::steady_time{}) == heard::late);
+    CHECK(m.on(done{}) == heard::late);
+    CHECK(m.on(applied) == heard::late);
+    CHECK(m.on(stood{}) == heard::late);
+    CHECK(m == over);
+    CHECK(at_least_once_machine(0).ended() == batch_end::empty);
+}
+
+TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what is done is committed")
+{
+    for (const fault_class how : {fault_class::infrastructure, fault_class::cancelled, fault_class::transient}) {
+        at_least_once_machine m(3, {.tries = 1});
+        m.on(good);
+        m.on(handled{how});
+        CHECK(m.next() == action(act::commit_to{0}));
+        CHECK_FALSE(m.ended());
+        m.on(applied);
+        CHECK(m.ended() == (how == fault_class::cancelled ? batch_end::cancelled : batch_end::redeliver));
+        CHECK(m.why() == how);
+        CHECK(m.covered_events() == 1);
+    }
+    at_least_once_machine first(3);
+    first.on(handled{fault_class::infrastructure});
+    CHECK(first.ended() == batch_end::redeliver);
+    at_least_once_machine lost(3);
+    lost.on(good);
+    lost.on(handled{fault_class::ownership_lost});
+    CHECK(lost.ended() == batch_end::abandoned);  // and writes nothing
+    CHECK(lost.covered_events() == 0);
+}
+
+TEST_CASE("at_least_once: what is transient has its tries, and then the policy's end")
+{
+    const handled late{fault_class::transient};
+    at_least_once_machine m(1, {.tries = 3, .on_exhausted = waybill::when_exhausted::dead_letter});
+    m.on(late);
+    m.on(late);
+    CHECK(m.next() == action(act::handle{0}));
+    m.on(late);
+    CHECK(m.next() == dead(0, 3, fault_class::transient));
+    at_least_once_machine again(1, {.tries = 2});
+    again.on(late);
+    again.on(good);
+    again.on(applied);
+    CHECK(again.ended() == batch_end::committed);
+}
+
+TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
+{
+    at_least_once_machine m(3);
+    m.on(good);
+    m.on(bad);
+    m.on(done{fault_class::permanent});
+    CHECK(m.next() == action(act::commit_to{0}));
+    m.on(applied);
+    CHECK(m.ended() == batch_end::redeliver);
+    CHECK(m.why() == fault_class::permanent);
+
+    at_least_once_machine busy(1, {.tries = 2});
+    busy.on(bad);
+    busy.on(done{fault_class::transient});
+    CHECK(busy.next() == dead(0));
+    busy.on(done{fault_class::transient});
+    CHECK(busy.ended() == batch_end::redeliver);
+}
+
+TEST_CASE("at_least_once: a commit of which nobody knows is read back")
+{
+    at_least_once_machine m(1, {.tries = 2});
+    m.on(good);
+    m.on(no_answer);
+    CHECK(m.next() == action(act::read_back{}));
+    auto there = m;
+    there.on(stood{checkpoint_stands::after});
+    CHECK(there.ended() == batch_end::committed);
+    auto stolen = m;
+    stolen.on(stood{checkpoint_stands::elsewhere});
+    CHECK(stolen.ended() == batch_end::abandoned);
+    CHECK(stolen.why() == fault_class::ownership_lost);
+    auto moved = m;
+    moved.on(stood{checkpoint_stands::moved});
+    CHECK(moved.ended() == batch_end::unknown);
+    auto dark = m;
+    dark.on(stood{{}, fault_class::infrastructure});
+    CHECK(dark.ended() == batch_end::unknown);
+    CHECK(dark.covered_events() == 0);
+    CHECK(dark.done_events() == 1);
+    m.on(stood{checkpoint_stands::before});
+    CHECK(m.next() == action(act::commit_to{0}));  // once more
+    m.on(no_answer);
+    m.on(stood{checkpoint_stands::before});
+    CHECK(m.ended() == batch_end::redeliver);
+    CHECK(m.why() == fault_class::infrastructure);
+}
+
+TEST_CASE("at_least_once: a commit that is refused")
+{
+    at_least_once_machine m(1);
+    m.on(good);
+    auto stale = m;
+    stale.on(advanced{advance_outcome::stale_epoch});
+    CHECK(stale.ended() == batch_end::abandoned);
+    m.on(advanced{advance_outcome::conflict});
+    CHECK(m.next() == action(act::read_back{}));  // it may be a late one of ours
+    auto ours = m;
+    ours.on(stood{checkpoint_stands::after});
+    CHECK(ours.ended() == batch_end::committed);
+    m.on(stood{checkpoint_stands::elsewhere});
+    CHECK(m.ended() == batch_end::abandoned);
+}
+
+TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again")
+{
+    at_least_once_machine m(1);
+    m.on(good);
+    m.on(advanced{advance_outcome::conflict, fault_class::cancelled});
+    auto there = m;
+    there.on(stood{checkpoint_stands::after});
+    CHECK(there.ended() == batch_end::cancelled);
+    CHECK(there.covered_events() == 1);
+    m.on(stood{checkpoint_stands::before});
+    CHECK(m.ended() == batch_end::cancelled);
+}
+
+TEST_CASE("at_least_once: commits as often as it is told")
+{
+    at_least_once_machine m(5, {.commit_every = 2});
+    m.on(good);
+    m.on(good);
+    CHECK(m.next() == action(act::commit_to{1}));
+    m.on(applied);
+    m.on(good);
+    m.on(good);
+    CHECK(m.next() == action(act::commit_to{3}));
+    m.on(applied);
+    m.on(good);
+    CHECK(m.next() == action(act::commit_to{4}));
+    m.on(applied);
+    CHECK(m.ended() == batch_end::committed);
+    CHECK(m.handled_events() == 5);
+}
+
+TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing before the answer")
+{
+    at_least_once_machine m(2);
+    m.on(bad);
+    CHECK(m.next() == action(act::handle{1}));  // it may be what all of them need
+    auto mixed = m;
+    m.on(bad);
+    CHECK(m.next() == action(act::ask{2}));
+    auto down = m;
+    down.on(answered{waybill::if_all_failed::redeliver});
+    CHECK(down.ended() == batch_end::redeliver);
+    m.on(answered{waybill::if_all_failed::go_on});
+    CHECK(m.next() == dead(0));
+    m.on(done{});
+    CHECK(m.next() == dead(1));
+    m.on(done{});
+    CHECK(m.next() == action(act::commit_to{1}));
+    m.on(applied);
+    CHECK(m.dead_lettered() == 2);
+
+    mixed.on(good);
+    CHECK(mixed.next() == dead(0));  // one has worked: nobody need be asked
+    auto stuck = mixed;
+    mixed.on(done{});
+    CHECK(mixed.next() == action(act::commit_to{1}));
+    mixed.on(applied);
+    CHECK(mixed.handled_events() == 1);
+    CHECK(mixed.dead_lettered() == 1);
+    stuck.on(done{fault_class::infrastructure});
+    CHECK(stuck.ended() == batch_end::redeliver);  // the good one comes again
+    CHECK(stuck.done_events() == 0);
+}
+
+TEST_CASE("at_least_once: an outage while nothing has worked makes no dead letters")
+{
+    at_least_once_machine m(3);
+    m.on(bad);
+    m.on(handled{fault_class::infrastructure});
+    CHECK(m.ended() == batch_end::redeliver);
+    CHECK(m.dead_lettered() == 0);
+}
+
+TEST_CASE("at_least_once: skipped events are passed, and are no success")
+{
+    const handled skipped{fault_class::none, true};
+    at_least_once_machine m(4);
+    m.on(skipped);
+    m.on(bad);
+    m.on(skipped);
+    m.on(bad);
+    CHECK(m.next() == action(act::ask{2}));
+    m.on(answered{});
+    m.on(done{});
+    m.on(done{});
+    m.on(applied);
+    CHECK(m.skipped_events() == 2);
+    CHECK(m.dead_lettered() == 2);
+    CHECK(m.handled_events() == 0);
+}
+
+TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is counted as dropped")
+{
+    at_least_once_machine m(2, {.keeps = waybill::letter_keeps::nothing});
+    m.on(good);
+    m.on(bad);
+    CHECK(m.next() == action(act::commit_to{1}));
+    m.on(applied);
+    CHECK(m.dropped() == 1);
+    CHECK(m.dead_lettered() == 0);
+}
+
+TEST_CASE("at_least_once: what was confirmed is looked for where the policy says so")
+{
+    at_least_once_machine m(1, {.read_back = waybill::when_read_back::always});
+    m.on(good);
+    m.on(applied);
+    CHECK(m.next() == action(act::read_back{}));
+    auto there = m;
+    there.on(stood{checkpoint_stands::after});
+    CHECK(there.ended() == batch_end::committed);
+    m.on(stood{checkpoint_stands::before});
+    CHECK(m.next() == action(act::commit_to{0}));
+}
+
+TEST_CASE("at_least_once: where a checkpoint stands")
+{
+    const checkpoint five{{5, "here"}, 3};
+    using std::nullopt;
+    CHECK(waybill::stands(five, nullopt, {5, "there"}, 3) == checkpoint_stands::after);
+    CHECK(waybill::stands(five, nullopt, {5, ""}, 4) == checkpoint_stands::elsewhere);
+    CHECK(waybill::stands(five, position{5, ""}, {7, ""}, 4) == checkpoint_stands::before);
+    CHECK(waybill::stands(five, position{4, ""}, {7, ""}, 4) == checkpoint_stands::elsewhere);
+    CHECK(waybill::stands(five, position{4, ""}, {7, ""}, 3) == checkpoint_stands::moved);
+    CHECK(waybill::stands(nullopt, nullopt, {7, ""}, 3) == checkpoint_stands::before);
+    CHECK(waybill::stands(nullopt, position{4, ""}, {7, ""}, 3) == checkpoint_stands::elsewhere);
+    CHECK(waybill::stands(checkpoint{{0, ""}, 3}, nullopt, {7, ""}, 4) == checkpoint_stands::elsewhere);
+}
+
+static_assert(!check(at_least_once_policy{}));
+static_assert(check(at_least_once_policy{.tries = 0})->field == "tries");
+static_assert(check(at_least_once_policy{.commit_every = 0})->field == "commit_every");
+static_assert(check(at_least_once_policy{.ask_from = 0})->field == "ask_from");
+static_assert(check(at_least_once_policy{.keys = {.most = 1}})->field == "idempotency.most");
+
+// ---------------------------------------------------------------------------------------------
+// The driver.
+
+struct event {
+    std::uint64_t sequence = 0;
+    std::string body;
+    std::string offset;
+};
+
+using store = waybill::testing::memory_store<std::uint64_t>;
+const waybill::partition_key key{"log", "mail", "3"};
+constexpr auto now = waybill::wall_time::at(waybill::duration::seconds(9));
+
+static_assert(waybill::checkpoint_writer<waybill::committing<store>>);
+static_assert(waybill::dead_letter_sink<waybill::parking<store>>);
+static_assert(!waybill::checkpoint_writer<store>);
+static_assert(!waybill::dead_letter_sink<store>);
+
+TEST_CASE("process_at_least_once: over the two halves of a transactional store")
+{
+    store s;
+    waybill::committing offsets(s);
+    waybill::parking letters(s);
+    const std::vector<event> events = {{3, "a", "x3"}, {7, "bad", "x7"}, {8, "c", "x8"}};
+    std::vector<std::string> keys;
+    const auto handle = [&](const event& e, std::string_view k) -> fault {
+        keys.emplace_back(k);
+        if (e.body == "bad") return waybill::permanent("no good");
+        return {};
+    };
+    const waybill::assignment mine{key, {}, 4, 0};
+    const at_least_once_report r = waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
+    CHECK(r == at_least_once_report{.end = batch_end::committed, .reached = position{8, "x8"}, .handled = 2, .dead_lettered = 1});
+    CHECK(keys == std::vector<std::string>{"log/mail/3/3", "log/mail/3/7", "log/mail/3/8"});
+    CHECK(*s.load(key) == std::optional(checkpoint{{8, "x8"}, 4}));
+    const auto letter = s.find(key, 7);
+    REQUIRE((letter && *letter));
+    CHECK((*letter)->reason == "no good");
+    CHECK((*letter)->body == "bad");
+    CHECK((*letter)->parked == now);
+
+    // The same events again: they are done.
+    const auto again = waybill::process_at_least_once(offsets, letters, {key, r.reached, 4, 0}, events, handle, now);
+    CHECK(again == at_least_once_report{.end = batch_end::empty, .reached = position{8, "x8"}, .repeated = 3});
+    CHECK(keys.size() == 3);
+
+    // Somebody who has loaded an older checkpoint does not get past this one.
+    const std::vector<event> more = {{9, "d", ""}};
+    const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
+    CHECK(zombie.end == batch_end::abandoned);
+    CHECK(zombie.reached == position{3, ""});
+    CHECK(zombie.uncovered == 1);
+    CHECK(zombie.why.how == fault_class::ownership_lost);
+}
+
+TEST_CASE("process_at_least_once: stops at an outage, and says how far it has come")
+{
+    store s;
+    waybill::committing offsets(s);
+    waybill::parking letters(s);
+    const std::list<event> events = {{1, "a", ""}, {2, "b", ""}, {3, "c", ""}};
+    bool down = true;
+    std::vector<std::uint64_t> seen;
+    const auto handle = [&](const event& e, std::string_view) -> fault {
+        seen.push_back(e.sequence);
+        if (e.sequence == 2 && down) return waybill::infrastructure("the mail server is down");
+        return {};
+    };
+    auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now);
+    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.reached == position{1, ""});
+    CHECK(r.handled == 1);
+    CHECK(r.why == waybill::infrastructure("the mail server is down"));
+    down = false;
+    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now);
+    CHECK(r.end == batch_end::committed);
+    CHECK(r.repeated == 1);
+    CHECK(seen == std::vector<std::uint64_t>{1, 2, 2, 3});
+}
+
+TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refused, and nothing is touched")
+{
+    store s;
+    waybill::committing offsets(s);
+    waybill::parking letters(s);
+    const std::vector<event> events = {{1, "", ""}, {1, "", ""}};
+    const auto r = waybill::process_at_least_once(
+        offsets, letters, {key, {}, 1, 0}, events,
+        [](const event&, std::string_view) -> fault {
+            FAIL("it is not handled");
+            return {};
+        },
+        now);
+    CHECK(r.end == batch_end::invalid);
+    CHECK(r.why.text == "event 1 has sequence 1, which must be greater than 1 before it");
+    CHECK_FALSE(*s.load(key));
+}
+
+TEST_CASE("process_at_least_once: asks, and takes skipped events")
+{
+    store s;
+    waybill::committing offsets(s);
+    waybill::parking letters(s);
+    const std::vector<event> events = {{1, "skip", ""}, {2, "bad", ""}, {3, "bad", ""}};
+    const auto handle = [](const event& e, std::string_view) -> waybill::event_outcome {
+        if (e.body == "skip") return waybill::skipped("none of ours");
+        return waybill::permanent("every one fails");
+    };
+    std::vector<std::uint64_t> asked;
+    auto answer = waybill::if_all_failed::redeliver;
+    const auto ask = [&](std::uint64_t failed) {
+        asked.push_back(failed);
+        return answer;
+    };
+    auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, {}, ask);
+    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.reached == position{1, ""});
+    CHECK(r.skipped == 1);
+    CHECK(r.why == waybill::permanent("every one fails"));
+    CHECK_FALSE(*s.find(key, 2));
+    answer = waybill::if_all_failed::go_on;
+    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now, {}, ask);
+    CHECK(r.end == batch_end::committed);
+    CHECK(r.dead_lettered == 2);
+    CHECK(asked == std::vector<std::uint64_t>{2, 2});
+}
+
+TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the policy wants them")
+{
+    store s;
+    waybill::committing offsets(s);
+    waybill::parking letters(s);
+    const std::vector<event> events = {{~std::uint64_t{0}, "", ""}};
+    std::string seen;
+    const auto r = waybill::process_at_least_once(
+        offsets, letters, {key, {}, 1, 0}, events,
+        [&](const event&, std::string_view k) {
+            seen = k;
+            return waybill::permanent(std::string(10'000'000, '\xFF'));
+        },
+        now, {.reason_bytes = 10, .keys = {.scope = waybill::idempotency_scope::event}});
+    CHECK(r.dead_lettered == 1);
+    CHECK(seen == "log/3/18446744073709551615");
+    CHECK((*s.find(key, ~std::uint64_t{0}))->reason.size() == 10);
+}
+
+// Stores that are not transactional at all: as offsets and a topic are. An error that claims to be
+// none is one.
+struct odd_sink {
+    std::vector<waybill::dead_letter> letters;
+    int failures = 0;
+    fault error;
+    waybill::result<void> put(const waybill::dead_letter& l)
+    {
+        if (failures-- > 0) return waybill::unexpected(error);
+        letters.push_back(l);
+        return {};
+    }
+};
+
+TEST_CASE("process_at_least_once: a sink that fails")
+{
+    store s;
+    waybill::committing offsets(s);
+    const std::vector<event> events = {{1, "", ""}, {2, "", ""}};
+    const auto handle = [](const event& e, std::string_view) -> fault {
+        if (e.sequence == 2) return waybill::permanent("bad");
+        return {};
+    };
+    odd_sink none{{}, 1, {}};
+    auto r = waybill::process_at_least_once(offsets, none, {key, {}, 1, 0}, events, handle, now);
+    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.reached == position{1, ""});
+    CHECK(r.why.how == fault_class::infrastructure);
+    odd_sink busy{{}, 2, waybill::transient("too many requests")};
+    r = waybill::process_at_least_once(offsets, busy, {key, r.reached, 1, 0}, events, handle, now);
+    CHECK(r.end == batch_end::committed);
+    CHECK(busy.letters.size() == 1);
+}
+
+}  // namespace
+}  // namespace at_least_once_test

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_machine: attempts, questions, skipped events, and what else is not on the straight way.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/core/match.hpp>
+
+namespace batch_steps_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::attempt;
+using waybill::batch_end;
+using waybill::batch_machine;
+using waybill::batch_policy;
+using waybill::checkpoint;
+using waybill::commit_outcome;
+using waybill::fault_class;
+using waybill::handled;
+using waybill::heard;
+using waybill::if_all_failed;
+using waybill::letter_keeps;
+using waybill::position;
+using waybill::when_read_back;
+
+static_assert(waybill::check(batch_policy{.ask_from = 0})->field == "ask_from");
+static_assert(waybill::check(batch_policy{.deaths = 0})->field == "deaths");
+static_assert(name(if_all_failed::redeliver) == "redeliver" && name(letter_keeps::summary) == "summary");
+static_assert(name(when_read_back::always) == "always");
+
+const position from{10, "10"};
+const position to{30, "30"};
+constexpr std::uint64_t me = 8;
+constexpr batch_policy one_try{.tries = 1, .on_exhausted = waybill::when_exhausted::dead_letter};
+
+batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}, std::uint64_t incarnation = me)
+{
+    return {events, from, to, 4, p, incarnation};
+}
+
+std::string told(const batch_machine& m)
+{
+    return waybill::match(
+        m.next(), [](act::recall) { return std::string("recall"); },
+        [](act::shorten a) { return "shorten " + std::to_string(a.events); },
+        [](act::begin) { return std::string("begin"); },
+        [](const act::note& a) {
+            return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) + "/" +
+                   std::to_string(a.row.by);
+        },
+        [](act::forget) { return std::string("forget"); }, [](act::savepoint) { return std::string("savepoint"); },
+        [](act::handle a) { return "handle " + std::to_string(a.event); },
+        [](act::release) { return std::string("release"); }, [](act::undo) { return std::string("undo"); },
+        [](act::dead_letter a) {
+            return "dead_letter " + std::to_string(a.event) + " " + std::to_string(a.tries) +
+                   (a.condemned ? " condemned" : "");
+        },
+        [](act::ask a) { return "ask " + std::to_string(a.failed); },
+        [](act::advance) { return std::string("advance"); }, [](act::commit) { return std::string("commit"); },
+        [](act::rollback) { return std::string("rollback"); },
+        [](act::read_back) { return std::string("read_back"); }, [](act::idle) { return std::string("idle"); });
+}
+
+// What a good world answers, but for the row that is found and what handlers say.
+struct world {
+    std::optional<attempt> row{};
+    handled each{};
+    if_all_failed answer = if_all_failed::go_on;
+    std::string steps{};
+
+    /// Answers up to (not including) the step `stop`.
+    void run(batch_machine& m, const std::string& stop)
+    {
+        for (int n = 0; n != 200 && told(m) != stop && told(m) != "idle"; ++n) step(m);
+        CHECK(told(m) == stop);
+    }
+    void step(batch_machine& m)
+    {
+        steps += told(m) + ", ";
+        const auto a = m.next();
+        heard h = heard::late;
+        if (std::holds_alternative<act::recall>(a)) h = m.on(waybill::recalled{row});
+        else if (std::holds_alternative<act::shorten>(a)) h = m.on(waybill::shortened{{20, "20"}});
+        else if (std::holds_alternative<act::handle>(a)) h = m.on(each);
+        else if (std::holds_alternative<act::ask>(a)) h = m.on(waybill::answered{answer});
+        else if (std::holds_alternative<act::advance>(a)) h = m.on(waybill::advanced{});
+        else if (std::holds_alternative<act::commit>(a)) h = m.on(waybill::committed{});
+        else if (std::holds_alternative<act::read_back>(a)) h = m.on(waybill::loaded{checkpoint{to, 4}});
+        else h = m.on(waybill::done{});
+        CHECK(h == heard::taken);
+    }
+};
+
+TEST_CASE("batch_machine: with attempts the row is written and committed before anything is handled")
+{
+    batch_machine m = fresh(1);
+    world w;
+    w.run(m, "idle");
+    CHECK(w.steps == "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, forget, commit, ");
+    CHECK(m.ended() == batch_end::committed);
+
+    batch_machine off = fresh(1, {.attempts = false});
+    CHECK(told(off) == "begin");
+    batch_machine nameless = fresh(1, {}, 0);
+    CHECK(told(nameless) == "begin");
+    CHECK(fresh(0).ended() == batch_end::empty);
+}
+
+TEST_CASE("batch_machine: late words about attempts change nothing")
+{
+    batch_machine m = fresh(1);
+    const batch_machine before = m;
+    CHECK(m.on(waybill::shortened{}) == heard::late);
+    CHECK(m.on(waybill::answered{}) == heard::late);
+    CHECK(m.on(waybill::done{}) == heard::late);
+    CHECK(m == before);
+    world w;
+    w.run(m, "handle 0");
+    const batch_machine at_handle = m;
+    CHECK(m.on(waybill::recalled{}) == heard::late);
+    CHECK(m == at_handle);
+}
+
+TEST_CASE("batch_machine: attempts that cannot be read or written end it before anything is handled")
+{
+    batch_machine unread = fresh();
+    CHECK(unread.on(waybill::recalled{{}, fault_class::infrastructure}) == heard::taken);
+    CHECK(unread.ended() == batch_end::redeliver);
+    CHECK(unread.why() == fault_class::infrastructure);
+
+    world w;
+    batch_machine unwritten = fresh();
+    w.run(unwritten, "note 2/0/8");
+    CHECK(unwritten.on(waybill::done{fault_class::infrastructure}) == heard::taken);
+    CHECK(told(unwritten) == "rollback");
+    w.steps.clear();
+    w.run(unwritten, "idle");
+    CHECK(w.steps == "rollback, ");  // it is not there, so there is nothing to call off
+
+    for (const auto outcome : {commit_outcome::not_applied, commit_outcome::unknown}) {
+        batch_machine m = fresh();
+        w.run(m, "commit");
+        CHECK(m.on(waybill::committed{outcome}) == heard::taken);
+        w.steps.clear();
+        w.run(m, "idle");
+        CHECK(w.steps == (outcome == commit_outcome::unknown ? "begin, forget, commit, " : ""));
+        CHECK(m.ended() == batch_end::redeliver);
+    }
+}
+
+TEST_CASE("batch_machine: what ends in order is called off; what is somebody else's is not")
+{
+    for (const auto how : {fault_class::infrastructure, fault_class::cancelled, fault_class::ownership_lost}) {
+        for (const bool known : {false, true}) {
+            batch_machine m = fresh();
+            world w;
+            if (known) w.row = attempt{10, 2, 1, 7};
+            w.run(m, "handle 1");
+            CHECK(m.on(handled{how}) == heard::taken);
+            CHECK(!m.calling_off());
+            w.steps.clear();
+            const auto end = how == fault_class::infrastructure ? batch_end::redeliver
+                             : how == fault_class::cancelled    ? batch_end::cancelled
+                                                                : batch_end::abandoned;
+            w.run(m, "idle");
+            CHECK(m.ended() == end);
+            CHECK(m.why() == how);
+            if (end == batch_end::abandoned) CHECK(w.steps == "rollback, ");
+            else CHECK(w.steps == (known ? "rollback, begin, note 2/2/0, commit, " : "rollback, begin, forget, commit, "));
+        }
+    }
+}
+
+TEST_CASE("batch_machine: what becomes of calling off changes nothing")
+{
+    for (const char* step : {"begin", "forget", "commit"}) {
+        batch_machine m = fresh();
+        world w;
+        w.run(m, "handle 1");
+        CHECK(m.on(handled{fault_class::cancelled}) == heard::taken);
+        w.step(m);
+        w.run(m, step);
+        CHECK(m.calling_off());
+        if (std::string(step) == "commit") CHECK(m.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
+        else CHECK(m.on(waybill::done{fault_class::ownership_lost}) == heard::taken);
+        if (std::string(step) == "forget") w.step(m);
+        CHECK(m.ended() == batch_end::cancelled);
+        CHECK(m.why() == fault_class::cancelled);
+    }
+}
+
+TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest of it stays suspected")
+{
+    batch_machine m = fresh(2, {.deaths = 2});
+    world w;
+    w.row = attempt{10, 2, 1, 7};
+    w.run(m, "idle");
+    CHECK(w.steps == "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
+                     "note 1/0/0, commit, ");
+    CHECK(m.events() == 1);
+    CHECK(m.handled_events() == 1);
+
+    // The commit of a shortened batch is read back against the event that it ends with now.
+    batch_machine unknown = fresh(2, {.deaths = 2});
+    w.run(unknown, "advance");
+    w.run(unknown, "commit");
+    CHECK(unknown.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
+    CHECK(unknown.on(waybill::loaded{checkpoint{{20, ""}, 4}}) == heard::taken);
+    CHECK(unknown.ended() == batch_end::committed);
+}
+
+TEST_CASE("batch_machine: one event that ended its process too often is parked without being handled")
+{
+    for (const bool savepoints : {true, false}) {
+        batch_machine m = fresh(2, {.savepoints = savepoints, .ask_from = 1, .deaths = 2});
+        world w;
+        w.row = attempt{10, 1, 1, 7};
+        w.run(m, "idle");
+        CHECK(w.steps == "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
+        CHECK(m.ended() == batch_end::committed);
+        CHECK(m.dead_lettered() == 1);
+        CHECK(m.handled_events() == 0);
+    }
+}
+
+TEST_CASE("batch_machine: somebody is asked before a batch in which every event failed becomes dead letters")
+{
+    for (const auto answer : {if_all_failed::go_on, if_all_failed::redeliver}) {
+        for (const bool savepoints : {true, false}) {
+            batch_policy p = one_try;
+            p.savepoints = savepoints;
+            batch_machine m = fresh(3, p, 0);
+            world w;
+            w.each = {fault_class::permanent};
+            w.answer = answer;
+            w.run(m, "ask 3");
+            const batch_machine before = m;
+            CHECK(m.on(waybill::done{}) == heard::late);
+            CHECK(m == before);
+            w.run(m, "idle");
+            CHECK(m.ended() == (answer == if_all_failed::go_on ? batch_end::committed : batch_end::redeliver));
+            if (answer == if_all_failed::redeliver) CHECK(m.why() == fault_class::infrastructure);
+        }
+    }
+}
+
+TEST_CASE("batch_machine: nobody is asked where one event took effect, or too few failed, or it is off")
+{
+    const auto asks = [](std::uint64_t events, handled each, std::uint64_t ask_from, bool last_is_good) {
+        batch_machine m = fresh(events, {.ask_from = ask_from}, 0);
+        world w;
+        w.each = each;
+        bool asked = false;
+        while (told(m) != "idle") {
+            asked = asked || told(m).starts_with("ask");
+            if (last_is_good && told(m) == "handle " + std::to_string(events - 1)) w.each = {};
+            w.step(m);
+        }
+        return asked;
+    };
+    const handled bad{fault_class::permanent};
+    CHECK(asks(2, bad, 2, false));
+    CHECK(!asks(2, bad, 2, true));
+    CHECK(!asks(1, bad, 2, false));
+    CHECK(asks(1, bad, 1, false));
+    CHECK(!asks(5, bad, waybill::highest_size, false));
+    CHECK(!asks(5, handled{}, 1, false));
+    CHECK(!asks(5, handled{fault_class::none, true}, 1, false));  // none of ours is no failure
+}
+
+TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and the next one comes")
+{
+    batch_machine m = fresh(2, {}, 0);
+    world w;
+    w.each = {fault_class::none, true};
+    w.run(m, "idle");
+    CHECK(w.steps == "begin, savepoint, handle 0, undo, savepoint, handle 1, undo, advance, commit, ");
+    CHECK(m.skipped_events() == 2);
+    CHECK(m.handled_events() == 0);
+    CHECK(m.dead_lettered() == 0);
+
+    batch_machine plain = fresh(2, {.savepoints = false}, 0);
+    world v;
+    v.each = {fault_class::none, true};
+    v.run(plain, "idle");
+    CHECK(v.steps == "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
+    CHECK(plain.skipped_events() == 2);
+    CHECK(plain.replays() == 2);
+
+    // A fault is one, whatever else is said.
+    batch_machine both = fresh(1, one_try, 0);
+    world u;
+    u.each = {fault_class::permanent, true};
+    u.run(both, "idle");
+    CHECK(both.dead_lettered() == 1);
+    CHECK(both.skipped_events() == 0);
+}
+
+TEST_CASE("batch_machine: where dead letters keep nothing there are none, and the report can say so")
+{
+    for (const bool savepoints : {true, false}) {
+        batch_machine m = fresh(2, {.savepoints = savepoints, .keeps = letter_keeps::nothing}, 0);
+        world w;
+        w.each = {fault_class::permanent};
+        w.run(m, "ask 2");
+        w.run(m, "idle");
+        CHECK(w.steps.find("dead_letter") == std::string::npos);
+        CHECK(m.dropped() == 2);
+        CHECK(m.dead_lettered() == 0);
+    }
+}
+
+TEST_CASE("batch_machine: read back always, whatever the commit says")
+{
+    const struct {
+        commit_outcome said;
+        std::optional<checkpoint> stored;
+        batch_end end;
+    } cases[] = {
+        {commit_outcome::applied, checkpoint{to, 4}, batch_end::committed},
+        {commit_outcome::applied, checkpoint{from, 4}, batch_end::redeliver},  // a lie
+        {commit_outcome::applied, checkpoint{to, 5}, batch_end::abandoned},
+        {commit_outcome::not_applied, checkpoint{to, 4}, batch_end::committed},  // the other lie
+        {commit_outcome::not_applied, checkpoint{from, 4}, batch_end::redeliver},
+        {commit_outcome::unknown, checkpoint{to, 4}, batch_end::committed},
+    };
+    for (const auto& c : cases) {
+        batch_machine m = fresh(1, {.read_back = when_read_back::always}, 0);
+        world w;
+        w.run(m, "commit");
+        CHECK(m.on(waybill::committed{c.said}) == heard::taken);
+        CHECK(told(m) == "read_back");
+        CHECK(m.on(waybill::loaded{c.stored}) == heard::taken);
+        CHECK(m.ended() == c.end);
+    }
+    batch_machine m = fresh(1, {.read_back = when_read_back::always}, 0);
+    world w;
+    w.run(m, "read_back");
+    CHECK(m.on(waybill::loaded{{}, fault_class::infrastructure}) == heard::taken);
+    CHECK(m.ended() == batch_end::unknown);
+}
+
+}  // namespace
+}  // namespace batch_steps_test

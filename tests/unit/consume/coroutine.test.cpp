@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_machine over a store whose every call takes its time: a coroutine awaits one after the other,
+// and an event loop lets two partitions take turns.
+//
+// Nothing here is needed but the machine. A driver is one loop that asks what comes next, awaits it
+// and says what came of it; it is the same loop whatever coroutine library the calls come from.
+
+#include <doctest/doctest.h>
+
+#include <version>
+
+// clang 14 knows coroutines only under their experimental name.
+#if defined(__cpp_impl_coroutine)
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace coroutine_test {
+namespace {
+
+namespace act = waybill::act;
+using store = waybill::testing::memory_store<std::string>;
+
+// The event loop: what is to go on, in the order in which it was asked for.
+class loop {
+public:
+    void later(std::coroutine_handle<> h) { ready_.push_back(h); }
+    bool turn()
+    {
+        if (ready_.empty()) return false;
+        const auto h = ready_.front();
+        ready_.pop_front();
+        h.resume();
+        return true;
+    }
+
+private:
+    std::deque<std::coroutine_handle<>> ready_;
+};
+
+// A coroutine that answers with a T once it is over. Starts at once, and belongs to who holds it.
+template <class T>
+class task {
+public:
+    struct promise_type {
+        std::optional<T> answer{};
+        task get_return_object() { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        void return_value(T v) { answer = std::move(v); }
+        void unhandled_exception() { std::terminate(); }
+    };
+
+    task(task&& other) noexcept : held_(std::exchange(other.held_, {})) {}
+    task& operator=(task&&) = delete;
+    ~task()
+    {
+        if (held_) held_.destroy();
+    }
+    [[nodiscard]] bool done() const { return held_.done(); }
+    [[nodiscard]] const T& answer() const { return *held_.promise().answer; }
+
+private:
+    explicit task(std::coroutine_handle<promise_type> h) : held_(h) {}
+    std::coroutine_handle<promise_type> held_;
+};
+
+// A call that is on its way for one turn of the loop, and is made when it comes back.
+template <class F>
+struct call {
+    loop& events;
+    F make;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) { events.later(h); }
+    auto await_resume() { return make(); }
+};
+template <class F>
+call(loop&, F) -> call<F>;
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+template <class R>
+waybill::fault_class how(const R& r)
+{
+    return r ? waybill::fault_class::none : r.error().how;
+}
+
+// The driver. A step that is not awaited here does not exist: each action has its branch.
+task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment mine, std::vector<event> batch,
+                                 std::vector<std::string>& calls)
+{
+    waybill::position to = waybill::position_of(batch.back());
+    const waybill::batch_policy policy;
+    waybill::batch_machine m(batch.size(), mine.from, to, mine.epoch, policy, mine.incarnation);
+    std::optional<store::transaction> tx;
+    std::vector<std::string> reasons(batch.size());
+    const auto say = [&](const char* what) { calls.push_back(mine.key.partition + " " + what); };
+
+    while (!m.ended()) {
+        const auto next = m.next();
+        if (std::holds_alternative<act::recall>(next)) {
+            const auto r = co_await call{events, [&] { say("recall"); return s.attempted(mine.key); }};
+            m.on(waybill::recalled{r ? *r : std::nullopt, how(r)});
+        } else if (const auto* cut = std::get_if<act::shorten>(&next)) {
+            to = waybill::position_of(batch[cut->events - 1]);
+            m.on(waybill::shortened{to});
+        } else if (std::holds_alternative<act::begin>(next)) {
+            auto r = co_await call{events, [&] { say("begin"); return s.begin(); }};
+            if (r) tx.emplace(*std::move(r));
+            m.on(waybill::done{how(r)});
+        } else if (const auto* note = std::get_if<act::note>(&next)) {
+            const auto row = note->row;
+            m.on(waybill::done{how(co_await call{events, [&] { say("note"); return s.note(*tx, mine.key, row); }})});
+        } else if (std::holds_alternative<act::forget>(next)) {
+            m.on(waybill::done{how(co_await call{events, [&] { say("forget"); return s.forget(*tx, mine.key); }})});
+        } else if (std::holds_alternative<act::savepoint>(next)) {
+            m.on(waybill::done{how(co_await call{events, [&] { say("savepoint"); return tx->savepoint(); }})});
+        } else if (const auto* handle = std::get_if<act::handle>(&next)) {
+            const event& e = batch[handle->event];
+            const std::size_t n = handle->event;
+            const auto f = co_await call{events, [&] {
+                say("handle");
+                tx->record(mine.key.partition + e.body);
+                return e.body == "bad" ? waybill::permanent("cannot be") : waybill::fault{};
+            }};
+            reasons[n] = f.text;
+            m.on(waybill::handled{f.how});
+        } else if (std::holds_alternative<act::release>(next)) {
+            m.on(waybill::done{how(co_await call{events, [&] { say("release"); return tx->release(); }})});
+        } else if (std::holds_alternative<act::undo>(next)) {
+            m.on(waybill::done{how(co_await call{events, [&] { say("undo"); return tx->undo(); }})});
+        } else if (const auto* parked = std::get_if<act::dead_letter>(&next)) {
+            const auto letter = waybill::make_letter(mine.key, batch[parked->event],
+                                                     {parked->how, reasons[parked->event]}, parked->tries, {});
+            m.on(waybill::done{how(co_await call{events, [&] { say("put"); return s.put(*tx, letter); }})});
+        } else if (std::holds_alternative<act::ask>(next)) {
+            m.on(waybill::answered{waybill::if_all_failed::go_on});
+        } else if (std::holds_alternative<act::advance>(next)) {
+            const auto r = co_await call{events, [&] {
+                say("advance");
+                return s.advance(*tx, mine.key, mine.from, to, mine.epoch);
+            }};
+            m.on(waybill::advanced{r ? *r : waybill::advance_outcome::conflict, how(r)});
+        } else if (std::holds_alternative<act::commit>(next)) {
+            const auto r = co_await call{events, [&] { say("commit"); return tx->commit(); }};
+            tx.reset();
+            m.on(waybill::committed{r ? *r : waybill::commit_outcome::unknown});
+        } else if (std::holds_alternative<act::rollback>(next)) {
+            tx.reset();
+            m.on(waybill::done{});
+        } else if (std::holds_alternative<act::read_back>(next)) {
+            const auto r = co_await call{events, [&] { say("load"); return s.load(mine.key); }};
+            m.on(waybill::loaded{r ? *r : std::nullopt, how(r)});
+        } else {
+            break;  // idle
+        }
+    }
+    co_return *m.ended();
+}
+
+TEST_CASE("coroutine: one partition, each call awaited")
+{
+    loop events;
+    store s;
+    std::vector<std::string> calls;
+    const auto t = consume(events, s, {{"log", "g", "A"}, {}, 1, 9}, {{1, "a"}, {2, "bad"}}, calls);
+    int turns = 0;
+    while (events.turn()) ++turns;
+    REQUIRE(t.done());
+    CHECK(t.answer() == waybill::batch_end::committed);
+    CHECK(turns == 15);
+    CHECK(calls.size() == 15);
+    CHECK(s.records() == std::vector<std::string>{"Aa"});
+    CHECK((*s.find({"log", "g", "A"}, 2))->reason == "cannot be");
+    CHECK((*s.load({"log", "g", "A"}))->at.sequence == 2);
+}
+
+TEST_CASE("coroutine: two partitions take turns in one loop, each in its own order")
+{
+    loop events;
+    store s;
+    std::vector<std::string> calls;
+    const auto a = consume(events, s, {{"log", "g", "A"}, {}, 1, 9}, {{1, "a"}, {2, "b"}}, calls);
+    const auto b = consume(events, s, {{"log", "g", "B"}, {}, 1, 9}, {{1, "bad"}, {2, "c"}}, calls);
+    while (events.turn()) continue;
+    REQUIRE((a.done() && b.done()));
+    CHECK(a.answer() == waybill::batch_end::committed);
+    CHECK(b.answer() == waybill::batch_end::committed);
+    int changes = 0;
+    for (std::size_t i = 1; i != calls.size(); ++i) changes += calls[i][0] != calls[i - 1][0] ? 1 : 0;
+    CHECK(changes > 20);  // neither waits for the other
+    CHECK(s.records() == std::vector<std::string>{"Aa", "Ab", "Bc"});
+    CHECK((*s.load({"log", "g", "A"}))->at.sequence == 2);
+    CHECK((*s.load({"log", "g", "B"}))->at.sequence == 2);
+}
+
+TEST_CASE("coroutine: a task that is dropped half-way leaves nothing behind")
+{
+    loop events;
+    store s;
+    std::vector<std::string> calls;
+    {
+        const auto t = consume(events, s, {{"log", "g", "A"}, {}, 1, 9}, {{1, "a"}, {2, "b"}}, calls);
+        for (int turns = 0; turns != 8; ++turns) (void)events.turn();
+        CHECK(!t.done());
+    }
+    CHECK(s.records().empty());
+    CHECK(!*s.load({"log", "g", "A"}));
+    CHECK((*s.attempted({"log", "g", "A"}))->by == 9);  // noted, and never ended
+}
+
+}  // namespace
+}  // namespace coroutine_test
+
+#endif

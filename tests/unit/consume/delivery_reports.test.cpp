@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+//
+// process_batch: questions, skipped events, processes that die, and stores and checkpoints that are
+// not as they should be.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace delivery_reports_test {
+namespace {
+
+using waybill::assignment;
+using waybill::batch_end;
+using waybill::event_outcome;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::if_all_failed;
+using waybill::position;
+using waybill::process_batch;
+using waybill::testing::mishap;
+using waybill::testing::store_call;
+using store = waybill::testing::memory_store<std::string>;
+
+const waybill::partition_key key{"orders", "billing", "0"};
+constexpr waybill::wall_time noon{};
+
+static_assert(waybill::batch_report::guarantee == waybill::delivery_guarantee::effect_once);
+static_assert(waybill::promises<waybill::batch_report, waybill::delivery_guarantee::effect_once>);
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+std::vector<event> events_of(std::initializer_list<const char*> bodies)
+{
+    std::vector<event> events;
+    for (const char* b : bodies) events.push_back({10 * (events.size() + 1), b});
+    return events;
+}
+
+event_outcome handle(store::transaction& tx, const event& e)
+{
+    tx.record(e.body);
+    if (e.body == "bad") return waybill::permanent("cannot be");
+    if (e.body == "foreign") return waybill::skipped("not ours");
+    if (e.body == "down") return waybill::infrastructure("no answer");
+    return {};
+}
+
+// A lambda that answers with skipped events alone is a handler, too.
+static_assert(waybill::event_handler<decltype([](store::transaction&, const event&) { return waybill::skipped(); }),
+                                     store::transaction, event>);
+static_assert(waybill::event_handler<decltype(&handle), store::transaction, event>);
+static_assert(!waybill::event_handler<decltype([](store::transaction&, const event&) { return 7; }), store::transaction, event>);
+
+TEST_CASE("process_batch: skipped events have no effects, no letters, and are counted apart")
+{
+    store s;
+    const auto r = process_batch(s, {key, {}, 1}, events_of({"foreign", "a", "bad", "foreign"}), handle, noon);
+    CHECK(r == waybill::batch_report{.end = batch_end::committed, .reached = position{40, ""}, .handled = 1,
+                                     .dead_lettered = 1, .skipped = 2});
+    CHECK(s.records() == std::vector<std::string>{"a"});
+    CHECK(s.letters().size() == 1);
+    const auto all = process_batch(s, {key, r.reached, 1}, std::vector<event>{{50, "foreign"}}, handle, noon);
+    CHECK(all.skipped == 1);
+    CHECK((*s.load(key))->at.sequence == 50);
+}
+
+TEST_CASE("process_batch: whoever can tell is asked about a batch in which every event failed")
+{
+    for (const auto answer : {if_all_failed::go_on, if_all_failed::redeliver}) {
+        store s;
+        std::uint64_t failed = 0;
+        const auto ask = [&](std::uint64_t n) {
+            failed = n;
+            return answer;
+        };
+        const auto bad = events_of({"bad", "foreign", "bad"});
+        const auto r = process_batch(s, {key, {}, 1}, bad, handle, noon, {}, ask);
+        CHECK(failed == 2);
+        if (answer == if_all_failed::go_on) {
+            CHECK(r.dead_lettered == 2);
+            continue;
+        }
+        CHECK(r.end == batch_end::redeliver);
+        CHECK(r.why == waybill::infrastructure("each of 2 events failed, the last: cannot be"));
+        CHECK(s.letters().empty());
+        // With iterators, and an ask that is not const.
+        CHECK(process_batch(s, {key, {}, 1}, bad.begin(), bad.end(), handle, noon, {},
+                            [n = 0](std::uint64_t) mutable { return ++n == 1 ? if_all_failed::go_on : if_all_failed::redeliver; })
+                  .dead_lettered == 2);
+    }
+    // Nobody to ask: a batch of bad events must not come for ever.
+    store s;
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"bad", "bad"}), handle, noon).dead_lettered == 2);
+}
+
+// A store in front of which something goes wrong once at each of these calls.
+struct at_calls {
+    std::vector<std::pair<store_call, mishap>> what;
+    mishap operator()(store_call c)
+    {
+        if (what.empty() || what.front().first != c) return mishap::none;
+        const mishap m = what.front().second;
+        what.erase(what.begin());
+        return m;
+    }
+};
+const auto through = [](auto& tx, const event& e) { return handle(*tx.inner(), e); };
+
+TEST_CASE("process_batch: a commit that says what is not so is found at the next advance, or read back")
+{
+    for (const bool always : {false, true}) {
+        const waybill::batch_policy p{
+            .read_back = always ? waybill::when_read_back::always : waybill::when_read_back::unknown};
+        store said_done;
+        waybill::testing::faulty s(said_done, at_calls{{{store_call::commit, mishap::says_applied}}});
+        const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "bad"}), through, noon, p);
+        if (always) {
+            CHECK(r.end == batch_end::redeliver);
+            CHECK(r.why == waybill::infrastructure("what was confirmed as committed is not there"));
+        } else {
+            CHECK(r.end == batch_end::committed);
+            const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
+            CHECK(next.end == batch_end::abandoned);
+            CHECK(next.why == waybill::ownership_lost("checkpoint conflict"));
+        }
+        CHECK(said_done.records().empty());
+
+        store said_not;
+        waybill::testing::faulty t(said_not, at_calls{{{store_call::commit, mishap::says_not_applied}}});
+        const auto u = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
+        CHECK(u.end == (always ? batch_end::committed : batch_end::redeliver));
+        const auto next = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
+        CHECK(next.end == batch_end::abandoned);
+        CHECK(said_not.records() == std::vector<std::string>{"a"});
+    }
+}
+
+TEST_CASE("process_batch: a checkpoint that is there and cannot be read is neither absent nor 0")
+{
+    // As a store answers that finds a format newer than it knows.
+    store kept;
+    waybill::testing::faulty s(kept, at_calls{{{store_call::commit, mishap::unknown_applied},
+                                               {store_call::load, mishap::fails}}});
+    const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), through, noon);
+    CHECK(r.end == batch_end::unknown);
+    CHECK(r.why == waybill::infrastructure("store failed"));
+    CHECK(!r.reached);
+}
+
+TEST_CASE("process_batch: a checkpoint ahead of the log says that all was done earlier")
+{
+    store s;
+    const auto r = process_batch(s, {key, position{1'000, ""}, 1}, events_of({"a", "b"}), handle, noon);
+    CHECK(r == waybill::batch_report{.end = batch_end::empty, .reached = position{1'000, ""}, .repeated = 2});
+    constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+    CHECK(process_batch(s, {key, position{largest, ""}, 1}, events_of({"a"}), handle, noon).repeated == 1);
+}
+
+TEST_CASE("process_batch: an event that ends its process is found, and the others take effect")
+{
+    store kept;
+    waybill::testing::faulty s(kept, [](store_call) { return mishap::none; });
+    const auto log = events_of({"a", "b", "deadly", "d", "e", "f", "g", "h"});
+    std::uint64_t processes = 0;
+    std::uint64_t shortest = 0;
+    const auto or_die = [&](auto& tx, const event& e) -> event_outcome {
+        tx.inner()->record(e.body);
+        if (e.body == "deadly") return s.die();
+        return {};
+    };
+    assignment mine{key, {}, 1, 100};
+    const waybill::batch_policy p{.deaths = 2};
+    for (int deliveries = 0; deliveries != 40; ++deliveries) {
+        std::vector<event> rest;
+        for (const event& e : log) {
+            if (!mine.from || e.sequence > mine.from->sequence) rest.push_back(e);
+        }
+        if (rest.empty()) break;
+        const auto r = process_batch(s, mine, rest, or_die, noon, p);
+        if (!s.alive()) {
+            s.revive();
+            ++processes;
+            ++mine.incarnation;
+            mine.from = waybill::position_of(*s.load(key));
+            continue;
+        }
+        CHECK(r.end == batch_end::committed);
+        CHECK(r.left + r.handled + r.dead_lettered == rest.size());
+        if (r.left != 0) ++shortest;
+        mine.from = r.reached;
+    }
+    CHECK(kept.records() == std::vector<std::string>{"a", "b", "d", "e", "f", "g", "h"});
+    const auto letter = **kept.find(key, 30);
+    CHECK(letter.reason == "its handler ended the process 2 times");
+    CHECK(letter.how == fault_class::permanent);
+    CHECK(letter.tries == 2);
+    CHECK(processes <= waybill::deaths_at_most(8, 2));
+    CHECK(shortest > 0);
+    CHECK(!*kept.attempted(key));
+}
+
+TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted")
+{
+    for (const bool by_policy : {false, true}) {
+        store kept;
+        std::vector<store_call> calls;
+        waybill::testing::faulty s(kept, [&](store_call c) {
+            calls.push_back(c);
+            return mishap::none;
+        });
+        const assignment mine{key, {}, 1, by_policy ? 7U : 0U};
+        CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.attempts = !by_policy}).end == batch_end::committed);
+        for (const store_call c : calls) {
+            CHECK(c != store_call::attempted);
+            CHECK(c != store_call::note);
+            CHECK(c != store_call::forget);
+        }
+    }
+}
+
+TEST_CASE("process_batch: why a delivery failed is not covered by what failed after it")
+{
+    store kept;
+    waybill::testing::faulty s(kept, at_calls{{{store_call::attempted, mishap::none}, {store_call::forget, mishap::fails}}});
+    const auto r = process_batch(s, {key, {}, 1, 7}, events_of({"a", "down"}), through, noon);
+    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.why == waybill::infrastructure("no answer"));
+    CHECK((*kept.attempted(key))->by == 7);  // it could not be called off, and is ours
+}
+
+}  // namespace
+}  // namespace delivery_reports_test

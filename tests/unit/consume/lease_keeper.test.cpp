@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/consume/lease_keeper.hpp>
+#include <waybill/testing/memory_leases.hpp>
+
+namespace lease_keeper_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::claim_end;
+using waybill::claim_outcome;
+using waybill::claimed;
+using waybill::duration;
+using waybill::heard;
+using waybill::lease_group;
+using waybill::lease_keeper;
+using waybill::listed;
+using waybill::owner_id;
+using waybill::steady_time;
+using waybill::testing::memory_leases;
+
+constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
+steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
+
+TEST_CASE("lease_keeper: a group that cannot work is refused")
+{
+    CHECK(check(lease_group{"log", "g", {"0"}, {}})->field == "self.name");
+    CHECK(check(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field == "expiry");
+    const auto twice = check(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
+    CHECK(text(*twice) == "partitions is 2: must not be named as (0)");
+    CHECK(waybill::make<lease_keeper>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
+}
+
+// A keeper with its store, one call at a time, and what is made of each call.
+class owner {
+public:
+    owner(memory_leases& s, const char* name, std::uint64_t incarnation, std::uint32_t partitions = 1) : store_(s)
+    {
+        lease_group g{"log", "g", {}, {name, incarnation}, {ms(10), ms(40)}};
+        for (std::uint32_t p = 0; p != partitions; ++p) g.partitions.push_back(std::to_string(p));
+        keeper = lease_keeper(g);
+    }
+
+    /// The next call, in a word.
+    std::string told(std::int64_t now) const
+    {
+        const auto c = keeper->call(at(now));
+        if (!c) return keeper->ended() ? "ended" : "wait";
+        return waybill::match(
+            *c, [](const act::announce& a) { return "announce " + std::to_string(a.who.version); },
+            [](const act::withdraw& a) { return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version); },
+            [](const act::list_leases&) { return std::string("list"); },
+            [](const act::claim& a) {
+                std::string text = (a.row.owner.nobody() ? "give back " : "claim ") + a.row.key.partition;
+                return text + " epoch " + std::to_string(a.row.epoch) + (a.row.expected ? "" : " new");
+            });
+    }
+    heard go(std::int64_t now) { return keeper->on(waybill::ask(store_, *keeper->call(at(now)), 1.0), at(now)); }
+    /// The call takes effect or does not; its answer is an error.
+    void fail(std::int64_t now, bool takes_effect)
+    {
+        const auto c = *keeper->call(at(now));
+        if (takes_effect) (void)waybill::ask(store_, c, 1.0);
+        const auto down = waybill::unexpected(waybill::infrastructure("down"));
+        waybill::match(
+            c, [&](const act::announce&) { keeper->on(waybill::announced{down}, at(now)); },
+            [&](const act::withdraw&) { keeper->on(waybill::withdrawn{down}, at(now)); },
+            [&](const act::list_leases&) { keeper->on(listed{down, 1.0}, at(now)); },
+            [&](const act::claim&) { keeper->on(claimed{down}, at(now)); });
+    }
+    void all(std::int64_t now)
+    {
+        for (int n = 0; n != 100 && keeper->call(at(now)); ++n) go(now);
+    }
+
+    std::optional<lease_keeper> keeper;
+
+private:
+    memory_leases& store_;
+};
+
+const waybill::partition_key zero{"log", "g", "0"};
+
+TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, look, take")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    CHECK(a.told(0) == "announce 1");
+    CHECK(a.told(0) == "announce 1");  // asked again, it says the same
+    CHECK(a.go(0) == heard::taken);
+    CHECK(a.told(0) == "list");
+    CHECK(a.keeper->on(claimed{}, at(0)) == heard::late);
+    a.go(0);
+    CHECK(a.told(0) == "wait");
+    CHECK(a.told(5) == "announce 2");
+    a.go(5);
+    a.go(5);
+    CHECK(a.told(5) == "claim 1 epoch 1 new");  // the draw says with which he begins
+    a.all(5);
+    CHECK(a.keeper->held() == 2);
+    CHECK(!a.keeper->balanced());  // as of the last look
+    CHECK(std::get<act::wait>(a.keeper->next(at(6))).until == at(15));
+    CHECK(a.keeper->on(waybill::announced{}, at(6)) == heard::late);
+    CHECK(a.told(15) == "claim 0 epoch 1");
+    a.all(15);
+    CHECK(a.keeper->balanced());
+}
+
+TEST_CASE("lease_keeper: a lease is trusted from before its renewal was asked for")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->trusted(0, at(39)));
+    CHECK(!a.keeper->trusted(0, at(40)));  // 5 + 40 - 5
+    // The process sleeps; the answer to what it asked at 15 arrives at 1000.
+    const auto call = *a.keeper->call(at(15));
+    a.keeper->on(waybill::ask(store, call, 1.0), at(1'000));
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(!a.keeper->trusted(0, at(1'000)));
+    a.all(1'000);
+    CHECK(!a.keeper->trusted(0, at(1'000)));
+    a.all(1'010);
+    CHECK(a.keeper->trusted(0, at(1'010)));
+}
+
+TEST_CASE("lease_keeper: a claim whose answer got lost is taken up, under a new epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.go(5);
+    a.go(5);
+    a.fail(5, true);
+    CHECK(a.keeper->held() == 0);
+    CHECK(a.keeper->trouble() == waybill::infrastructure("down"));
+    CHECK(a.told(5) == "wait");
+    a.go(10);
+    a.go(10);
+    CHECK(a.keeper->trouble() == waybill::fault{});
+    CHECK(a.told(10) == "claim 0 epoch 2");
+    a.go(10);
+    CHECK(a.keeper->epoch(0) == 2U);
+}
+
+TEST_CASE("lease_keeper: a renewal whose answer got lost keeps the lease and its epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    a.fail(15, true);
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(a.keeper->trusted(0, at(20)));
+    CHECK(a.told(20) == "claim 0 epoch 1");
+    a.go(20);  // contended: it knows an old version
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(!a.keeper->trusted(0, at(20)));
+    const std::uint64_t changes = a.keeper->changes();
+    a.all(20);
+    CHECK(a.keeper->trusted(0, at(20)));
+    CHECK(a.keeper->changes() == changes);
+}
+
+TEST_CASE("lease_keeper: the round goes on behind the row that failed")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 3);
+    a.all(0);
+    a.all(5);
+    CHECK(a.told(15) == "claim 0 epoch 1");
+    a.fail(15, false);
+    CHECK(a.told(15) == "wait");
+    CHECK(a.told(20) == "claim 1 epoch 1");
+    a.go(20);
+    a.go(20);
+    CHECK(a.told(20) == "claim 0 epoch 1");
+    a.fail(20, false);
+    a.fail(25, false);
+    CHECK(a.keeper->held() == 3);
+}
+
+TEST_CASE("lease_keeper: a row that somebody deleted is made again, under a higher epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    store.erase(zero);
+    a.go(15);
+    CHECK(!a.keeper->trusted(0, at(15)));
+    a.go(15);
+    a.go(15);
+    CHECK(!a.keeper->epoch(0));
+    CHECK(a.told(15) == "claim 0 epoch 2 new");
+    a.all(15);
+    CHECK(a.keeper->epoch(0) == 2U);
+}
+
+TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->on(waybill::outdated{7, 1}, at(6)) == heard::invalid);
+    CHECK(a.keeper->on(waybill::outdated{0, 0}, at(6)) == heard::late);
+    CHECK(a.keeper->on(waybill::outdated{0, 41}, at(6)) == heard::taken);
+    CHECK(a.told(6) == "claim 0 epoch 42");
+    a.go(6);
+    CHECK(a.keeper->epoch(0) == 42U);
+    a.keeper->on(waybill::outdated{0, ~std::uint64_t{0}}, at(7));
+    CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");  // it stays at the end
+}
+
+TEST_CASE("lease_keeper: one who was killed is replaced after an expiry; one of the same incarnation at once")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    owner twin(store, "a", 2);
+    owner same(store, "a", 1);
+    same.go(6);
+    same.go(6);
+    CHECK(same.told(6) == "claim 0 epoch 2");
+    same.all(6);
+    CHECK(same.keeper->trusted(0, at(6)));
+    for (int n = 0; n != 4; ++n) {
+        twin.all(10 * n);
+        CHECK(twin.keeper->held() == 0);
+    }
+    twin.all(40);
+    CHECK(twin.keeper->epoch(0) == 3U);
+    a.all(60);
+    CHECK(a.keeper->held() == 0);
+}
+
+TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is gone is tidied up")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 4);
+    const waybill::presence hung{"log", "g", {"h", 1}, 1};
+    const waybill::presence dead{"log", "g", {"d", 1}, 1};
+    (void)store.announce(dead);
+    std::uint64_t n = 0;
+    for (std::int64_t now = 0; now != 200; now += 10) {
+        auto again = hung;
+        again.version = ++n;
+        (void)store.announce(again);  // he is there, and does nothing
+        a.all(now);
+        if (now == 20) CHECK(a.keeper->held() == 2);
+    }
+    CHECK(a.keeper->held() == 4);
+    const auto owners = store.list("log", "g")->owners;
+    CHECK(owners.size() == 2);
+    CHECK(owners[0].owner.name == "a");
+    CHECK(owners[1].owner.name == "h");
+}
+
+TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back what is closed, ends")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->on(waybill::stop_asked{}, at(6)) == heard::taken);
+    CHECK(a.keeper->on(waybill::stop_asked{}, at(6)) == heard::late);
+    CHECK(a.told(6) == "withdraw a 2");
+    a.go(6);
+    CHECK(store.list("log", "g")->owners.empty());
+    CHECK(a.told(6) == "wait");
+    a.all(15);
+    CHECK(a.keeper->held() == 2);  // a long way to close
+    CHECK(a.keeper->on(waybill::released{1}, at(16)) == heard::taken);
+    CHECK(a.told(16) == "give back 1 epoch 1");
+    CHECK(!a.keeper->trusted(1, at(16)));
+    CHECK(a.keeper->trusted(0, at(16)));
+    a.go(16);
+    CHECK(a.keeper->on(waybill::released{1}, at(16)) == heard::late);
+    a.keeper->on(waybill::released{0}, at(16));
+    a.fail(16, false);
+    a.fail(16, false);
+    CHECK(!a.keeper->ended());
+    a.fail(16, false);
+    CHECK(a.told(16) == "ended");
+    CHECK(std::get_if<act::idle>(&static_cast<const lease_keeper::action&>(a.keeper->next(at(16)))) != nullptr);
+    CHECK(a.keeper->on(waybill::released{0}, at(16)) == heard::late);
+    CHECK(a.keeper->on(claimed{}, at(16)) == heard::late);
+    CHECK(a.keeper->on(listed{}, at(16)) == heard::late);
+    const auto rows = store.list("log", "g")->leases;
+    CHECK(rows[0].owner == owner_id{"a", 1});  // it expires
+    CHECK(rows[1].owner.nobody());
+}
+
+TEST_CASE("lease_keeper: what is won while it stops is given back")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.go(5);
+    a.go(5);
+    const auto claim = *a.keeper->call(at(5));
+    a.keeper->on(waybill::stop_asked{}, at(5));
+    CHECK(a.keeper->call(at(5)) == claim);  // it was asked for, and is answered first
+    a.go(5);
+    CHECK(!a.keeper->trusted(0, at(5)));
+    a.all(5);
+    CHECK(a.told(5) == "ended");
+    CHECK(store.list("log", "g")->leases[0].owner.nobody());
+}
+
+TEST_CASE("lease_keeper: a copy goes on by itself")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    lease_keeper copy = *a.keeper;
+    CHECK(copy == *a.keeper);
+    a.all(5);
+    CHECK(copy != *a.keeper);
+    CHECK(copy.held() == 0);
+}
+
+}  // namespace
+}  // namespace lease_keeper_test

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include <waybill/consume/partition_lifecycle.hpp>
+#include <waybill/core/match.hpp>
+
+namespace partition_lifecycle_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::assigned;
+using waybill::batch_end;
+using waybill::duration;
+using waybill::fault_class;
+using waybill::heard;
+using waybill::lifecycle_options;
+using waybill::lost;
+using waybill::partition_closed;
+using waybill::partition_lifecycle;
+using waybill::partition_opened;
+using waybill::pass;
+using waybill::processed;
+using waybill::relinquished;
+using waybill::revoked;
+using waybill::saved;
+using waybill::steady_time;
+using waybill::woken;
+
+constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
+
+static_assert(!check(lifecycle_options{}));
+static_assert(check(lifecycle_options{.save_tries = 0})->field == "save_tries");
+static_assert(check(lifecycle_options{.poll = duration::milliseconds(-1)})->negative);
+static_assert(check(lifecycle_options{.pause = {.base = duration{}}})->field == "backoff.base");
+static_assert(pass_of(batch_end::committed) == pass::moved && pass_of(batch_end::empty) == pass::drained);
+static_assert(pass_of(batch_end::abandoned) == pass::lost && pass_of(batch_end::unknown) == pass::reopen);
+static_assert(pass_of(batch_end::redeliver) == pass::again && pass_of(batch_end::cancelled) == pass::again);
+static_assert(name(pass::drained) == "drained");
+
+// All of it at compile time: opened, processed, and given back.
+static_assert([] {
+    partition_lifecycle p(3);
+    bool right = p.idle() && p.on(assigned{1}, at(0)) == heard::taken;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::open{3, 1});
+    right = right && p.on(partition_opened{3, 1}, at(0)) == heard::taken;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::process{3, 1});
+    right = right && p.on(processed{3, 1, pass::moved}, at(0)) == heard::taken;
+    right = right && p.on(revoked{}, at(0)) == heard::taken;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::close{3, 1, false});
+    right = right && p.on(partition_closed{3, 1}, at(0)) == heard::taken;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::save{3, 1});
+    right = right && p.on(saved{3, 1}, at(0)) == heard::taken;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::relinquish{3, 1});
+    right = right && p.on(relinquished{3, 1}, at(0)) == heard::taken;
+    return right && p.idle() && p.next(at(0)) == partition_lifecycle::action(act::idle{});
+}());
+
+/// What it wants now, in a word.
+std::string told(const partition_lifecycle& p, std::int64_t now = 0)
+{
+    return waybill::match(
+        p.next(at(now)), [](const act::open& a) { return "open " + std::to_string(a.epoch); },
+        [](const act::process& a) { return "process " + std::to_string(a.epoch); },
+        [](const act::close& a) { return (a.lost ? "drop " : "close ") + std::to_string(a.epoch); },
+        [](const act::save& a) { return "save " + std::to_string(a.epoch); },
+        [](const act::relinquish& a) { return "relinquish " + std::to_string(a.epoch); },
+        [](const act::wait& w) { return "wait " + std::to_string(w.until.since_epoch().count() / 1'000'000); },
+        [](const act::idle&) { return std::string("idle"); });
+}
+
+partition_lifecycle processing()
+{
+    partition_lifecycle p(0);
+    (void)p.on(assigned{5}, at(0));
+    (void)p.on(partition_opened{0, 5}, at(0));
+    return p;
+}
+
+TEST_CASE("partition_lifecycle: what fails is tried again after a pause that grows")
+{
+    partition_lifecycle p(0);
+    (void)p.on(assigned{5}, at(0));
+    CHECK(p.on(partition_opened{0, 5, fault_class::infrastructure}, at(0)) == heard::taken);
+    CHECK(told(p, 999) == "wait 1000");
+    CHECK(told(p, 1'000) == "open 5");
+    (void)p.on(partition_opened{0, 5, fault_class::transient}, at(1'000));
+    CHECK(told(p, 1'000) == "wait 3000");
+    (void)p.on(partition_opened{0, 5}, at(3'000));
+    CHECK(told(p, 3'000) == "process 5");
+    (void)p.on(processed{0, 5, pass::again}, at(3'000));  // not yet: nothing has moved since
+    CHECK(told(p, 3'000) == "wait 7000");
+    CHECK(p.on(woken{0}, at(3'500)) == heard::late);
+    (void)p.on(processed{0, 5, pass::moved}, at(7'000));
+    CHECK(p.failures() == 0);
+    (void)p.on(processed{0, 5, pass::reopen}, at(7'000));
+    CHECK(told(p, 8'000) == "open 5");
+    (void)p.on(partition_opened{0, 5}, at(8'000));
+    (void)p.on(processed{0, 5, pass::lost}, at(8'000));
+    CHECK(told(p, 9'999) == "wait 10000");
+    CHECK(told(p, 10'000) == "open 5");
+}
+
+TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(processed{0, 5, pass::drained}, at(10));
+    CHECK(told(p, 10) == "wait 1010");
+    CHECK(p.on(woken{0}, at(20)) == heard::taken);
+    CHECK(told(p, 20) == "process 5");
+}
+
+TEST_CASE("partition_lifecycle: once lost, nothing follows but close")
+{
+    for (int steps = 0; steps != 6; ++steps) {
+        partition_lifecycle p(0);
+        (void)p.on(assigned{5}, at(0));
+        if (steps > 0) (void)p.on(partition_opened{0, 5}, at(0));
+        if (steps > 1) (void)p.on(processed{0, 5}, at(0));
+        if (steps > 2) (void)p.on(revoked{}, at(0));
+        if (steps > 3) (void)p.on(partition_closed{0, 5}, at(0));
+        if (steps > 4) (void)p.on(saved{0, 5}, at(0));
+        INFO(steps);
+        CHECK(p.on(lost{}, at(0)) == heard::taken);
+        CHECK(told(p) == (steps < 4 ? "drop 5" : "idle"));
+        CHECK(p.on(processed{0, 5}, at(0)) == heard::late);
+        CHECK(p.on(saved{0, 5}, at(0)) == heard::late);
+        CHECK(p.on(revoked{}, at(0)) == heard::late);
+        (void)p.on(partition_closed{0, 5}, at(0));
+        CHECK(told(p) == "idle");
+        CHECK(p.on(lost{}, at(0)) == heard::late);
+    }
+}
+
+TEST_CASE("partition_lifecycle: a new epoch drops what was done under the old one first")
+{
+    partition_lifecycle p = processing();
+    CHECK(p.on(assigned{5}, at(0)) == heard::late);
+    CHECK(p.on(assigned{4}, at(0)) == heard::late);
+    CHECK(p.on(assigned{8}, at(0)) == heard::taken);
+    CHECK(told(p) == "drop 5");
+    const partition_lifecycle before = p;
+    CHECK(p.on(partition_closed{0, 4}, at(0)) == heard::late);
+    CHECK(p.on(processed{0, 5}, at(0)) == heard::late);
+    CHECK(p == before);
+    CHECK(p.on(partition_closed{0, 5}, at(0)) == heard::taken);
+    CHECK(told(p) == "open 8");
+    CHECK(p.on(partition_opened{0, 5}, at(0)) == heard::late);  // of the older epoch
+    CHECK(told(p) == "open 8");
+    CHECK(!p.has_processed());
+
+    (void)p.on(assigned{9}, at(0));
+    (void)p.on(lost{}, at(0));  // and the new one is gone before the old one is closed
+    (void)p.on(partition_closed{0, 8}, at(0));
+    CHECK(told(p) == "idle");
+}
+
+TEST_CASE("partition_lifecycle: what never was processed is not saved")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(revoked{}, at(0));
+    (void)p.on(partition_closed{0, 5}, at(0));
+    CHECK(told(p) == "relinquish 5");
+}
+
+TEST_CASE("partition_lifecycle: a save that fails is tried a few times, and then it ends")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(processed{0, 5}, at(0));
+    (void)p.on(revoked{}, at(0));
+    (void)p.on(partition_closed{0, 5}, at(0));
+    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(0));
+    CHECK(told(p, 1'000) == "save 5");
+    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(1'000));
+    CHECK(told(p, 3'000) == "save 5");
+    partition_lifecycle other = p;
+    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(3'000));
+    CHECK(told(p, 3'000) == "relinquish 5");
+    (void)other.on(saved{0, 5, fault_class::ownership_lost}, at(3'000));
+    CHECK(told(other, 3'000) == "idle");
+}
+
+}  // namespace
+}  // namespace partition_lifecycle_test

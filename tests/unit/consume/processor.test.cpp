@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/consume/fenced_store.hpp>
+#include <waybill/consume/processor.hpp>
+#include <waybill/testing/memory_leases.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace processor_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::duration;
+using waybill::fault_class;
+using waybill::heard;
+using waybill::partition_closed;
+using waybill::partition_opened;
+using waybill::pass;
+using waybill::processed;
+using waybill::processor;
+using waybill::saved;
+using waybill::steady_time;
+using waybill::testing::memory_leases;
+
+constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
+steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
+
+// A process: what it was told to do, in order, without the calls to the store.
+class process {
+public:
+    process(memory_leases& s, const char* name, std::uint32_t partitions)
+        : store_(s), work(config(name, partitions))
+    {
+    }
+
+    void run(std::int64_t now, int most = 50)
+    {
+        for (int n = 0; n != most; ++n) {
+            const auto next = work.next(at(now));
+            if (std::holds_alternative<act::wait>(next) || std::holds_alternative<act::idle>(next)) return;
+            waybill::match(
+                next, [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.0), at(now)); },
+                [&](act::open a) {
+                    said += "open" + of(a);
+                    work.on(partition_opened{a.partition, a.epoch, fault_class::none, stored}, at(now));
+                },
+                [&](act::process a) {
+                    said += "process" + of(a);
+                    work.on(processed{a.partition, a.epoch, how}, at(now));
+                },
+                [&](act::close a) {
+                    said += (a.lost ? "drop" : "close") + of(a);
+                    work.on(partition_closed{a.partition, a.epoch}, at(now));
+                },
+                [&](act::save a) {
+                    said += "save" + of(a);
+                    work.on(saved{a.partition, a.epoch}, at(now));
+                },
+                [](act::wait) {}, [](act::idle) {});
+        }
+    }
+    std::string what()
+    {
+        return std::exchange(said, {});
+    }
+
+private:
+    template <class Action>
+    static std::string of(const Action& a)
+    {
+        return " " + std::to_string(a.partition) + "/" + std::to_string(a.epoch) + " ";
+    }
+    static waybill::processor_config config(const char* name, std::uint32_t partitions)
+    {
+        waybill::processor_config c;
+        c.group = {"log", "g", {}, {name, 1}, {ms(10), ms(40)}};
+        for (std::uint32_t p = 0; p != partitions; ++p) c.group.partitions.push_back(std::to_string(p));
+        c.lifecycle = {.poll = ms(100), .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::jitter::none}};
+        return c;
+    }
+
+    memory_leases& store_;
+
+public:
+    processor work;
+    std::string said;
+    pass how = pass::drained;
+    std::uint64_t stored = 0;
+};
+
+TEST_CASE("processor: takes, opens and processes, and gives back what it has")
+{
+    memory_leases store;
+    process a(store, "a", 2);
+    a.run(0);
+    CHECK(a.what().empty());
+    a.run(4);
+    CHECK(a.what() == "open 0/1 open 1/1 process 0/1 process 1/1 ");
+    a.work.on(waybill::woken{1}, at(5));
+    a.run(5);
+    CHECK(a.what() == "process 1/1 ");
+    CHECK(a.work.on(waybill::stop_asked{}, at(6)) == heard::taken);
+    CHECK(a.work.on(waybill::stop_asked{}, at(6)) == heard::late);
+    a.run(6);
+    CHECK(a.what() == "close 0/1 close 1/1 save 0/1 save 1/1 ");
+    CHECK(a.work.ended());
+    CHECK(a.work.next(at(6)) == processor::action(act::idle{}));
+    const auto table = *store.list("log", "g");
+    CHECK(table.owners.empty());
+    for (const auto& row : table.leases) CHECK(row.owner.nobody());
+}
+
+TEST_CASE("processor: a partition that always has events starves no other, and no lease")
+{
+    memory_leases store;
+    process a(store, "a", 3);
+    a.run(0);
+    a.how = pass::moved;
+    a.run(4, 12);
+    a.what();
+    a.run(5, 6);
+    const std::string said = a.what();
+    const std::string turn = said.substr(0, said.size() / 2);
+    CHECK(said == turn + turn);
+    for (const char* each : {"process 0/1 ", "process 1/1 ", "process 2/1 "}) {
+        CHECK(turn.find(each) != std::string::npos);
+    }
+    a.run(1'000, 3);  // it woke late: first it renews
+    CHECK(a.what().empty());
+}
+
+TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
+{
+    memory_leases store;
+    process a(store, "a", 1);
+    a.run(0);
+    a.how = pass::moved;
+    a.run(4, 6);
+    CHECK(!a.what().empty());
+    // From 39 on it does not know; the store is slow to answer what it asked for at 12.
+    const auto call = std::get<waybill::lease_call>(a.work.next(at(12)));
+    const auto answer = waybill::ask(store, call, 0.0);
+    a.work.on(answer, at(60));
+    a.run(60);
+    CHECK(a.what().empty());
+    CHECK(a.work.leases().epoch(0) == 1U);
+    a.run(70, 6);
+    CHECK(!a.what().empty());
+}
+
+TEST_CASE("processor: a lost partition is dropped, and not saved")
+{
+    memory_leases store;
+    process a(store, "a", 1);
+    a.run(0);
+    a.run(4);
+    a.what();
+    const auto row = store.list("log", "g")->leases[0];
+    (void)store.claim({row.key, {"b", 1}, 2, row.version});
+    (void)a.work.on(processed{0, 1, pass::moved}, at(5));  // late: none was asked for
+    a.work.on(waybill::woken{0}, at(6));
+    a.how = pass::lost;  // the fence has told
+    a.run(6);
+    CHECK(a.what() == "process 0/1 drop 0/1 ");
+    CHECK(!a.work.leases().epoch(0));
+    a.work.on(waybill::stop_asked{}, at(7));
+    a.run(7);
+    CHECK(a.what().empty());
+    CHECK(a.work.ended());
+    CHECK(store.list("log", "g")->leases[0].owner.name == "b");
+}
+
+TEST_CASE("processor: who is told that he lost what he has opens it again")
+{
+    memory_leases store;
+    process a(store, "a", 1);
+    a.run(0);
+    a.run(4);
+    a.what();
+    a.work.on(waybill::woken{0}, at(5));
+    a.how = pass::lost;  // a checkpoint that somebody rewound
+    a.run(5);
+    CHECK(a.what() == "process 0/1 ");
+    a.how = pass::drained;
+    a.run(7);
+    CHECK(a.what() == "open 0/1 process 0/1 ");
+}
+
+TEST_CASE("processor: an epoch that the checkpoint has already seen is raised before anything is read")
+{
+    for (const std::uint64_t stored : {1U, 7U}) {
+        memory_leases store;
+        process a(store, "a", 1);
+        a.stored = stored;
+        a.run(0);
+        a.run(4);
+        const std::string next = std::to_string(stored + 1);
+        CHECK(a.what() == "open 0/1 drop 0/1 open 0/" + next + " process 0/" + next + " ");
+        CHECK(store.list("log", "g")->leases[0].epoch == stored + 1);
+    }
+}
+
+TEST_CASE("processor: one joins, and takes one partition in a round; the other one drops it")
+{
+    memory_leases store;
+    process a(store, "a", 4);
+    a.run(0);
+    a.run(4);
+    a.what();
+    process b(store, "b", 4);
+    std::string of_a;
+    std::string of_b;
+    for (std::int64_t now = 10; now != 80; now += 10) {
+        a.run(now);
+        b.run(now);
+        of_a += a.what();
+        of_b += b.what();
+    }
+    CHECK(of_a == "drop 0/1 drop 1/1 ");
+    CHECK(of_b == "open 0/2 process 0/2 open 1/2 process 1/2 ");
+}
+
+TEST_CASE("processor: asks nothing of a partition that is not there")
+{
+    memory_leases store;
+    process a(store, "a", 1);
+    CHECK(a.work.on(processed{9, 1}, at(0)) == heard::invalid);
+    CHECK(a.work.on(partition_opened{9, 1}, at(0)) == heard::invalid);
+    CHECK(a.work.on(partition_closed{9, 1}, at(0)) == heard::invalid);
+    CHECK(a.work.on(saved{9, 1}, at(0)) == heard::invalid);
+    CHECK(a.work.on(waybill::woken{9}, at(0)) == heard::invalid);
+    waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
+    CHECK(!check(none));
+    none.lifecycle.save_tries = 0;
+    CHECK(check(none)->field == "save_tries");
+}
+
+TEST_CASE("fenced_store: who does not hold the lease under this epoch advances nothing")
+{
+    using store_type = waybill::testing::memory_store<std::string>;
+    store_type checkpoints;
+    memory_leases leases;
+    waybill::fenced_store store(checkpoints, leases);
+    static_assert(waybill::checkpoint_store<decltype(store)>);
+    static_assert(waybill::dead_letter_store<decltype(store)>);
+    const waybill::partition_key key{"log", "g", "0"};
+    const auto advance = [&](std::uint64_t epoch) {
+        auto tx = *store.begin();
+        return *store.advance(tx, key, {}, {1, {}}, epoch);
+    };
+    CHECK(advance(0) == waybill::advance_outcome::stale_epoch);
+    (void)leases.claim({key, {"a", 1}, 4, {}});
+    CHECK(advance(3) == waybill::advance_outcome::stale_epoch);
+    CHECK(advance(4) == waybill::advance_outcome::applied);
+    CHECK(advance(5) == waybill::advance_outcome::stale_epoch);
+}
+
+}  // namespace
+}  // namespace processor_test

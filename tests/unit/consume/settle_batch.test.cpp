@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include <waybill/consume/settle_batch.hpp>
+
+namespace settle_batch_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::batch_settled;
+using waybill::batch_started;
+using waybill::decided;
+using waybill::duration;
+using waybill::fault_class;
+using waybill::heard;
+using waybill::last_decided;
+using waybill::reported;
+using waybill::settle_batch_policy;
+using waybill::settle_batches;
+using waybill::settle_end;
+using waybill::settle_kind;
+using waybill::steady_time;
+
+using action = settle_batches::action;
+using items = std::vector<std::uint64_t>;
+
+constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration::seconds(seconds)); }
+
+constexpr waybill::backoff one_second{.base = duration::seconds(1),
+                                      .cap = duration::seconds(1),
+                                      .spread = waybill::jitter::none};
+
+action call(settle_kind k, items which) { return act::settle_batch{k, std::move(which)}; }
+action said(std::uint64_t item, settle_end end, fault_class how, std::uint32_t tries,
+            settle_kind kind = settle_kind::complete)
+{
+    return act::report{item, kind, end, how, tries};
+}
+
+TEST_CASE("settle_batches: one call for what is there, and a report each")
+{
+    settle_batches m;
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
+    CHECK(m.on(batch_settled{{0, 1}}, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == said(0, settle_end::done, fault_class::none, 1));
+    CHECK(m.on(reported{0}, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == said(1, settle_end::done, fault_class::none, 1));
+    CHECK(m.on(reported{1}, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.empty());
+    CHECK(m.decided_items() == 2);
+}
+
+TEST_CASE("settle_batches: waits for others no longer than it may")
+{
+    settle_batches m({.items = 2, .linger = duration::seconds(5)});
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait{at(5)}));
+    CHECK(m.next(at(5)) == call(settle_kind::complete, {0}));
+    auto full = m;
+    full.on(decided{settle_kind::complete, duration::seconds(30)}, at(1));
+    CHECK(full.next(at(1)) == call(settle_kind::complete, {0, 1}));
+    auto closing = m;
+    CHECK(closing.on(last_decided{}, at(1)) == heard::taken);
+    CHECK(closing.next(at(1)) == call(settle_kind::complete, {0}));
+    auto urgent = m;
+    urgent.on(decided{settle_kind::abandon, duration::seconds(3)}, at(1));
+    CHECK(urgent.next(at(1)) == action(act::wait{at(3)}));  // a second before its lock ends
+    CHECK(urgent.next(at(3)) == call(settle_kind::abandon, {1}));
+    CHECK(settle_batches().on(last_decided{}, at(1)) == heard::late);
+}
+
+TEST_CASE("settle_batches: the call with the least time left comes first")
+{
+    settle_batches m;
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_kind::dead_letter, duration::seconds(9)}, at(0));
+    m.on(decided{settle_kind::defer, duration::seconds(20)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::dead_letter, {1}));
+    m.on(batch_started{{1}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::defer, {2}));
+    m.on(batch_started{{2}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
+    m.on(batch_started{{0}}, at(0));
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.next(at(100)) == action(act::idle{}));  // all locks are over, the answers say more
+    m.on(batch_settled{{1}}, at(100));
+    CHECK(m.next(at(100)) == said(1, settle_end::done, fault_class::none, 1, settle_kind::dead_letter));
+}
+
+TEST_CASE("settle_batches: of a call that failed in part the failed part is tried again")
+{
+    settle_batches m({.tries = 2, .pauses = one_second});
+    for (int i = 0; i != 5; ++i) m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.on(batch_settled{{0, 1, 2, 3, 4},
+                             fault_class::none,
+                             {{1, fault_class::transient},
+                              {2, fault_class::permanent},
+                              {3, fault_class::ownership_lost},
+                              {4, fault_class::none}}},
+               at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == said(0, settle_end::done, fault_class::none, 1));
+    m.on(reported{0}, at(0));
+    CHECK(m.next(at(0)) == said(2, settle_end::given_up, fault_class::permanent, 1));
+    m.on(reported{2}, at(0));
+    CHECK(m.next(at(0)) == said(3, settle_end::lost, fault_class::ownership_lost, 1));
+    m.on(reported{3}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait{at(1)}));
+    CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}));  // an error that claims to be none is one
+    m.on(batch_settled{{1, 4}, fault_class::infrastructure}, at(1));
+    CHECK(m.next(at(1)) == said(1, settle_end::given_up, fault_class::infrastructure, 2));
+    m.on(reported{1}, at(1));
+    CHECK(m.next(at(1)) == said(4, settle_end::given_up, fault_class::infrastructure, 2));
+}
+
+TEST_CASE("settle_batches: a pause ends in time for one more call, and without time it is lost")
+{
+    settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
+    m.on(decided{settle_kind::abandon, duration::seconds(10)}, at(0));
+    m.on(batch_settled{{0}, fault_class::transient, {}, 0.999}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait{at(9)}));
+    CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}));
+    auto over = m;
+    m.on(batch_settled{{0}, fault_class::transient}, at(9));
+    CHECK(m.next(at(9)) == said(0, settle_end::lost, fault_class::transient, 2, settle_kind::abandon));
+    CHECK(over.next(at(10)) == said(0, settle_end::lost, fault_class::transient, 1, settle_kind::abandon));
+}
+
+TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
+{
+    settle_batches m;
+    m.on(decided{settle_kind::abandon, duration{}}, at(0));
+    m.on(decided{settle_kind::complete, duration::seconds(-5)}, at(0));
+    CHECK(m.next(at(0)) == said(0, settle_end::lost, fault_class::none, 0, settle_kind::abandon));
+    CHECK(m.on(reported{0}, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {1}));
+    m.on(batch_settled{{1}, fault_class::transient}, at(0));
+    CHECK(m.next(at(0)) == said(1, settle_end::lost, fault_class::transient, 1));
+}
+
+TEST_CASE("settle_batches: what is over is over, and what was never said is late")
+{
+    settle_batches m;
+    m.on(decided{}, at(0));
+    CHECK(m.on(reported{0}, at(0)) == heard::invalid);  // it is not over
+    m.on(batch_settled{{0}}, at(0));
+    const auto over = m;
+    CHECK(m.on(batch_settled{{0}, fault_class::permanent}, at(0)) == heard::late);
+    CHECK(m.on(batch_started{{0}}, at(0)) == heard::late);
+    CHECK(m == over);
+    m.on(reported{0}, at(0));
+    CHECK(m.on(reported{0}, at(0)) == heard::late);
+    CHECK(m.on(batch_settled{{0}}, at(0)) == heard::late);
+    CHECK(m.on(batch_settled{{0}, {}, {{1}}}, at(0)) == heard::invalid);
+}
+
+TEST_CASE("settle_batches: no more than the limit in a call, in the order in which they were decided")
+{
+    settle_batches m({.items = 0});  // reads as 1
+    m.on(decided{}, at(0));
+    m.on(decided{}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
+    CHECK(m.next(steady_time::highest()) == call(settle_kind::complete, {0}));
+}
+
+static_assert(!check(settle_batch_policy{}));
+static_assert(check(settle_batch_policy{.items = 0})->field == "items");
+static_assert(check(settle_batch_policy{.linger = duration::seconds(-1)})->negative);
+static_assert(check(settle_batch_policy{.to_settle = duration::seconds(-1)})->field == "to_settle");
+static_assert(check(settle_batch_policy{.tries = 0})->field == "tries");
+static_assert(name(settle_end::given_up) == "given_up");
+static_assert(name(settle_kind::dead_letter) == "dead_letter");
+
+}  // namespace
+}  // namespace settle_batch_test

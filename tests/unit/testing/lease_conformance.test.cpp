@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+//
+// The suite for lease stores passes a right one, and names the rule that a wrong one breaks.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <waybill/testing/lease_conformance.hpp>
+#include <waybill/testing/memory_leases.hpp>
+
+namespace lease_conformance_test {
+namespace {
+
+using waybill::claim_end;
+using waybill::claim_outcome;
+using waybill::lease;
+using waybill::lease_claim;
+using waybill::lease_table;
+using waybill::presence;
+using waybill::result;
+
+enum class flaw : std::uint8_t {
+    none,
+    racy_first_claim,     // looks whether there is a row, and writes it later
+    racy_claim,           // the same for one that is there
+    first_claim_replaces, // does not look
+    ignores_version,
+    only_owner_compared,  // whoever has it may write, whatever version he knows
+    version_of_content,   // stays the same where nothing else changes
+    version_alternates,
+    absent_is_created,    // where a row is expected and there is none
+    epoch_forgotten,
+    incarnation_forgotten,
+    incarnation_32_bits,
+    giving_back_deletes,
+    giving_back_is_an_error,
+    empty_is_an_error,
+    group_forgotten,
+    key_concatenated,
+    announce_adds,
+    announce_by_name,
+    withdraw_all_of_name,
+    withdraw_any_version,
+    withdraw_of_nothing_is_an_error,
+    contended_and_written,
+    contended_is_an_error,
+};
+
+// Handles share their data, as connections do. `between` is called where a racy store has looked and
+// not yet written.
+class wrong_leases {
+public:
+    explicit wrong_leases(flaw f) : flaw_(f), data_(std::make_shared<data>()) {}
+
+    result<lease_table> list(const std::string& source, const std::string& group)
+    {
+        if (data_->leases.empty() && data_->owners.empty() && flaw_ == flaw::empty_is_an_error) return down();
+        lease_table t;
+        for (const auto& [key, row] : data_->leases) {
+            if (row.key.source != source) continue;
+            if (row.key.group == group || flaw_ == flaw::group_forgotten) t.leases.push_back(row);
+        }
+        for (const presence& p : data_->owners) {
+            if (p.source == source && p.group == group) t.owners.push_back(p);
+        }
+        return t;
+    }
+
+    result<claim_outcome> claim(const lease_claim& c)
+    {
+        const auto found = data_->leases.find(id_of(c));
+        const bool there = found != data_->leases.end();
+        bool wins = there ? c.expected == found->second.version : !c.expected;
+        if (flaw_ == flaw::first_claim_replaces && !c.expected) wins = true;
+        if (flaw_ == flaw::ignores_version && there && c.expected) wins = true;
+        if (flaw_ == flaw::only_owner_compared && there && c.expected && c.owner == found->second.owner) wins = true;
+        if (flaw_ == flaw::absent_is_created && !there) wins = true;
+        if (flaw_ == flaw::giving_back_is_an_error && c.owner.nobody()) return down();
+        if (!wins && flaw_ == flaw::contended_is_an_error) return down();
+        if (!wins && flaw_ != flaw::contended_and_written) return claim_outcome{};
+        if (flaw_ == (c.expected ? flaw::racy_claim : flaw::racy_first_claim) && data_->between) {
+            std::exchange(data_->between, {})();
+        }
+        lease row{c.key, c.owner, c.epoch, next_version(there ? &found->second : nullptr, c)};
+        if (flaw_ == flaw::epoch_forgotten) row.epoch = 1;
+        if (flaw_ == flaw::incarnation_forgotten) row.owner.incarnation = 0;
+        if (flaw_ == flaw::incarnation_32_bits) row.owner.incarnation &= 0xFFFF'FFFFU;
+        const std::uint64_t version = row.version;
+        if (flaw_ == flaw::giving_back_deletes && c.owner.nobody()) data_->leases.erase(id_of(c));
+        else data_->leases.insert_or_assign(id_of(c), row);
+        if (!wins) return claim_outcome{};
+        return claim_outcome{claim_end::won, c.epoch, version};
+    }
+
+    result<void> announce(const presence& p)
+    {
+        const auto found = find(p, flaw_ == flaw::announce_by_name);
+        if (found != data_->owners.end() && flaw_ != flaw::announce_adds) *found = p;
+        else data_->owners.push_back(p);
+        return {};
+    }
+
+    result<void> withdraw(const presence& p)
+    {
+        const auto found = find(p, flaw_ == flaw::withdraw_all_of_name);
+        if (found == data_->owners.end()) {
+            if (flaw_ == flaw::withdraw_of_nothing_is_an_error) return waybill::unexpected(waybill::infrastructure("none"));
+            return {};
+        }
+        if (flaw_ == flaw::withdraw_all_of_name) {
+            std::erase_if(data_->owners, [&](const presence& q) { return q.owner.name == p.owner.name; });
+        } else if (found->version == p.version || flaw_ == flaw::withdraw_any_version) {
+            data_->owners.erase(found);
+        }
+        return {};
+    }
+
+    void between(std::function<void()> f) { data_->between = std::move(f); }
+
+private:
+    using id = std::tuple<std::string, std::string, std::string>;
+    struct data {
+        std::map<id, lease> leases;
+        std::vector<presence> owners;
+        std::uint64_t writes = 0;
+        std::function<void()> between;
+    };
+
+    struct anything {
+        template <class T>
+        operator result<T>() const
+        {
+            return waybill::unexpected(waybill::infrastructure("down"));
+        }
+    };
+    static anything down() { return {}; }
+
+    id id_of(const lease_claim& c) const
+    {
+        if (flaw_ == flaw::key_concatenated) return {c.key.source + c.key.group, "", c.key.partition};
+        return {c.key.source, c.key.group, c.key.partition};
+    }
+    std::vector<presence>::iterator find(const presence& p, bool by_name)
+    {
+        return std::find_if(data_->owners.begin(), data_->owners.end(), [&](const presence& q) {
+            const bool same = by_name ? q.owner.name == p.owner.name : q.owner == p.owner;
+            return q.source == p.source && q.group == p.group && same;
+        });
+    }
+    std::uint64_t next_version(const lease* old, const lease_claim& c)
+    {
+        if (flaw_ == flaw::version_of_content && old && old->owner == c.owner) return old->version;
+        if (flaw_ == flaw::version_alternates) return ++data_->writes % 2;
+        return ++data_->writes;
+    }
+
+    flaw flaw_;
+    std::shared_ptr<data> data_;
+};
+
+std::vector<std::string> broken_by(flaw f)
+{
+    wrong_leases* current = nullptr;
+    std::optional<wrong_leases> store;
+    return waybill::testing::lease_conformance(
+        [&] { return wrong_leases(f); },
+        [&](wrong_leases& s) {
+            store.emplace(s);
+            current = &*store;
+            return s;
+        },
+        // The second one comes while the first one is at it, if it can.
+        [&](auto first, auto second) {
+            bool done = false;
+            const auto once = [&] {
+                if (!std::exchange(done, true)) second();
+            };
+            current->between(once);
+            first();
+            once();
+        });
+}
+
+TEST_CASE("lease_conformance: passes what is right")
+{
+    CHECK(broken_by(flaw::none).empty());
+    CHECK(waybill::testing::lease_conformance([] { return waybill::testing::memory_leases(); },
+                                              [](auto& s) -> auto& { return s; })
+              .empty());
+}
+
+TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks")
+{
+    const std::pair<flaw, const char*> all[] = {
+        {flaw::racy_first_claim, "claim: of two who race for a new lease at most one wins"},
+        {flaw::racy_claim, "claim: of two who race for a lease at most one wins"},
+        {flaw::first_claim_replaces, "claim: a second first one is contended, and changes nothing"},
+        {flaw::ignores_version, "claim: one that expects another version is contended, whoever claims"},
+        {flaw::only_owner_compared, "claim: one that expects another version is contended, whoever claims"},
+        {flaw::version_of_content, "claim: each that wins changes the version"},
+        {flaw::version_alternates, "claim: each that wins changes the version"},
+        {flaw::absent_is_created, "claim: where a row is expected and there is none it is contended"},
+        {flaw::epoch_forgotten, "claim: owner and epoch are stored as claimed"},
+        {flaw::incarnation_forgotten, "claim: the first one wins, and is listed with its version"},
+        {flaw::incarnation_32_bits, "claim: takes any name, and all 64 bits of incarnation and epoch"},
+        {flaw::giving_back_deletes, "claim: a lease is given back by one without an owner"},
+        {flaw::giving_back_is_an_error, "claim: a lease is given back by one without an owner"},
+        {flaw::empty_is_an_error, "list: answers where the store can be reached"},
+        {flaw::group_forgotten, "leases of different keys are independent, and listed for their group only"},
+        {flaw::key_concatenated, "leases of different keys are independent, and listed for their group only"},
+        {flaw::announce_adds, "announce: once more replaces the row, not adds one"},
+        {flaw::announce_by_name, "announce: two incarnations of one name are two owners"},
+        {flaw::withdraw_all_of_name, "withdraw: removes this owner and no other"},
+        {flaw::withdraw_any_version, "withdraw: leaves an owner who announced himself again"},
+        {flaw::withdraw_of_nothing_is_an_error, "withdraw: what is not there is no error"},
+        {flaw::contended_and_written, "claim: where a row is expected and there is none it is contended, and leaves none"},
+        {flaw::contended_is_an_error, "claim: answers won or contended where the store can be reached"},
+    };
+    for (const auto& one : all) {
+        const std::vector<std::string> broken = broken_by(one.first);
+        const std::string wanted = one.second;
+        INFO("flaw ", static_cast<int>(one.first), ": ", wanted);
+        const bool named = std::any_of(broken.begin(), broken.end(),
+                                       [&](const std::string& b) { return b.rfind(wanted, 0) == 0; });
+        CHECK(named);
+    }
+}
+
+// A store that is down, and one that takes that for an answer.
+struct down_leases {
+    bool swallows = false;
+
+    result<lease_table> list(const std::string&, const std::string&) { return answer<lease_table>(); }
+    result<claim_outcome> claim(const lease_claim&) { return answer<claim_outcome>(); }
+    result<void> announce(const presence&) { return answer<void>(); }
+    result<void> withdraw(const presence&) { return answer<void>(); }
+
+private:
+    template <class T>
+    result<T> answer() const
+    {
+        if (swallows) return {};
+        return waybill::unexpected(waybill::infrastructure("connection refused"));
+    }
+};
+
+TEST_CASE("lease_conformance: catches a store that swallows errors")
+{
+    down_leases honest;
+    CHECK(waybill::testing::lease_outage_conformance(honest).empty());
+    down_leases swallows{true};
+    const auto broken = waybill::testing::lease_outage_conformance(swallows);
+    CHECK(broken.size() == 4);
+    CHECK(std::find(broken.begin(), broken.end(),
+                    "claim: a store that cannot be reached is an error, not contention") != broken.end());
+}
+
+}  // namespace
+}  // namespace lease_conformance_test
