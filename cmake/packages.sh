@@ -21,6 +21,9 @@ packages_probe()
         librapidcheck-dev) echo "header rapidcheck.h" ;;
         nats-server | beanstalkd) echo "program $1" ;;
         libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
+        librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
+        libpq-dev) echo "header libpq-fe.h" ;;
+        postgresql) echo "program initdb" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
         libboost-dev) echo "header boost/version.hpp" ;;
         *) echo "nothing" ;;

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+//
+// postgres: as much of PostgreSQL's C interface as the adapters beside this file need, with
+// destructors.
+//
+//     engines::postgres db("host=127.0.0.1 dbname=sink");
+//     engines::prepared put(db, "INSERT INTO t VALUES ($1, $2)");
+//     put.run(7, "seven");
+//     engines::prepared all(db, "SELECT a, b FROM t WHERE a > $1");
+//     const engines::rows r = all.run(3);
+//     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.text(i, 1));
+//
+// What fails throws `engines::postgres_error`. Nothing connects by itself but `connect` and
+// `outside`: a statement that is sent again on another connection would be out of its transaction.
+// A connection belongs to one thread.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_HPP
+#define WAYBILL_EXAMPLES_ENGINES_POSTGRES_HPP
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <libpq-fe.h>
+
+namespace engines {
+
+/// `state` is the SQLSTATE of what the server refused; it is empty where no server answered.
+struct postgres_error : std::runtime_error {
+    postgres_error(const std::string& text, std::string sqlstate)
+        : std::runtime_error(text), state(std::move(sqlstate))
+    {
+    }
+    std::string state;
+};
+
+/// What a statement answered.
+class rows {
+public:
+    explicit rows(PGresult* r) : r_(r, &PQclear) {}
+
+    [[nodiscard]] bool ok() const noexcept
+    {
+        const ExecStatusType s = PQresultStatus(r_.get());
+        return s == PGRES_COMMAND_OK || s == PGRES_TUPLES_OK || s == PGRES_EMPTY_QUERY;
+    }
+    /// Its first words: "COMMIT", "INSERT 0 1".
+    [[nodiscard]] std::string_view tag() const noexcept { return PQcmdStatus(r_.get()); }
+    [[nodiscard]] std::string state() const
+    {
+        const char* const s = PQresultErrorField(r_.get(), PG_DIAG_SQLSTATE);
+        return s ? s : "";
+    }
+
+    [[nodiscard]] int size() const noexcept { return PQntuples(r_.get()); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    /// How many rows were inserted, changed or removed.
+    [[nodiscard]] std::uint64_t touched() const
+    {
+        return read<std::uint64_t>(PQcmdTuples(r_.get())).value_or(0);
+    }
+
+    [[nodiscard]] bool null(int row, int column) const noexcept
+    {
+        return PQgetisnull(r_.get(), row, column) != 0;
+    }
+    [[nodiscard]] std::string_view text(int row, int column) const noexcept
+    {
+        const int n = PQgetlength(r_.get(), row, column);
+        return {PQgetvalue(r_.get(), row, column), static_cast<std::size_t>(n)};
+    }
+    /// Of an integer or a numeric. What does not fit in an N is an error, not another number.
+    template <std::integral N = std::int64_t>
+    [[nodiscard]] N number(int row, int column) const
+    {
+        const std::string_view t = text(row, column);
+        const auto n = read<N>(t);
+        if (!n) throw postgres_error("not a number of this size: " + std::string(t), "");
+        return *n;
+    }
+    /// Of a bytea.
+    [[nodiscard]] std::string bytes(int row, int column) const
+    {
+        std::size_t n = 0;
+        const char* const t = PQgetvalue(r_.get(), row, column);
+        const std::unique_ptr<unsigned char, decltype(&PQfreemem)> raw(
+            PQunescapeBytea(reinterpret_cast<const unsigned char*>(t), &n), &PQfreemem);
+        if (!raw) throw std::bad_alloc();
+        return {reinterpret_cast<const char*>(raw.get()), n};
+    }
+
+private:
+    template <class N>
+    static std::optional<N> read(std::string_view t)
+    {
+        N n{};
+        const char* const end = t.data() + t.size();
+        const auto [at, error] = std::from_chars(t.data(), end, n);
+        if (error != std::errc{} || at != end) return {};
+        return n;
+    }
+
+    std::unique_ptr<PGresult, decltype(&PQclear)> r_;
+};
+
+class postgres {
+public:
+    /// Does not connect yet. `where` is as for psql: "host=... dbname=..." or postgresql://...; if
+    /// it has no options of its own, a lock is waited for five seconds, and then it is an error.
+    explicit postgres(std::string where) : where_(std::move(where)) {}
+    postgres(const postgres&) = delete;
+    postgres& operator=(const postgres&) = delete;
+    ~postgres() { PQfinish(c_); }
+
+    /// Begins a new connection, if there is none or it is lost.
+    void connect()
+    {
+        if (alive()) return;
+        drop();
+        // What stands before dbname can be overridden in `where`, what stands behind it can not.
+        const std::array keys{"connect_timeout", "options", "dbname", "client_encoding",
+                              static_cast<const char*>(nullptr)};
+        const std::array values{"10", "-c lock_timeout=5s", where_.c_str(), "UTF8",
+                                static_cast<const char*>(nullptr)};
+        c_ = PQconnectdbParams(keys.data(), values.data(), 1);
+        ++life_;
+        if (!alive()) {
+            const postgres_error why = failure(nullptr);
+            drop();
+            throw why;
+        }
+        PQsetNoticeReceiver(
+            c_, [](void*, const PGresult*) {}, nullptr);
+        // Where it is off a commit that was confirmed can be lost in a crash.
+        exec(
+            "SELECT set_config('synchronous_commit', 'on', false)"
+            " WHERE current_setting('synchronous_commit') = 'off'");
+    }
+
+    void drop() noexcept { PQfinish(std::exchange(c_, nullptr)); }
+
+    /// False once a loss was noticed, which takes an attempt to use it.
+    [[nodiscard]] bool alive() const noexcept { return PQstatus(c_) == CONNECTION_OK; }
+    /// Open, be it intact or failed and waiting for its rollback.
+    [[nodiscard]] bool in_transaction() const noexcept
+    {
+        const PGTransactionStatusType s = PQtransactionStatus(c_);
+        return s == PQTRANS_INTRANS || s == PQTRANS_INERROR;
+    }
+
+    /// Runs f, which begins a transaction or reads outside of one. Only here a lost connection is
+    /// replaced, and f run once more if it was f that noticed the loss.
+    template <class F>
+    auto outside(F&& f) -> decltype(f())
+    {
+        if (alive()) {
+            try {
+                return f();
+            } catch (const postgres_error&) {
+                if (alive()) throw;
+            }
+        }
+        connect();
+        return f();
+    }
+
+    /// One or several statements without parameters.
+    rows exec(const char* sql)
+    {
+        rows r = ask(sql);
+        if (!r.ok()) throw failure(&r);
+        return r;
+    }
+    /// The same where the caller looks for himself how it went.
+    [[nodiscard]] rows ask(const char* sql) noexcept { return rows(PQexec(c_, sql)); }
+
+    [[nodiscard]] postgres_error failure(const rows* r) const
+    {
+        std::string text = PQerrorMessage(c_);
+        while (!text.empty() && text.back() == '\n') text.pop_back();
+        if (text.empty()) text = c_ ? "the server did not say why" : "there is no connection";
+        return {text, r ? r->state() : std::string()};
+    }
+    [[nodiscard]] PGconn* handle() const noexcept { return c_; }
+    /// Which connection this is; what was prepared on another one is not there.
+    [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
+    [[nodiscard]] std::string new_name() { return "s" + std::to_string(++names_); }
+
+private:
+    std::string where_;
+    PGconn* c_ = nullptr;
+    std::uint64_t life_ = 0;
+    std::uint64_t names_ = 0;
+};
+
+/// A statement that is prepared when it is first run, and again on another connection.
+class prepared {
+public:
+    prepared(postgres& db, std::string sql) : db_(&db), name_(db.new_name()), sql_(std::move(sql))
+    {
+    }
+
+    /// Numbers go to any column of numbers, a text to one of text or bytea, an empty optional is
+    /// NULL.
+    template <class... V>
+    rows run(const V&... values)
+    {
+        prepare();
+        constexpr std::size_t n = sizeof...(V);
+        const std::array<value, n> all{value_of(values)...};
+        std::array<const char*, n + 1> data{};
+        std::array<int, n + 1> sizes{};
+        std::array<int, n + 1> formats{};
+        for (std::size_t i = 0; i != n; ++i) {
+            data[i] = all[i].null ? nullptr : all[i].data();
+            sizes[i] = static_cast<int>(all[i].size());
+            formats[i] = all[i].digits.empty() ? 1 : 0;
+        }
+        rows r(PQexecPrepared(db_->handle(), name_.c_str(), static_cast<int>(n), data.data(),
+                              sizes.data(), formats.data(), 0));
+        if (!r.ok()) throw db_->failure(&r);
+        return r;
+    }
+
+private:
+    // Bytes are sent as they are: as text a NUL would be their end.
+    struct value {
+        std::string digits{};
+        std::string_view bytes{};
+        bool null = false;
+
+        [[nodiscard]] const char* data() const
+        {
+            if (!digits.empty()) return digits.c_str();
+            return bytes.empty() ? "" : bytes.data();
+        }
+        [[nodiscard]] std::size_t size() const { return bytes.size(); }
+    };
+    template <std::integral N>
+    static value value_of(N n)
+    {
+        return {std::to_string(n), {}, false};
+    }
+    static value value_of(std::string_view t)
+    {
+        // A length is an int there. No server takes as much, so it is the same error sooner.
+        if (t.size() >> 30U != 0) throw postgres_error("a value is longer than 1 GiB", "54000");
+        return {{}, t, false};
+    }
+    template <class V>
+    static value value_of(const std::optional<V>& v)
+    {
+        return v ? value_of(*v) : value{{}, {}, true};
+    }
+
+    void prepare()
+    {
+        if (life_ == db_->life()) return;
+        const rows r(PQprepare(db_->handle(), name_.c_str(), sql_.c_str(), 0, nullptr));
+        if (!r.ok()) throw db_->failure(&r);
+        life_ = db_->life();
+    }
+
+    postgres* db_;
+    std::string name_;
+    std::string sql_;
+    std::uint64_t life_ = 0;
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_POSTGRES_HPP

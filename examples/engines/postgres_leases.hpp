@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// postgres_leases: who has a partition, in PostgreSQL.
+//
+//     engines::postgres db("host=127.0.0.1 dbname=sink");
+//     engines::postgres_leases leases(db);
+//
+// Each call but `epoch` stands for itself, and wants that no transaction is open. A claim is one
+// statement that compares the version and writes: of two who race the second one waits, and then
+// finds another version. Versions come from a sequence and never come twice.
+//
+// A claim, and what else writes, is not sent again where its answer got lost: who had won with it
+// would be told that somebody else wrote. That is an error, and the next round looks at the table.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP
+#define WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "postgres.hpp"
+#include <waybill/consume/lease.hpp>
+
+namespace engines {
+
+class postgres_leases {
+public:
+    /// Does not connect yet.
+    explicit postgres_leases(postgres& db) : db_(db) {}
+
+    [[nodiscard]] waybill::result<waybill::lease_table> list(const std::string& source,
+                                                             const std::string& group)
+    {
+        waybill::lease_table all;
+        const auto read = attempt([&] {
+            db_.outside([&] {
+                make_tables();
+                all = {};
+                const rows l = leases_.run(source, group);
+                for (int i = 0; i != l.size(); ++i) {
+                    all.leases.push_back(
+                        {{source, group, std::string(l.text(i, 0))},
+                         {std::string(l.text(i, 1)), l.number<std::uint64_t>(i, 2)},
+                         l.number<std::uint64_t>(i, 3),
+                         l.number<std::uint64_t>(i, 4)});
+                }
+                const rows o = owners_.run(source, group);
+                for (int i = 0; i != o.size(); ++i) {
+                    all.owners.push_back(
+                        {source,
+                         group,
+                         {std::string(o.text(i, 0)), o.number<std::uint64_t>(i, 1)},
+                         o.number<std::uint64_t>(i, 2)});
+                }
+            });
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return all;
+    }
+
+    [[nodiscard]] waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+    {
+        waybill::claim_outcome outcome;
+        const auto written = once([&] {
+            const waybill::partition_key& k = c.key;
+            const rows r = c.expected ? take_.run(k.source, k.group, k.partition, c.owner.name,
+                                                  c.owner.incarnation, c.epoch, *c.expected)
+                                      : first_.run(k.source, k.group, k.partition, c.owner.name,
+                                                   c.owner.incarnation, c.epoch);
+            if (r.empty()) return;
+            outcome = {waybill::claim_end::won, c.epoch, r.number<std::uint64_t>(0, 0)};
+        });
+        if (!written) return waybill::unexpected(written.error());
+        return outcome;
+    }
+
+    [[nodiscard]] waybill::result<void> announce(const waybill::presence& p)
+    {
+        return once([&] {
+            announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        });
+    }
+
+    [[nodiscard]] waybill::result<void> withdraw(const waybill::presence& p)
+    {
+        return once([&] {
+            withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        });
+    }
+
+    /// The epoch of a lease, read within a transaction on this connection, as a postgres_store has.
+    /// The row is locked with it: nobody can take the lease before the commit.
+    template <class Transaction>
+    [[nodiscard]] waybill::result<std::optional<std::uint64_t>> epoch(
+        Transaction&, const waybill::partition_key& k)
+    {
+        std::optional<std::uint64_t> found;
+        const auto read = attempt([&] {
+            const rows r = epoch_.run(k.source, k.group, k.partition);
+            if (!r.empty()) found = r.number<std::uint64_t>(0, 0);
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return found;
+    }
+
+private:
+    static constexpr const char* tables =
+        "SELECT pg_advisory_xact_lock(7742136602);"
+        "CREATE SEQUENCE IF NOT EXISTS lease_versions;"
+        "CREATE TABLE IF NOT EXISTS leases (source text NOT NULL, grp text NOT NULL,"
+        " part text NOT NULL, owner text NOT NULL, incarnation numeric(20) NOT NULL,"
+        " epoch numeric(20) NOT NULL, version bigint NOT NULL, PRIMARY KEY (source, grp, part));"
+        "CREATE TABLE IF NOT EXISTS lease_owners (source text NOT NULL, grp text NOT NULL,"
+        " owner text NOT NULL, incarnation numeric(20) NOT NULL, version numeric(20) NOT NULL,"
+        " PRIMARY KEY (source, grp, owner, incarnation))";
+
+    template <class F>
+    [[nodiscard]] static waybill::result<void> attempt(F&& f)
+    {
+        try {
+            f();
+        } catch (const postgres_error& e) {
+            return waybill::unexpected(waybill::infrastructure(e.what()));
+        }
+        return {};
+    }
+
+    template <class F>
+    [[nodiscard]] waybill::result<void> once(F&& f)
+    {
+        return attempt([&] {
+            db_.outside([&] { make_tables(); });
+            f();
+        });
+    }
+
+    void make_tables()
+    {
+        if (db_.in_transaction()) throw postgres_error("a transaction is open", "");
+        if (made_ != db_.life()) db_.exec(tables);
+        made_ = db_.life();
+    }
+
+    postgres& db_;
+    std::uint64_t made_ = 0;  ///< The connection on which the tables were looked after.
+    prepared leases_{db_,
+                     "SELECT part, owner, incarnation, epoch, version FROM leases"
+                     " WHERE source = $1 AND grp = $2"};
+    prepared owners_{db_,
+                     "SELECT owner, incarnation, version FROM lease_owners"
+                     " WHERE source = $1 AND grp = $2"};
+    prepared first_{db_,
+                    "INSERT INTO leases VALUES ($1, $2, $3, $4, $5, $6, nextval('lease_versions'))"
+                    " ON CONFLICT DO NOTHING RETURNING version"};
+    prepared take_{db_,
+                   "UPDATE leases SET owner = $4, incarnation = $5, epoch = $6,"
+                   " version = nextval('lease_versions')"
+                   " WHERE source = $1 AND grp = $2 AND part = $3 AND version = $7::numeric"
+                   " RETURNING version"};
+    prepared announce_{db_,
+                       "INSERT INTO lease_owners VALUES ($1, $2, $3, $4, $5)"
+                       " ON CONFLICT (source, grp, owner, incarnation)"
+                       " DO UPDATE SET version = excluded.version"};
+    prepared withdraw_{db_,
+                       "DELETE FROM lease_owners WHERE source = $1 AND grp = $2 AND owner = $3"
+                       " AND incarnation = $4 AND version = $5"};
+    prepared epoch_{db_,
+                    "SELECT epoch FROM leases WHERE source = $1 AND grp = $2 AND part = $3"
+                    " FOR SHARE"};
+};
+
+static_assert(waybill::lease_store<postgres_leases>);
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+//
+// postgres_store: checkpoints, attempts and dead letters in PostgreSQL, beside whatever else is in
+// its database.
+//
+// It is what process_batch asks of a store. The effects of a handler go through the same
+// connection, and so they are in the same transaction:
+//
+//     engines::postgres db("host=127.0.0.1 dbname=sink");
+//     engines::postgres_store store(db);
+//     auto r = waybill::process_batch(store, mine, events, [&](auto&, const order& o) {
+//         insert.run(o.id, o.total);             // engines::prepared on db
+//         return waybill::fault{};
+//     }, now);
+//
+// What is particular to a server:
+//   - A commit whose answer got lost is `unknown`, and one that the server refused, be it for a
+//     serialization failure or a deferred constraint, is `not_applied`. So is one that came to a
+//     transaction in which a statement had failed: the server answers such a COMMIT with ROLLBACK.
+//   - A commit that is unknown may still be on its way when the checkpoint is read back. A
+//     successor that starts from the old one waits for its lock then, and is refused.
+//   - A lost connection is replaced by `begin` and by what reads, never within a transaction.
+//   - Of more than 64 savepoints with writes in a transaction the server keeps no more count in
+//     memory, which slows all its readers: batches of up to 64 events are the best here.
+//
+// Sequence numbers and epochs are numeric(20), as bigint ends at half of them. Reasons, bodies and
+// offsets are bytea, since a text takes neither NUL nor what is no UTF-8: to read a reason type
+// convert_from(reason, 'UTF8'). Times are nanoseconds since 1970; where there is none, NULL.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_STORE_HPP
+#define WAYBILL_EXAMPLES_ENGINES_POSTGRES_STORE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "postgres.hpp"
+#include <waybill/consume.hpp>
+
+namespace engines {
+
+/// How a transaction sees others. The store itself is right with either; the effects of a handler
+/// that reads before it writes may need the second one.
+enum class isolation { read_committed, serializable };
+
+class postgres_store {
+public:
+    /// Open until it is committed; without that it is rolled back.
+    class transaction {
+    public:
+        transaction(transaction&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
+        transaction& operator=(transaction&& other) noexcept
+        {
+            if (this != &other) {
+                rollback();
+                store_ = std::exchange(other.store_, nullptr);
+            }
+            return *this;
+        }
+        ~transaction() { rollback(); }
+
+        [[nodiscard]] waybill::result<void> savepoint() { return told("SAVEPOINT event"); }
+        [[nodiscard]] waybill::result<void> release() { return told("RELEASE SAVEPOINT event"); }
+        /// Also mends a transaction in which a statement has failed since the savepoint.
+        [[nodiscard]] waybill::result<void> undo()
+        {
+            return told("ROLLBACK TO SAVEPOINT event; RELEASE SAVEPOINT event");
+        }
+
+        [[nodiscard]] waybill::result<waybill::commit_outcome> commit()
+        {
+            if (!store_) return waybill::commit_outcome::not_applied;
+            const waybill::commit_outcome o = ended();
+            // What has not come to its end by now never shall, whatever is still on its way back.
+            if (o == waybill::commit_outcome::unknown) store_->db_.drop();
+            rollback();
+            return o;
+        }
+
+        void rollback() noexcept
+        {
+            postgres_store* const s = std::exchange(store_, nullptr);
+            if (!s) return;
+            s->open_ = false;
+            if (s->db_.in_transaction() && !s->db_.ask("ROLLBACK").ok()) s->db_.drop();
+        }
+
+    private:
+        friend postgres_store;
+        explicit transaction(postgres_store& s) noexcept : store_(&s) { s.open_ = true; }
+
+        [[nodiscard]] waybill::result<void> told(const char* sql)
+        {
+            return store_ ? store_->within(*this, [&] { store_->db_.exec(sql); }) : over();
+        }
+
+        [[nodiscard]] waybill::commit_outcome ended()
+        {
+            postgres& db = store_->db_;
+            // Lost, before anybody was told to commit.
+            if (!db.alive()) return waybill::commit_outcome::not_applied;
+            // A handler may have ended it behind our back, one way or the other.
+            if (!db.in_transaction()) return waybill::commit_outcome::unknown;
+            const rows r = db.ask("COMMIT");
+            if (r.ok() && r.tag() == "COMMIT") return waybill::commit_outcome::applied;
+            if (r.ok()) return waybill::commit_outcome::not_applied;
+            // Refused by a server that is still there. But 08 is the class of lost connections, as
+            // a pooler in between reports them, and 40003 is "statement completion unknown".
+            const std::string state = r.state();
+            const bool refused =
+                db.alive() && !state.empty() && !state.starts_with("08") && state != "40003";
+            return refused ? waybill::commit_outcome::not_applied
+                           : waybill::commit_outcome::unknown;
+        }
+
+        postgres_store* store_;
+    };
+
+    /// Does not connect yet.
+    explicit postgres_store(postgres& db, isolation i = isolation::read_committed)
+        : db_(db),
+          begin_(i == isolation::serializable ? "BEGIN ISOLATION LEVEL SERIALIZABLE, READ WRITE"
+                                              : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE")
+    {
+    }
+
+    [[nodiscard]] waybill::result<transaction> begin()
+    {
+        if (open_ || db_.in_transaction()) {  // a second BEGIN is but a warning there
+            return waybill::unexpected(waybill::infrastructure("a transaction is open"));
+        }
+        const auto begun = outside([&] { db_.exec(begin_); });
+        if (!begun) return waybill::unexpected(begun.error());
+        return transaction(*this);
+    }
+
+    [[nodiscard]] waybill::result<std::optional<waybill::checkpoint>> load(
+        const waybill::partition_key& key)
+    {
+        std::optional<waybill::checkpoint> found;
+        const auto read = outside([&] { found = stored(key); });
+        if (!read) return waybill::unexpected(read.error());
+        return found;
+    }
+
+    /// Each of the two statements compares and sets at once. Whoever comes second waits for the
+    /// first one's end and then compares with what that left, be it that both found nothing.
+    [[nodiscard]] waybill::result<waybill::advance_outcome> advance(
+        transaction& tx, const waybill::partition_key& key,
+        const std::optional<waybill::position>& from, const waybill::position& to,
+        std::uint64_t epoch)
+    {
+        auto outcome = waybill::advance_outcome::applied;
+        const auto written = within(tx, [&] {
+            const rows r = from ? move_.run(key.source, key.group, key.partition, to.sequence,
+                                            to.offset, epoch, from->sequence)
+                                : first_.run(key.source, key.group, key.partition, to.sequence,
+                                             to.offset, epoch);
+            if (r.touched() == 1) return;
+            const std::optional<waybill::checkpoint> other = stored(key);
+            outcome = other && other->epoch > epoch ? waybill::advance_outcome::stale_epoch
+                                                    : waybill::advance_outcome::conflict;
+        });
+        if (!written) return waybill::unexpected(written.error());
+        return outcome;
+    }
+
+    [[nodiscard]] waybill::result<void> put(transaction& tx, const waybill::dead_letter& d)
+    {
+        return within(tx, [&] {
+            put_.run(d.key.source, d.key.group, d.key.partition, d.at.sequence, d.at.offset,
+                     static_cast<int>(d.how), d.reason, d.body, d.tries, stored(d.occurred),
+                     stored(d.parked), static_cast<int>(d.kept), d.size, d.checksum);
+        });
+    }
+
+    [[nodiscard]] waybill::result<std::optional<waybill::dead_letter>> find(
+        const waybill::partition_key& key, std::uint64_t sequence)
+    {
+        std::optional<waybill::dead_letter> found;
+        const auto read = outside([&] {
+            found.reset();
+            const rows r = find_.run(key.source, key.group, key.partition, sequence);
+            if (!r.empty()) found = letter(r, 0, key);
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return found;
+    }
+
+    /// Of two that remove the same one the second waits for the first one's end, and finds nothing.
+    [[nodiscard]] waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key,
+                                               std::uint64_t sequence)
+    {
+        bool there = false;
+        const auto removed = within(tx, [&] {
+            there = remove_.run(key.source, key.group, key.partition, sequence).touched() != 0;
+        });
+        if (!removed) return waybill::unexpected(removed.error());
+        return there;
+    }
+
+    [[nodiscard]] waybill::result<std::vector<waybill::dead_letter>> list(
+        const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
+        std::uint64_t most)
+    {
+        std::vector<waybill::dead_letter> found;
+        const auto read = outside([&] {
+            found.clear();
+            const rows r = list_.run(key.source, key.group, key.partition, after,
+                                     most < INT64_MAX ? most : INT64_MAX);
+            for (int i = 0; i != r.size(); ++i) found.push_back(letter(r, i, key));
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return found;
+    }
+
+    [[nodiscard]] waybill::result<std::optional<waybill::attempt>> attempted(
+        const waybill::partition_key& key)
+    {
+        std::optional<waybill::attempt> found;
+        const auto read = outside([&] {
+            found.reset();
+            const rows r = attempted_.run(key.source, key.group, key.partition);
+            if (r.empty()) return;
+            found = waybill::attempt{{},
+                                     r.number<std::uint64_t>(0, 1),
+                                     r.number<std::uint32_t>(0, 2),
+                                     r.number<std::uint64_t>(0, 3)};
+            if (!r.null(0, 0)) found->from = r.number<std::uint64_t>(0, 0);
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return found;
+    }
+
+    [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
+                                             const waybill::attempt& a)
+    {
+        return within(tx, [&] {
+            note_.run(key.source, key.group, key.partition, a.from, a.suspects, a.deaths, a.by);
+        });
+    }
+
+    [[nodiscard]] waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
+    {
+        return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
+    }
+
+private:
+    static constexpr const char* tables =
+        // One transaction; two that make the tables at once would be in each other's way.
+        "SELECT pg_advisory_xact_lock(7742136601);"
+        "CREATE TABLE IF NOT EXISTS checkpoints (source text NOT NULL, grp text NOT NULL,"
+        " part text NOT NULL, sequence numeric(20) NOT NULL, place bytea NOT NULL,"
+        " epoch numeric(20) NOT NULL, PRIMARY KEY (source, grp, part));"
+        "CREATE TABLE IF NOT EXISTS dead_letters (source text NOT NULL, grp text NOT NULL,"
+        " part text NOT NULL, sequence numeric(20) NOT NULL, place bytea NOT NULL,"
+        " class smallint NOT NULL, reason bytea NOT NULL, body bytea NOT NULL,"
+        " tries bigint NOT NULL, occurred bigint, parked bigint, kept smallint NOT NULL,"
+        " size numeric(20) NOT NULL, checksum bigint NOT NULL,"
+        " PRIMARY KEY (source, grp, part, sequence));"
+        "CREATE TABLE IF NOT EXISTS attempts (source text NOT NULL, grp text NOT NULL,"
+        " part text NOT NULL, behind numeric(20), suspects numeric(20) NOT NULL,"
+        " deaths bigint NOT NULL, by numeric(20) NOT NULL, PRIMARY KEY (source, grp, part))";
+
+    [[nodiscard]] static waybill::result<void> over()
+    {
+        return waybill::unexpected(waybill::infrastructure("the transaction is over"));
+    }
+
+    template <class F>
+    [[nodiscard]] static waybill::result<void> attempt(F&& f)
+    {
+        try {
+            f();
+        } catch (const postgres_error& e) {
+            return waybill::unexpected(waybill::infrastructure(e.what()));
+        }
+        return {};
+    }
+
+    /// A step of a transaction, which must be there: outside of it a write would stand at once.
+    template <class F>
+    [[nodiscard]] waybill::result<void> within(const transaction& tx, F&& f)
+    {
+        if (tx.store_ != this || !db_.in_transaction()) return over();
+        return attempt(std::forward<F>(f));
+    }
+
+    template <class F>
+    [[nodiscard]] waybill::result<void> outside(F&& f)
+    {
+        return attempt([&] {
+            if (open_) return f();
+            db_.outside([&] {
+                if (made_ != db_.life()) db_.exec(tables);
+                made_ = db_.life();
+                f();
+            });
+        });
+    }
+
+    [[nodiscard]] std::optional<waybill::checkpoint> stored(const waybill::partition_key& key)
+    {
+        const rows r = get_.run(key.source, key.group, key.partition);
+        if (r.empty()) return {};
+        return waybill::checkpoint{{r.number<std::uint64_t>(0, 0), r.bytes(0, 1)},
+                                   r.number<std::uint64_t>(0, 2)};
+    }
+
+    /// From the columns behind the key, in the order of the table.
+    [[nodiscard]] static waybill::dead_letter letter(const rows& r, int row,
+                                                     const waybill::partition_key& key)
+    {
+        return {key,
+                {r.number<std::uint64_t>(row, 0), r.bytes(row, 1)},
+                static_cast<waybill::fault_class>(r.number(row, 2)),
+                r.bytes(row, 3),
+                r.bytes(row, 4),
+                r.number<std::uint32_t>(row, 5),
+                time_in(r, row, 6),
+                time_in(r, row, 7),
+                static_cast<waybill::letter_keeps>(r.number(row, 8)),
+                r.number<std::uint64_t>(row, 9),
+                r.number<std::uint32_t>(row, 10)};
+    }
+
+    [[nodiscard]] static std::optional<std::int64_t> stored(waybill::wall_time t)
+    {
+        if (t == waybill::wall_time{}) return {};
+        return t.since_epoch().count();
+    }
+    [[nodiscard]] static waybill::wall_time time_in(const rows& r, int row, int column)
+    {
+        if (r.null(row, column)) return {};
+        return waybill::wall_time::at(waybill::duration::nanoseconds(r.number(row, column)));
+    }
+
+    postgres& db_;
+    const char* begin_;
+    bool open_ = false;
+    std::uint64_t made_ = 0;  ///< The connection on which the tables were looked after.
+    prepared get_{db_,
+                  "SELECT sequence, place, epoch FROM checkpoints"
+                  " WHERE source = $1 AND grp = $2 AND part = $3"};
+    prepared first_{db_,
+                    "INSERT INTO checkpoints VALUES ($1, $2, $3, $4, $5, $6)"
+                    " ON CONFLICT DO NOTHING"};
+    prepared move_{db_,
+                   "UPDATE checkpoints SET sequence = $4, place = $5, epoch = $6"
+                   " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $7"
+                   " AND epoch <= $6"};
+    prepared put_{db_,
+                  "INSERT INTO dead_letters"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+                  " ON CONFLICT (source, grp, part, sequence) DO UPDATE SET place = excluded.place,"
+                  " class = excluded.class, reason = excluded.reason, body = excluded.body,"
+                  " tries = excluded.tries, occurred = excluded.occurred, parked = excluded.parked,"
+                  " kept = excluded.kept, size = excluded.size, checksum = excluded.checksum"};
+    prepared find_{db_,
+                   "SELECT sequence, place, class, reason, body, tries, occurred, parked, kept,"
+                   " size, checksum FROM dead_letters"
+                   " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $4"};
+    prepared list_{db_,
+                   "SELECT sequence, place, class, reason, body, tries, occurred, parked, kept,"
+                   " size, checksum FROM dead_letters"
+                   " WHERE source = $1 AND grp = $2 AND part = $3"
+                   " AND ($4::numeric IS NULL OR sequence > $4) ORDER BY sequence LIMIT $5"};
+    prepared remove_{db_,
+                     "DELETE FROM dead_letters"
+                     " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $4"};
+    prepared attempted_{db_,
+                        "SELECT behind, suspects, deaths, by FROM attempts"
+                        " WHERE source = $1 AND grp = $2 AND part = $3"};
+    prepared note_{db_,
+                   "INSERT INTO attempts VALUES ($1, $2, $3, $4, $5, $6, $7)"
+                   " ON CONFLICT (source, grp, part) DO UPDATE SET behind = excluded.behind,"
+                   " suspects = excluded.suspects, deaths = excluded.deaths, by = excluded.by"};
+    prepared forget_{db_, "DELETE FROM attempts WHERE source = $1 AND grp = $2 AND part = $3"};
+};
+
+static_assert(waybill::savepoint_scope<postgres_store::transaction>);
+static_assert(waybill::checkpoint_store<postgres_store> &&
+              waybill::dead_letter_queue<postgres_store> && waybill::attempt_store<postgres_store>);
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_POSTGRES_STORE_HPP

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+//
+// postgres_kills: a server whose every process is killed in the middle of commits, again and again.
+
+#ifndef WAYBILL_TESTS_POSTGRES_KILLS_HPP
+#define WAYBILL_TESTS_POSTGRES_KILLS_HPP
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <signal.h>
+
+#include "postgres_own.hpp"
+
+namespace postgres_test {
+
+/// The process that its folder names, and all that it has started.
+[[nodiscard]] inline std::vector<pid_t> processes_of(const std::string& folder)
+{
+    pid_t first = 0;
+    std::ifstream(folder + "/data/postmaster.pid") >> first;
+    if (first <= 1) return {};
+    std::vector<pid_t> all{first};
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != name.npos) continue;
+        std::ifstream in(entry.path() / "stat");
+        std::string line;
+        std::getline(in, line);
+        // Behind the name in parentheses: the state, and who has started it.
+        const std::size_t behind = line.rfind(')');
+        if (behind == line.npos || line.size() < behind + 4) continue;
+        if (std::atoi(line.c_str() + behind + 4) == first) all.push_back(std::stoi(name));
+    }
+    return all;
+}
+
+/// Tells when a commit is on its way, so that the server can be killed just then.
+class watched {
+public:
+    class transaction {
+    public:
+        explicit transaction(watched& w, engines::postgres_store::transaction tx)
+            : watched_(&w), inner(std::move(tx))
+        {
+        }
+        auto savepoint() { return inner.savepoint(); }
+        auto release() { return inner.release(); }
+        auto undo() { return inner.undo(); }
+        waybill::result<waybill::commit_outcome> commit()
+        {
+            ++watched_->commits;
+            const auto r = inner.commit();
+            if (r && *r == waybill::commit_outcome::unknown) ++watched_->unknown;
+            return r;
+        }
+        void rollback() noexcept { inner.rollback(); }
+
+    private:
+        watched* watched_;
+
+    public:
+        engines::postgres_store::transaction inner;
+    };
+
+    explicit watched(engines::postgres_store& s) : store_(s) {}
+
+    waybill::result<transaction> begin()
+    {
+        auto begun = store_.begin();
+        if (!begun) return waybill::unexpected(begun.error());
+        return transaction(*this, *std::move(begun));
+    }
+    auto load(const waybill::partition_key& key) { return store_.load(key); }
+    auto advance(transaction& tx, const waybill::partition_key& key,
+                 const std::optional<waybill::position>& from, const waybill::position& to,
+                 std::uint64_t epoch)
+    {
+        return store_.advance(tx.inner, key, from, to, epoch);
+    }
+    auto put(transaction& tx, const waybill::dead_letter& d) { return store_.put(tx.inner, d); }
+    auto find(const waybill::partition_key& key, std::uint64_t sequence)
+    {
+        return store_.find(key, sequence);
+    }
+    auto attempted(const waybill::partition_key& key) { return store_.attempted(key); }
+    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& a)
+    {
+        return store_.note(tx.inner, key, a);
+    }
+    auto forget(transaction& tx, const waybill::partition_key& key)
+    {
+        return store_.forget(tx.inner, key);
+    }
+
+    std::atomic<std::uint64_t> commits{0};
+    std::uint64_t unknown = 0;
+
+private:
+    engines::postgres_store& store_;
+};
+
+/// Batches of three for as long as it takes to kill the server so often. Each event inserts a row
+/// that nothing keeps from being there twice, and each seventh one is a dead letter.
+[[nodiscard]] inline int kills(const std::string& folder, const std::string& script)
+{
+    using std::chrono::steady_clock;
+    constexpr int rounds = 20;
+    struct event {
+        std::uint64_t sequence;
+        std::string body;
+    };
+    struct count {
+        std::uint64_t committed = 0, redelivered = 0, unread = 0, there = 0, other = 0;
+    } batches;
+    store_at s(fresh_schema());
+    const auto key = key_of("0");
+    (void)s.load(key);
+    // A commit that takes its time, so that a good part of the kills meets one.
+    s.db().exec(
+        "CREATE TABLE effects (n bigint);"
+        "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_sleep(0.0005); RETURN NULL; END';"
+        "CREATE CONSTRAINT TRIGGER pause AFTER INSERT OR UPDATE ON checkpoints"
+        " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pause()");
+
+    watched store(s.bare());
+    std::atomic<bool> over{false};
+    std::atomic<int> starts{0};
+    std::atomic<bool> hang{false};  // The next commit is there, and no answer to it comes.
+    int killed = 0;
+    std::thread killer([&] {
+        std::mt19937_64 dice(7);
+        const auto enough = steady_clock::now() + std::chrono::seconds(30);
+        for (int round = 0; round != rounds && steady_clock::now() < enough; ++round) {
+            const std::uint64_t from = store.commits;
+            const std::uint64_t later = from + 3 + dice() % 8;
+            const auto patience = steady_clock::now() + std::chrono::seconds(5);
+            while (store.commits < from + 2 && steady_clock::now() < patience) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            const std::vector<pid_t> all = processes_of(folder);
+            // Not asleep: a commit takes about a millisecond.
+            while (store.commits < later && steady_clock::now() < patience) {
+            }
+            auto moment = steady_clock::now() + std::chrono::microseconds(dice() % 1'000);
+            if (round % 2 == 1) {
+                hang = true;
+                while (hang && steady_clock::now() < patience) std::this_thread::yield();
+                moment = steady_clock::now() + std::chrono::milliseconds(10 + dice() % 10);
+            }
+            while (steady_clock::now() < moment) {
+            }
+            // The youngest first, which is the one that commits.
+            for (std::size_t i = all.size(); i-- != 0;) ::kill(all[i], SIGKILL);
+            ++killed;
+            // A server refuses to start as long as a process of its predecessor is still there.
+            for (int attempt = 0; attempt != 50; ++attempt) {
+                if (std::system(("'" + script + "' start '" + folder + "'").c_str()) == 0) {
+                    ++starts;
+                    break;
+                }
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            }
+            if (starts != killed) break;
+        }
+        over = true;
+    });
+
+    engines::prepared insert(s.db(), "INSERT INTO effects VALUES ($1)");
+    std::uint64_t next = 1;
+    waybill::assignment mine{.key = key, .epoch = 1, .incarnation = 1};
+    bool known = true;
+    while (!over) {
+        if (!known) {
+            const auto loaded = store.load(key);
+            if (!loaded) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                continue;
+            }
+            const auto stands = waybill::position_of(*loaded);
+            if (stands != mine.from) ++batches.there;
+            mine.from = stands;
+            next = mine.from ? mine.from->sequence + 1 : 1;
+            known = true;
+        }
+        std::vector<event> events;
+        for (int i = 0; i != 3; ++i) events.push_back({next + events.size(), "body"});
+        const auto r = waybill::process_batch(
+            store, mine, events,
+            [&](auto&, const event& e) -> waybill::fault {
+                try {
+                    insert.run(e.sequence);
+                    if (hang.exchange(false)) s.db().exec("SET LOCAL synchronous_commit = on");
+                } catch (const engines::postgres_error& why) {
+                    return waybill::infrastructure(why.what());
+                }
+                if (e.sequence % 7 == 0) return waybill::permanent("a seventh");
+                return {};
+            },
+            std::chrono::system_clock::now());
+        known = r.end == waybill::batch_end::committed;
+        if (known) {
+            mine.from = r.reached;
+            next = r.reached->sequence + 1;
+            ++batches.committed;
+        } else if (r.end == waybill::batch_end::redeliver) {
+            ++batches.redelivered;
+        } else if (r.end == waybill::batch_end::unknown) {
+            ++batches.unread;  // nor could it be read back
+        } else {
+            ++batches.other;
+        }
+    }
+    killer.join();
+
+    const auto loaded = store.load(key);
+    const std::uint64_t last = loaded && *loaded ? (*loaded)->at.sequence : 0;
+    const auto once = [&](const char* sql) { return s.db().exec(sql).number<std::uint64_t>(0, 0); };
+    const std::uint64_t effects = once("SELECT count(*) FROM effects");
+    const std::uint64_t distinct = once("SELECT count(DISTINCT n) FROM effects");
+    const std::uint64_t dead = once("SELECT count(*) FROM dead_letters");
+    const std::uint64_t wild = once(
+        "SELECT count(*) FROM effects WHERE n % 7 = 0 OR n > (SELECT sequence FROM checkpoints)");
+    std::printf(
+        "kills: %d of the server, %llu batches committed, %llu redelivered, "
+        "%llu commits unknown, of which %llu were there; %llu events\n",
+        killed, static_cast<unsigned long long>(batches.committed),
+        static_cast<unsigned long long>(batches.redelivered),
+        static_cast<unsigned long long>(store.unknown),
+        static_cast<unsigned long long>(batches.there), static_cast<unsigned long long>(last));
+    return expect(starts == killed && killed >= 5, "the server is killed and comes back") +
+           expect(batches.other == 0, "no batch ends in another way") +
+           expect(last != 0 && effects == last - last / 7, "no effect is lost") +
+           expect(distinct == effects, "no effect is there twice") +
+           expect(wild == 0, "no effect is there that should not be") +
+           expect(dead == last / 7, "dead letters are complete");
+}
+
+}  // namespace postgres_test
+
+#endif  // WAYBILL_TESTS_POSTGRES_KILLS_HPP

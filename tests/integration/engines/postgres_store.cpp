@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// The stores on PostgreSQL do what process_batch and lease_keeper rely on: the conformance suites,
+// races of real connections, the ends that a transaction can have on a server, a connection that is
+// cut on either side of a commit, and a server that is killed in the middle of commits.
+//
+//     postgres_store ADDRESS FOLDER SERVER      as postgres_server makes them, and that script
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <engines/postgres_leases.hpp>
+
+#include "postgres_ends.hpp"
+#include "postgres_kills.hpp"
+#include "postgres_own.hpp"
+#include <waybill/testing/conformance.hpp>
+#include <waybill/testing/lease_conformance.hpp>
+
+namespace {
+
+using namespace postgres_test;
+
+/// All of the suite is one thread, so nobody waits for a lock.
+int conforms()
+{
+    const auto broken = waybill::testing::conformance(
+        [&] { return store_at(fresh_schema(), "50ms"); },
+        [](const store_at& s) { return store_at(s.schema(), "50ms"); });
+    for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());
+    std::printf("conformance: %zu rules broken\n", broken.size());
+    return static_cast<int>(broken.size());
+}
+
+/// Leases with their connection.
+class leases_at {
+public:
+    explicit leases_at(std::string address)
+        : address_(std::move(address)),
+          db_(std::make_unique<engines::postgres>(address_)),
+          leases_(std::make_unique<engines::postgres_leases>(*db_))
+    {
+    }
+    auto list(const std::string& source, const std::string& group)
+    {
+        return leases_->list(source, group);
+    }
+    auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
+    auto announce(const waybill::presence& p) { return leases_->announce(p); }
+    auto withdraw(const waybill::presence& p) { return leases_->withdraw(p); }
+
+    [[nodiscard]] const std::string& address() const { return address_; }
+
+private:
+    std::string address_;
+    std::unique_ptr<engines::postgres> db_;
+    std::unique_ptr<engines::postgres_leases> leases_;
+};
+
+int leases_conform()
+{
+    auto broken = waybill::testing::lease_conformance(
+        [&] { return leases_at(address_of(fresh_schema(), "5s")); },
+        [](const leases_at& l) { return leases_at(l.address()); },
+        [](auto f, auto g) {
+            std::thread other(f);
+            g();
+            other.join();
+        });
+    leases_at nowhere("host=127.0.0.1 port=1 connect_timeout=2");
+    for (std::string& rule : waybill::testing::lease_outage_conformance(nowhere)) {
+        broken.push_back(std::move(rule));
+    }
+    for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());
+    std::printf("leases: %zu rules broken\n", broken.size());
+    return static_cast<int>(broken.size());
+}
+
+}  // namespace
+
+int main(int count, char** argv)
+{
+    if (count != 4) return 2;
+    where = argv[1];
+    int wrong = conforms();
+    wrong += leases_conform();
+    wrong += races();
+    wrong += ends();
+    wrong += cuts();
+    wrong += kills(argv[2], argv[3]);
+    return wrong == 0 ? 0 : 1;
+}
