@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// kafka_letters: what a dead-letter topic has of a record.
+//
+//     out.send(engines::dead_letter_of(m, waybill::permanent("no total"), "billing", 8), token);
+//
+// It goes to <topic>.DLT, to the partition of the same number if there is one, with key, body and
+// headers as they were. Where it came from and why it is there stands in the headers that Spring
+// for Apache Kafka writes, and that tools for dead letters look for: numbers as they stand in Java,
+// the highest byte first, 4 of a partition and 8 of offsets and times.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_LETTERS_HPP
+#define WAYBILL_EXAMPLES_ENGINES_KAFKA_LETTERS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kafka_producer.hpp"
+#include <waybill/core/fault.hpp>
+#include <waybill/core/text.hpp>
+
+namespace engines {
+
+namespace dlt {
+
+inline constexpr const char* topic = "kafka_dlt-original-topic";
+inline constexpr const char* partition = "kafka_dlt-original-partition";
+inline constexpr const char* offset = "kafka_dlt-original-offset";
+inline constexpr const char* timestamp = "kafka_dlt-original-timestamp";
+inline constexpr const char* timestamp_type = "kafka_dlt-original-timestamp-type";
+inline constexpr const char* group = "kafka_dlt-original-consumer-group";
+inline constexpr const char* exception = "kafka_dlt-exception-fqcn";
+inline constexpr const char* reason = "kafka_dlt-exception-message";
+
+inline constexpr std::string_view behind_topic = ".DLT";
+inline constexpr std::size_t reason_bytes = 1'024;
+
+}  // namespace dlt
+
+/// So many bytes of a number, the highest first.
+[[nodiscard]] inline std::string big_endian(std::uint64_t n, std::size_t bytes)
+{
+    std::string out(bytes, '\0');
+    for (std::size_t i = bytes; i-- != 0; n >>= 8U) out[i] = static_cast<char>(n & 0xFFU);
+    return out;
+}
+
+/// The number in such a header; none where it has another length.
+[[nodiscard]] inline std::optional<std::uint64_t> big_endian_in(
+    std::optional<std::string_view> bytes, std::size_t length)
+{
+    if (!bytes || bytes->size() != length) return {};
+    std::uint64_t n = 0;
+    for (const char c : *bytes) n = n << 8U | static_cast<unsigned char>(c);
+    return n;
+}
+
+/// `partitions` are those of the dead-letter topic. `whole` is false for a record that the topic
+/// refuses for its size: its body stays behind, and is found by topic, partition and offset.
+[[nodiscard]] inline kafka_record dead_letter_of(const kafka_message& m, const waybill::fault& why,
+                                                 const std::string& group, std::int32_t partitions,
+                                                 bool whole = true)
+{
+    const kafka_partition from = m.at();
+    kafka_record r{.topic = from.topic + std::string(dlt::behind_topic)};
+    if (from.number < partitions) r.partition = from.number;
+    if (const auto key = m.key()) r.key = std::string(*key);
+    if (whole) {
+        r.body = m.body();
+        r.headers = m.headers();
+    }
+    const bool by_log = m.timestamp_type() == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME;
+    const auto number = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    r.headers.emplace_back(dlt::topic, from.topic);
+    r.headers.emplace_back(dlt::partition, big_endian(number(from.number), 4));
+    r.headers.emplace_back(dlt::offset, big_endian(number(m.offset()), 8));
+    r.headers.emplace_back(dlt::timestamp, big_endian(number(m.timestamp()), 8));
+    r.headers.emplace_back(dlt::timestamp_type, by_log ? "LogAppendTime" : "CreateTime");
+    r.headers.emplace_back(dlt::group, group);
+    r.headers.emplace_back(dlt::exception, "waybill." + std::string(name(why.how)));
+    r.headers.emplace_back(dlt::reason, waybill::utf8_prefix(why.text, dlt::reason_bytes));
+    return r;
+}
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_KAFKA_LETTERS_HPP

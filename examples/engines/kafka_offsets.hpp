@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// kafka_offsets: the offsets of a group as checkpoints, for who handles a partition in order.
+//
+//     engines::kafka_offsets offsets(consumer);
+//     auto r = waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
+//
+// The group fences with its generation: who was replaced is refused, whatever `from` says. There
+// are no epochs, so an assignment has 0.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_OFFSETS_HPP
+#define WAYBILL_EXAMPLES_ENGINES_KAFKA_OFFSETS_HPP
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "kafka_consumer.hpp"
+#include <waybill/consume/separate_stores.hpp>
+
+namespace engines {
+
+/// A checkpoint names the last event done, Kafka the next one to be read.
+[[nodiscard]] inline std::optional<waybill::position> position_of(const kafka_offset& o)
+{
+    if (!o.next || *o.next == 0) return {};
+    return waybill::position{static_cast<std::uint64_t>(*o.next - 1), {}};
+}
+
+class kafka_offsets {
+public:
+    explicit kafka_offsets(kafka_consumer& c) : consumer_(&c) {}
+
+    [[nodiscard]] static waybill::partition_key key_of(const kafka_partition& p,
+                                                       const std::string& group)
+    {
+        return {p.topic, group, std::to_string(p.number)};
+    }
+
+    [[nodiscard]] waybill::result<std::optional<waybill::checkpoint>> load(
+        const waybill::partition_key& key)
+    {
+        const auto all = consumer_->committed({partition_of(key)});
+        if (!all) return waybill::unexpected(all.error());
+        std::optional<waybill::checkpoint> found;
+        if (const auto at = position_of(all->front())) found = waybill::checkpoint{*at, 0};
+        return found;
+    }
+
+    [[nodiscard]] waybill::result<waybill::advance_outcome> commit(
+        const waybill::partition_key& key, const std::optional<waybill::position>&,
+        const waybill::position& to, std::uint64_t)
+    {
+        const auto next = static_cast<std::int64_t>(to.sequence + 1);
+        const auto answer = consumer_->commit({{partition_of(key), next, {}}});
+        if (answer) return waybill::advance_outcome::applied;
+        if (answer.error().how != waybill::fault_class::ownership_lost) {
+            return waybill::unexpected(answer.error());
+        }
+        return waybill::advance_outcome::stale_epoch;
+    }
+
+private:
+    static kafka_partition partition_of(const waybill::partition_key& key)
+    {
+        kafka_partition p{key.source, 0};
+        const char* const end = key.partition.data() + key.partition.size();
+        std::from_chars(key.partition.data(), end, p.number);
+        return p;
+    }
+
+    kafka_consumer* consumer_;
+};
+
+static_assert(waybill::checkpoint_writer<kafka_offsets>);
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_KAFKA_OFFSETS_HPP

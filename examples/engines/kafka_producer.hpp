@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// kafka_producer: sends records, and says of each when it is there.
+//
+//     engines::kafka_producer out(settings);
+//     if (!*out.send(record, 7)) ...                       // the queue is full: poll, and again
+//     for (const auto& d : out.poll(0ms)) if (d.how.ok()) it_is_there(d.token);
+//
+// A record that was sent is not there yet. Who moves on for it, as a consumer does that parks what
+// it cannot handle, waits for its delivery report.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_PRODUCER_HPP
+#define WAYBILL_EXAMPLES_ENGINES_KAFKA_PRODUCER_HPP
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kafka.hpp"
+#include <waybill/core/result.hpp>
+
+namespace engines {
+
+struct kafka_record {
+    std::string topic{};
+    std::optional<std::int32_t> partition{};  ///< Empty: by its key.
+    std::optional<std::string> key{};
+    std::string body{};
+    std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+/// What became of a record.
+struct kafka_delivery {
+    std::uint64_t token = 0;  ///< That it was sent with.
+    waybill::fault how{};
+    std::int64_t offset = -1;
+};
+
+class kafka_producer {
+public:
+    /// Each record is on all replicas in sync when it is reported, and there once.
+    explicit kafka_producer(kafka_settings s)
+    {
+        rd_kafka_conf_t* const conf =
+            s.set("enable.idempotence", "true").set("linger.ms", "1").made();
+        rd_kafka_conf_set_opaque(conf, this);
+        rd_kafka_conf_set_dr_msg_cb(conf, &on_delivery);
+        k_ = new_kafka(RD_KAFKA_PRODUCER, conf);
+    }
+    kafka_producer(const kafka_producer&) = delete;
+    kafka_producer& operator=(const kafka_producer&) = delete;
+    /// What was not delivered by now is not waited for.
+    ~kafka_producer()
+    {
+        rd_kafka_purge(k_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        rd_kafka_destroy(k_);
+    }
+
+    /// False where the queue is full: nothing was taken, poll and send it again. An error where it
+    /// cannot be sent at all, say because it is too large.
+    [[nodiscard]] waybill::result<bool> send(const kafka_record& r, std::uint64_t token)
+    {
+        rd_kafka_headers_t* const headers = rd_kafka_headers_new(r.headers.size());
+        for (const auto& [name, value] : r.headers) {
+            rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()),
+                                value.data(), static_cast<ssize_t>(value.size()));
+        }
+        std::array<rd_kafka_vu_t, 7> all{};
+        all[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+        all[0].u.cstr = r.topic.c_str();
+        all[1].vtype = RD_KAFKA_VTYPE_PARTITION;
+        all[1].u.i32 = r.partition.value_or(RD_KAFKA_PARTITION_UA);
+        all[2].vtype = RD_KAFKA_VTYPE_KEY;
+        if (r.key) all[2].u.mem = {const_cast<char*>(r.key->data()), r.key->size()};
+        all[3].vtype = RD_KAFKA_VTYPE_VALUE;
+        all[3].u.mem = {const_cast<char*>(r.body.data()), r.body.size()};
+        all[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+        all[4].u.i = RD_KAFKA_MSG_F_COPY;
+        all[5].vtype = RD_KAFKA_VTYPE_HEADERS;
+        all[5].u.headers = headers;
+        all[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
+        all[6].u.ptr = reinterpret_cast<void*>(token);
+        rd_kafka_error_t* const error = rd_kafka_produceva(k_, all.data(), all.size());
+        if (!error) return true;
+        const rd_kafka_resp_err_t e = rd_kafka_error_code(error);
+        rd_kafka_error_destroy(error);
+        rd_kafka_headers_destroy(headers);
+        if (e == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+        return waybill::unexpected(fault_of(e));
+    }
+
+    /// What was reported since the last time, or within `wait`.
+    [[nodiscard]] std::vector<kafka_delivery> poll(std::chrono::milliseconds wait)
+    {
+        rd_kafka_poll(k_, static_cast<int>(wait.count()));
+        return std::exchange(delivered_, {});
+    }
+
+    /// How many partitions a topic has; it is made if the brokers do that. 0 if there is none.
+    [[nodiscard]] std::int32_t partitions(const std::string& topic, std::chrono::seconds wait)
+    {
+        const auto until = std::chrono::steady_clock::now() + wait;
+        rd_kafka_topic_t* const t = rd_kafka_topic_new(k_, topic.c_str(), nullptr);
+        std::int32_t n = 0;
+        do {
+            const rd_kafka_metadata_t* all = nullptr;
+            if (rd_kafka_metadata(k_, 0, t, &all, 1'000) != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+            if (all->topic_cnt == 1) n = all->topics[0].partition_cnt;
+            rd_kafka_metadata_destroy(all);
+            if (n == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        } while (n == 0 && std::chrono::steady_clock::now() < until);
+        rd_kafka_topic_destroy(t);
+        return n;
+    }
+
+    /// Until something was reported; what it was poll() says later.
+    void wait_for_room(std::chrono::milliseconds wait)
+    {
+        rd_kafka_poll(k_, static_cast<int>(wait.count()));
+    }
+
+    /// Waits for the reports of all that was sent, but no longer than this.
+    [[nodiscard]] std::vector<kafka_delivery> flush(std::chrono::milliseconds wait)
+    {
+        rd_kafka_flush(k_, static_cast<int>(wait.count()));
+        return std::exchange(delivered_, {});
+    }
+
+private:
+    static void on_delivery(rd_kafka_t*, const rd_kafka_message_t* m, void* self)
+    {
+        static_cast<kafka_producer*>(self)->delivered_.push_back(
+            {reinterpret_cast<std::uint64_t>(m->_private), fault_of(m->err), m->offset});
+    }
+
+    rd_kafka_t* k_ = nullptr;
+    std::vector<kafka_delivery> delivered_{};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_KAFKA_PRODUCER_HPP

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+#include "kafka_world.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/core/crc32c.hpp>
+
+namespace reliable_consumer {
+
+using std::chrono::steady_clock;
+
+namespace {
+
+std::string text_of(const nlohmann::json& event, const char* field)
+{
+    const auto found = event.find(field);
+    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+/// The rule of the ledger. Besides, one of forty does not work the first time, as things are.
+waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
+{
+    ++calls_;
+    const auto event = nlohmann::json::parse(body, nullptr, false);
+    if (!event.is_object()) return waybill::permanent("not a JSON object");
+    const std::string package = text_of(event, "package");
+    if (package.empty()) return waybill::permanent("an event without a package");
+    if (text_of(event, "event") == "installed" && text_of(event, "version").empty()) {
+        return waybill::permanent(package + " is installed, but has no version");
+    }
+    if (waybill::crc32c(key) % 40 == 7 && failed_once_[key]++ == 0) {
+        return waybill::transient("no answer in time");
+    }
+    ++applied_[key];
+    return {};
+}
+
+void worker_pool::start(job j)
+{
+    // Mostly a moment, and now and then so long that hundreds behind it are done before it is.
+    const std::uint64_t n = dice_();
+    const auto takes = std::chrono::microseconds(n % 97 == 0 ? 200'000 : n % 12'000);
+    running_.emplace(steady_clock::now() + takes, std::move(j));
+}
+
+std::vector<job> worker_pool::finished()
+{
+    std::vector<job> ended;
+    const auto now = steady_clock::now();
+    while (!running_.empty() && running_.begin()->first <= now) {
+        job& j = ended.emplace_back(std::move(running_.extract(running_.begin()).mapped()));
+        const waybill::partition_key from{j.at.topic, "ledger", std::to_string(j.at.number)};
+        j.why = world_->apply(waybill::idempotency_key(from, j.ticket.sequence), j.message.body());
+    }
+    return ended;
+}
+
+}  // namespace reliable_consumer

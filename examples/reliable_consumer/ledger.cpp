@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+#include "ledger.hpp"
+
+#include <csignal>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <waybill/core/crc32c.hpp>
+
+namespace reliable_consumer {
+
+namespace {
+
+/// A text field of an object; empty where there is none.
+std::string text_in(const nlohmann::json& j, const char* field)
+{
+    const auto found = j.find(field);
+    return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+engines::database& ledger::prepared(engines::database& db)
+{
+    db.exec("CREATE TABLE IF NOT EXISTS effects (n INTEGER PRIMARY KEY, part INTEGER NOT NULL,"
+            " sequence INTEGER NOT NULL);"
+            "CREATE TABLE IF NOT EXISTS packages (name TEXT PRIMARY KEY, events INTEGER NOT NULL,"
+            " version TEXT NOT NULL)");
+    return db;
+}
+
+ledger::ledger(engines::database& sink)
+    : line_(prepared(sink), "INSERT INTO effects (part, sequence) VALUES (?, ?)"),
+      sum_(sink,
+           "INSERT INTO packages VALUES (?1, 1, ?2) ON CONFLICT (name) DO UPDATE SET"
+           " events = events + 1, version = CASE ?2 WHEN '' THEN version ELSE ?2 END"
+           " RETURNING version")
+{
+}
+
+waybill::fault ledger::apply(std::uint64_t partition, const event& e)
+{
+    line_.run(partition, e.sequence);
+    if (e.body == poison) kill(getpid(), SIGKILL);
+    const auto parsed = nlohmann::json::parse(e.body, nullptr, false);
+    if (!parsed.is_object()) return waybill::permanent("not a JSON object");
+    const std::string package = text_in(parsed, "package");
+    if (package.empty()) return waybill::permanent("an event without a package");
+    bool versioned = false;
+    sum_.query(package, text_in(parsed, "version"));
+    while (sum_.step()) versioned = !sum_.text(0).empty();
+    if (text_in(parsed, "event") == "installed" && !versioned) {
+        return waybill::permanent(package + " is installed, but no event has told which version");
+    }
+    return {};
+}
+
+std::uint64_t partition_of(std::string_view line, std::uint64_t partitions)
+{
+    const auto parsed = nlohmann::json::parse(line, nullptr, false);
+    const std::string package = parsed.is_object() ? text_in(parsed, "package") : std::string();
+    const std::string_view key = package.empty() ? line : std::string_view(package);
+    return waybill::crc32c(key) % partitions;
+}
+
+}  // namespace reliable_consumer

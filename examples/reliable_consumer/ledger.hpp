@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// ledger: what an event does. It counts for its package, and leaves a line of its own.
+
+#ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
+#define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
+
+#include <cstdint>
+#include <string_view>
+
+#include "../engines/sqlite.hpp"
+#include "event_log.hpp"
+#include <waybill/core/fault.hpp>
+
+namespace reliable_consumer {
+
+/// An event that ends the process that handles it.
+inline constexpr std::string_view poison = R"({"package":"poison","event":"ends its process"})";
+
+class ledger {
+public:
+    /// `sink` is the database of checkpoints and dead letters, so that all is in one transaction.
+    explicit ledger(engines::database& sink);
+
+    /// Two effects, of which both or none must be there: a line, and a sum. A line may be there
+    /// twice as far as the table is concerned: it is for the checks to find that.
+    [[nodiscard]] waybill::fault apply(std::uint64_t partition, const event& e);
+
+private:
+    static engines::database& prepared(engines::database& db);
+
+    engines::statement line_;
+    engines::statement sum_;
+};
+
+/// The partition of a line: that of its package, and of what is none that of all its bytes.
+[[nodiscard]] std::uint64_t partition_of(std::string_view line, std::uint64_t partitions);
+
+}  // namespace reliable_consumer
+
+#endif  // WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+#include "options.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+
+// CMake says where the recording is; by hand it is looked for where one stands.
+#ifndef WAYBILL_MAILROOM_RECORDING
+#define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
+#endif
+
+namespace reliable_consumer {
+
+namespace {
+
+constexpr std::string_view usage = R"(usage: reliable_consumer [options]
+
+Takes events from a partitioned log into effect, each exactly once and in the order of its partition,
+by several processes that share the partitions through leases. At the end it believes nobody, and
+counts what is in the tables.
+
+  --workers N      so many processes (default {}, at most 32)
+  --kill [SECONDS] kills them at random with -9 for that long (default 10), and starts others
+  --seed N         of these kills
+  --poison         plants an event that ends each process that handles it
+  --partitions N   of the log (default {}, at most 64)
+  --batch N        events in a transaction (default {}, at most 10,000)
+  --input FILE     lines that become events; without it a recording of what dpkg does
+  --db DIR         keeps log and tables there, and goes on with what is there; without it they are in
+                   a temporary folder
+  --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Two members of
+                   a group, one of which crashes; at least once
+  --help           this
+
+An event that is no JSON object, or breaks the rule of the ledger (of what is installed some event
+has told the version), becomes a dead letter. Kafka's events are handled side by side, and each of them is judged by itself.
+)";
+
+ending wrong(std::string text)
+{
+    return {2, std::move(text) + "\nreliable_consumer --help tells what there is."};
+}
+
+struct count_option {
+    std::string_view name;
+    std::uint64_t options::*into;
+    std::uint64_t lowest;
+    std::uint64_t highest;
+};
+
+constexpr count_option counts[] = {
+    {"--workers", &options::workers, 1, 32},
+    {"--partitions", &options::partitions, 1, 64},
+    {"--batch", &options::batch, 1, 10'000},
+    {"--seed", &options::seed, 0, ~std::uint64_t{0}},
+};
+
+/// Sets an option that takes a value; what is wrong with it, if anything.
+std::optional<ending> set(options& o, std::string_view name, const std::string& value)
+{
+    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
+    if (name == "--input") o.input = value;
+    if (name == "--db") o.db = value;
+    if (name == "--from") {
+        constexpr std::string_view scheme = "kafka://";
+        if (value == "kafka") o.kafka = "mock";
+        else if (value.starts_with(scheme) && value.size() > scheme.size()) o.kafka = value.substr(scheme.size());
+        else return wrong(fmt::format("--from {}: kafka or kafka://HOST:PORT is expected", value));
+    }
+    if (name == "--worker") {
+        o.worker = support::number_in(value);
+        if (!o.worker) return wrong("--worker: a number is expected");
+    }
+    for (const count_option& c : counts) {
+        if (name != c.name) continue;
+        const auto n = support::number_in(value);
+        if (!n || *n < c.lowest || *n > c.highest) {
+            return wrong(fmt::format("{} {}: a number from {} to {} is expected", name, value, c.lowest, c.highest));
+        }
+        o.*c.into = *n;
+    }
+    return {};
+}
+
+bool takes_value(std::string_view name)
+{
+    for (const count_option& c : counts) {
+        if (name == c.name) return true;
+    }
+    return name == "--input" || name == "--db" || name == "--from" || name == "--worker";
+}
+
+}  // namespace
+
+std::variant<options, ending> options_in(int argc, char** argv)
+{
+    options o;
+    std::string_view of_sqlite;  // an option that Kafka has no use for
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view name = argv[i];
+        for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db"}) {
+            if (name == its) of_sqlite = its;
+        }
+        if (name == "--help" || name == "-h") {
+            return ending{0, fmt::format(usage, o.workers, o.partitions, o.batch)};
+        }
+        if (name == "--poison") {
+            o.poison = true;
+        } else if (name == "--kill") {
+            o.kill_for = 10;
+            const auto seconds = i + 1 < argc ? support::number_in(argv[i + 1]) : std::nullopt;
+            if (!seconds) continue;
+            if (*seconds == 0 || *seconds > 3'600) {
+                return wrong(fmt::format("--kill {}: 1 to 3600 seconds are expected", *seconds));
+            }
+            o.kill_for = static_cast<double>(*seconds);
+            ++i;
+        } else if (takes_value(name)) {
+            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = set(o, name, argv[i])) return *bad;
+        } else {
+            return wrong(fmt::format("there is no option {}", name));
+        }
+    }
+    if (!o.kafka.empty() && !of_sqlite.empty()) {
+        return wrong(fmt::format("{} is for the log in SQLite, and not for Kafka", of_sqlite));
+    }
+    if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
+    return o;
+}
+
+}  // namespace reliable_consumer

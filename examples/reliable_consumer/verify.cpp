@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+#include "verify.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "../engines/sqlite.hpp"
+#include "files.hpp"
+#include "ledger.hpp"
+
+namespace reliable_consumer {
+
+namespace {
+
+/// A text field of a line, by its letters and not by the reader of the ledger.
+std::string_view field(std::string_view line, std::string_view begins)
+{
+    const auto at = line.find(begins);
+    if (at == line.npos) return {};
+    line.remove_prefix(at + begins.size());
+    return line.substr(0, line.find('"'));
+}
+
+/// Says of each event of a partition, in order, whether it must become a dead letter.
+class judge {
+public:
+    bool must_be_dead(std::string_view line)
+    {
+        if (line == poison || line.empty() || line.front() != '{' || line.back() != '}') return true;
+        const std::string package(field(line, R"("package":")"));
+        if (package.empty()) return true;
+        const bool versioned = !field(line, R"("version":")").empty() || versioned_.contains(package);
+        if (field(line, R"("event":")") == "installed" && !versioned) return true;
+        if (versioned) versioned_.insert(package);
+        return false;
+    }
+
+private:
+    std::set<std::string> versioned_;
+};
+
+class audit {
+public:
+    explicit audit(const options& o) : o_(o), log_(log_in(o)), sink_(sink_in(o)) {}
+
+    findings run()
+    {
+        for (std::uint64_t p = 0; p != o_.partitions; ++p) partition(p);
+        sums();
+        return std::move(f_);
+    }
+
+private:
+    void partition(std::uint64_t p)
+    {
+        partition_row row;
+        std::map<std::uint64_t, bool> log;  // sequence, and whether it must be dead
+        judge j;
+        engines::statement read(log_, "SELECT sequence, body FROM log WHERE part = ? ORDER BY sequence");
+        for (read.query(p); read.step();) log.emplace(read.size(0), j.must_be_dead(read.text(1)));
+        row.events = log.size();
+
+        std::set<std::uint64_t> applied;
+        std::uint64_t last = 0;
+        engines::statement effects(sink_, "SELECT sequence FROM effects WHERE part = ? ORDER BY n");
+        for (effects.query(p); effects.step();) {
+            const std::uint64_t sequence = effects.size(0);
+            if (!applied.insert(sequence).second) ++f_.doubled;
+            else if (sequence < last) ++f_.out_of_order;
+            last = sequence;
+        }
+        row.applied = applied.size();
+
+        const std::string part = std::to_string(p);
+        std::set<std::uint64_t> dead;
+        engines::statement letters(sink_, "SELECT sequence, reason, body FROM dead_letters WHERE part = ?");
+        for (letters.query(std::string_view(part)); letters.step();) {
+            dead.insert(letters.size(0));
+            if (letters.text(1).empty() || letters.text(2).empty()) {
+                complain(fmt::format("dead letter {}/{} lacks its reason or its body", p, letters.size(0)));
+            }
+        }
+        row.dead = dead.size();
+
+        for (const auto& [sequence, must_die] : log) {
+            const bool a = applied.contains(sequence);
+            const bool d = dead.contains(sequence);
+            if (!a && !d) ++f_.lost;
+            if (a && d) complain(fmt::format("event {}/{} is both applied and a dead letter", p, sequence));
+            if ((a && must_die) || (d && !must_die)) {
+                complain(fmt::format("event {}/{} must{} be a dead letter", p, sequence, must_die ? "" : " not"));
+            }
+        }
+        const auto unknown = [&](std::uint64_t s) { return !log.contains(s); };
+        if (std::any_of(applied.begin(), applied.end(), unknown) ||
+            std::any_of(dead.begin(), dead.end(), unknown)) {
+            complain(fmt::format("partition {} has what is not in its log", p));
+        }
+
+        engines::statement position(sink_, "SELECT sequence FROM checkpoints WHERE part = ?");
+        row.position = static_cast<std::uint64_t>(position.number(std::string_view(part)).value_or(0));
+        if (!log.empty() && row.position != log.rbegin()->first) {
+            complain(fmt::format("the checkpoint of partition {} is {}, its log ends at {}", p,
+                                 row.position, log.rbegin()->first));
+        }
+        owners(p, part, row);
+        f_.partitions.push_back(row);
+    }
+
+    void owners(std::uint64_t p, const std::string& part, partition_row& row)
+    {
+        engines::statement lease(sink_, "SELECT epoch, owner FROM leases WHERE part = ?");
+        for (lease.query(std::string_view(part)); lease.step();) {
+            row.owners = lease.size(0);
+            if (!lease.text(1).empty()) {
+                complain(fmt::format("partition {} was not given back by {}", p, lease.text(1)));
+            }
+        }
+        if (row.owners == 0) complain(fmt::format("partition {} never had an owner", p));
+    }
+
+    /// The second effect of an event: its package's sum.
+    void sums()
+    {
+        engines::statement all(sink_, "SELECT sum(events) FROM packages");
+        engines::statement lines(sink_, "SELECT count(*) FROM effects");
+        const auto summed = all.number().value_or(0);
+        const auto counted = lines.number().value_or(0);
+        if (summed != counted) {
+            complain(fmt::format("{} lines are in the ledger, and its sums come to {}", counted, summed));
+        }
+    }
+
+    void complain(std::string what)
+    {
+        if (f_.wrong.size() < 20) f_.wrong.push_back(std::move(what));
+    }
+
+    const options& o_;
+    engines::database log_;
+    engines::database sink_;
+    findings f_{};
+};
+
+}  // namespace
+
+findings verify(const options& o) { return audit(o).run(); }
+
+}  // namespace reliable_consumer

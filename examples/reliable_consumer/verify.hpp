@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// verify: what is in the tables, held against the log, by somebody who believes nobody.
+
+#ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_VERIFY_HPP
+#define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_VERIFY_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace reliable_consumer {
+
+struct partition_row {
+    std::uint64_t events = 0;    ///< In the log.
+    std::uint64_t position = 0;  ///< Of the checkpoint.
+    std::uint64_t applied = 0;
+    std::uint64_t dead = 0;
+    std::uint64_t owners = 0;  ///< How often somebody took it.
+};
+
+struct findings {
+    std::vector<partition_row> partitions{};
+    std::uint64_t lost = 0;
+    std::uint64_t doubled = 0;
+    std::uint64_t out_of_order = 0;
+    std::vector<std::string> wrong{};  ///< All that must not be, in words.
+};
+
+/// Reads log and tables anew, with SQL of its own.
+[[nodiscard]] findings verify(const options& o);
+
+}  // namespace reliable_consumer
+
+#endif  // WAYBILL_EXAMPLES_RELIABLE_CONSUMER_VERIFY_HPP

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+#include "worker.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../engines/sqlite_leases.hpp"
+#include "../engines/sqlite_store.hpp"
+#include "../support/program.hpp"
+#include "event_log.hpp"
+#include "files.hpp"
+#include "ledger.hpp"
+#include "phase_page.hpp"
+#include <waybill/consume.hpp>
+#include <waybill/ext/exceptions.hpp>
+
+namespace reliable_consumer {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+
+volatile std::sig_atomic_t terminated = 0;
+
+waybill::processor_config as_worker(const options& o, std::uint64_t incarnation)
+{
+    waybill::processor_config c;
+    c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
+    for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
+    c.group.leases = {.interval = 30ms, .expiry = 150ms};  // seconds, where nobody is killed so often
+    c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 1s}};
+    return c;
+}
+
+class consumer {
+public:
+    explicit consumer(const options& o)
+        : o_(o), log_(log_in(o)), sink_(sink_in(o)), checkpoints_(sink_), leases_(sink_),
+          store_(checkpoints_, leases_), ledger_(sink_), phases_(phases_in(o)),
+          incarnation_(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32U),
+          dice_(incarnation_), work_(as_worker(o, incarnation_))
+    {
+    }
+
+    void run()
+    {
+        while (!work_.ended()) {
+            if (terminated != 0) work_.on(waybill::stop_asked{}, clock::now());
+            waybill::match(
+                work_.next(clock::now()),
+                [&](const waybill::lease_call& c) {
+                    at(phase::leases);
+                    const auto answer = waybill::ask(leases_, c, draw());
+                    work_.on(answer, clock::now());
+                },
+                [&](act::open a) { work_.on(open(a), clock::now()); },
+                [&](act::process a) {
+                    const waybill::batch_end end = one_batch(a);
+                    work_.on(waybill::processed_with(a, end), clock::now());
+                },
+                [&](act::close a) { work_.on(waybill::partition_closed{a.partition, a.epoch}, clock::now()); },
+                // Each batch has saved its position itself.
+                [&](act::save a) { work_.on(waybill::saved{a.partition, a.epoch}, clock::now()); },
+                [&](act::wait w) {
+                    at(phase::asleep);
+                    const auto until = std::chrono::nanoseconds((w.until - waybill::steady_time(clock::now())).count());
+                    std::this_thread::sleep_for(std::min<clock::duration>(until, 50ms));
+                },
+                [](act::idle) {});
+        }
+    }
+
+private:
+    /// Where to go on in a partition that is ours now.
+    waybill::partition_opened open(const act::open& a)
+    {
+        at(phase::leases);
+        const auto key = work_.key(a.partition);
+        const auto stored = store_.load(key);
+        if (stored) mine_[a.partition] = {key, waybill::position_of(*stored), a.epoch, incarnation_};
+        return waybill::opened_with(a, stored);
+    }
+
+    /// Reads the next events, and takes them into effect with the position behind them.
+    waybill::batch_end one_batch(const act::process& a)
+    {
+        waybill::assignment& mine = mine_.at(a.partition);
+        at(phase::reading);
+        const auto events = log_.read(a.partition, mine.from ? mine.from->sequence : 0, o_.batch);
+        at(phase::batch);
+        const auto handle = waybill::catching(
+            [&](auto&, const event& e) {
+                at(phase::handler);
+                return ledger_.apply(a.partition, e);
+            },
+            // A statement that fails is the database's fault, and no event's.
+            [](const std::exception&) { return waybill::fault_class::infrastructure; });
+        const auto r = waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
+        if (r.end == waybill::batch_end::committed) mine.from = r.reached;
+        return r.end;
+    }
+
+    void at(phase p) { phases_.set(*o_.worker, p); }
+    double draw() { return std::uniform_real_distribution<double>(0, 1)(dice_); }
+
+    const options& o_;
+    event_log log_;
+    engines::database sink_;
+    engines::sqlite_store checkpoints_;
+    engines::sqlite_leases leases_;
+    waybill::fenced_store<engines::sqlite_store, engines::sqlite_leases> store_;
+    ledger ledger_;
+    phase_page phases_;
+    std::uint64_t incarnation_;
+    std::mt19937_64 dice_;
+    waybill::processor work_;
+    std::map<std::uint32_t, waybill::assignment> mine_;
+};
+
+}  // namespace
+
+int work(const options& o)
+{
+    std::signal(SIGTERM, [](int) { terminated = 1; });
+    consumer(o).run();
+    return 0;
+}
+
+}  // namespace reliable_consumer

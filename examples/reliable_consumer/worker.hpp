@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// worker: one of the processes that share the partitions.
+
+#ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_WORKER_HPP
+#define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_WORKER_HPP
+
+#include "options.hpp"
+
+namespace reliable_consumer {
+
+/// Works until SIGTERM, and then gives back what it has. What the process is to end with.
+[[nodiscard]] int work(const options& o);
+
+}  // namespace reliable_consumer
+
+#endif  // WAYBILL_EXAMPLES_RELIABLE_CONSUMER_WORKER_HPP

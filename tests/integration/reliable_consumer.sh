@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# reliable_consumer with real processes that are really killed: 200 times and more, most of them in
+# the middle of a batch. It counts itself what is in its tables; here it is only made difficult.
+set -euo pipefail
+export LC_ALL=C
+
+program=$WAYBILL_BIN/examples/reliable_consumer
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail()
+{
+    echo "reliable_consumer: $*" >&2
+    exit 1
+}
+
+# runs ARGS...: a run that must be a good one.
+runs()
+{
+    "$program" "$@" >"$work/out" 2>"$work/err" ||
+        fail "exit $? of $*: $(cat "$work/out" "$work/err")"
+    grep -q '^checked: each event took effect exactly once' "$work/out" || fail "$* has checked nothing"
+}
+
+# refuses WORDS ARGS...: an end with 2 that says so.
+refuses()
+{
+    local words=$1 code=0
+    shift
+    "$program" "$@" >"$work/out" 2>&1 || code=$?
+    [ $code = 2 ] || fail "exit $code instead of 2 of $*: $(cat "$work/out")"
+    grep -qF -- "$words" "$work/out" || fail "$* does not say '$words': $(cat "$work/out")"
+}
+
+# Undisturbed, alone and with more workers than partitions; events one by one and all at once.
+runs
+[ "$(awk '$1 == "all"{print $2, $3}' "$work/out")" = '8,812 8,800' ] || fail "other figures: $(cat "$work/out")"
+runs --workers 1 --partitions 1 --batch 10000
+runs --workers 5 --partitions 2 --batch 7
+head -n 40 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/few"
+printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>"$work/few"
+runs --input "$work/few" --batch 1 --partitions 3
+awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 events, 4 of them dead: $(cat "$work/out")"
+
+# An event that ends whatever process handles it: found, and set aside, by all of them together.
+runs --poison --batch 64
+deaths=$(sed -n 's/.*; \([0-9]*\) deaths\{0,1\} by an event.*/\1/p' "$work/out")
+[ "${deaths:-0}" -ge 3 ] && [ "$deaths" -le 11 ] || fail "$deaths deaths until the event was found"
+
+# Killed with -9 until it was 200 times. A batch is where most of the time goes, so most die in one.
+kills=0 inside=0 seed=0
+while [ $kills -lt 200 ]; do
+    seed=$((seed + 1))
+    [ $seed -le 12 ] || fail "only $kills kills in 12 runs"
+    runs --kill 9 --seed $seed --poison
+    read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills with -9, \([0-9]*\) of them.*/\1 \2/p' "$work/out")
+    kills=$((kills + k)) inside=$((inside + b))
+done
+[ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside were in the middle of a batch"
+cat "$work/out"
+
+# The whole family dies, and the next one goes on with what is there.
+deaths=0
+for pause in 0.05 0.12 0.3; do
+    "$program" --db "$work/db" --kill 30 >"$work/out" 2>&1 &
+    main=$!
+    sleep $pause
+    kill -9 $main 2>/dev/null && deaths=$((deaths + 1))
+    wait $main 2>/dev/null || true
+done
+runs --db "$work/db"
+[ $deaths = 3 ] || fail "the family died $deaths times, and not 3"
+
+refuses '--workers 0: a number from 1 to 32' --workers 0
+refuses '--workers 33: a number from 1 to 32' --workers 33
+refuses '--batch -1: a number from 1' --batch -1
+refuses 'there is no option --batches' --batches 3
+refuses '--kill 0: 1 to 3600 seconds' --kill 0
+refuses '--kill is for the log in SQLite' --from kafka --kill 3
+refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
+"$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
+grep -qF '/nowhere: No such file' "$work/out" || fail "it does not say what is not there: $(cat "$work/out")"
+
+echo "reliable_consumer: $kills kills, $inside of them in the middle of a batch; nothing lost, nothing doubled"

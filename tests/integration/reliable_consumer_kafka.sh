@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The consumer of Kafka, on a mock cluster in its process: one member joins, one crashes, and each
+# event takes effect at least once, or is a dead letter. The program checks itself; here its table is
+# held against the lines that it was given.
+set -euo pipefail
+export LC_ALL=C
+program=$WAYBILL_BIN/examples/reliable_consumer
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail()
+{
+    echo "reliable_consumer_kafka: $*" >&2
+    cat out >&2
+    exit 1
+}
+
+code=0
+timeout 150 "$program" --from kafka --partitions 4 >out 2>&1 || code=$?
+if grep -q 'without librdkafka' out; then
+    echo "SKIP: reliable_consumer_kafka: $(cat out)"
+    exit 0
+fi
+[ $code -eq 0 ] || fail "it ends with $code"
+grep -q '^checked: each event took effect at least once' out || fail 'it has not checked itself'
+read -r all events applied _ dead _ < <(tail -n +2 out | grep '^ *all ' | tr -d ,)
+lines=$(wc -l <"$WAYBILL_SOURCE/examples/mailroom/recording.ndjson")
+[ "$all $events" = "all $lines" ] || fail "$events events of $lines lines"
+[ $((applied + dead)) -eq "$lines" ] || fail "$applied applied and $dead dead are not $lines"
+versionless=$(grep '"event":"installed"' "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" | grep -vc '"version":"[^"]' || true)
+[ "$dead" -ge "$versionless" ] || fail "$dead dead letters, and $versionless lines without a version"
+cat out
