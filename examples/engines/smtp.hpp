@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// smtp: mails to a mail server, one after the other over one connection.
+//
+//     engines::smtp server("127.0.0.1", "25", 5s);
+//     waybill::fault f = server.send({.from = "shop@example.org", .to = "me@example.net",
+//                                     .text = "Subject: hello\r\n\r\nGood morning.\r\n"});
+//
+// A server that answers 250 to the end of a mail has taken responsibility for it (RFC 5321, 6.1).
+// Where that answer does not come, nobody knows whether it has: the mail goes again, under the same
+// Message-ID, and who receives it drops the second one. So `infrastructure` may mean either.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SMTP_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SMTP_HPP
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "socket.hpp"
+#include <waybill/core/fault.hpp>
+#include <waybill/wire/error_codes.hpp>
+
+namespace engines {
+
+/// What the replies to MAIL, RCPT and DATA mean (RFC 5321, 4.2.2 and 4.2.3). Other codes are taken
+/// by their first digit, as 4.2.1 wants it. In front of a mail, at the greeting and at EHLO, any
+/// refusal is about the server and never about the mail.
+inline constexpr waybill::wire::error_code smtp_codes[]{
+    {"250", waybill::wire::answer::accepted},
+    {"251", waybill::wire::answer::accepted},        // and it forwards it
+    {"252", waybill::wire::answer::accepted},        // and cannot tell yet whether there is one
+    {"421", waybill::wire::answer::infrastructure},  // it closes, whatever it was asked
+    {"450", waybill::wire::answer::transient},       // this mailbox is busy
+    {"451", waybill::wire::answer::infrastructure},  // an error of the server's own
+    {"452", waybill::wire::answer::infrastructure},  // it has no room left for anybody
+    {"500", waybill::wire::answer::infrastructure},  // it does not speak as we do: what stands in
+    {"501", waybill::wire::answer::permanent},       // the mail makes no difference, but an address
+    {"502", waybill::wire::answer::infrastructure},  // does
+    {"503", waybill::wire::answer::infrastructure},
+    {"530", waybill::wire::answer::infrastructure},  // we have to prove first who we are, RFC 4954
+    {"550", waybill::wire::answer::permanent},       // no such mailbox, or not for us
+    {"551", waybill::wire::answer::permanent},
+    {"552", waybill::wire::answer::permanent},  // more than the mailbox takes
+    {"553", waybill::wire::answer::permanent},
+    {"554", waybill::wire::answer::permanent},
+};
+
+/// The text has its headers, an empty line and the body; its lines end in \r\n.
+struct mail {
+    std::string from{};
+    std::string to{};
+    std::string text{};
+};
+
+class smtp {
+public:
+    smtp(std::string host, std::string port, socket::clock::duration patience)
+        : host_(std::move(host)), port_(std::move(port)), patience_(patience)
+    {
+    }
+
+    /// How it went, in the server's words.
+    [[nodiscard]] waybill::fault send(const mail& m)
+    {
+        const bool kept = connection_.has_value();
+        waybill::fault f = attempt(m);
+        // A connection that ended while nothing was said on it tells nothing of the server now.
+        if (kept && !f.ok() && !answered_) f = attempt(m);
+        return f;
+    }
+
+private:
+    [[nodiscard]] waybill::fault attempt(const mail& m)
+    {
+        answered_ = false;
+        try {
+            if (!connection_ && !connect()) return waybill::infrastructure(said_);
+            if (!accepts("MAIL FROM:<" + m.from + ">\r\n", '2')) return refusal();
+            if (!accepts("RCPT TO:<" + m.to + ">\r\n", '2')) return refusal();
+            if (!accepts("DATA\r\n", '3')) return refusal();
+            if (!accepts(with_dots(m.text) + ".\r\n", '2')) return refusal();
+            return {};
+        } catch (const socket_error& e) {
+            connection_.reset();
+            return waybill::infrastructure(e.what());
+        }
+    }
+
+    [[nodiscard]] bool connect()
+    {
+        connection_.emplace(host_, port_, patience_);
+        said_ = reply();
+        if (said_.starts_with("220") && accepts("EHLO localhost\r\n", '2')) {
+            answered_ = false;  // but not to the mail
+            return true;
+        }
+        connection_.reset();
+        return false;
+    }
+
+    [[nodiscard]] bool accepts(const std::string& what, char first_digit)
+    {
+        connection_->write(what);
+        said_ = reply();
+        answered_ = true;
+        return said_.starts_with(first_digit);
+    }
+
+    /// The last line of an answer; the others have a dash behind the code.
+    [[nodiscard]] std::string reply()
+    {
+        for (;;) {
+            std::string line = connection_->line();
+            if (line.size() < 4 || line[3] != '-') return line;
+        }
+    }
+
+    [[nodiscard]] waybill::fault refusal()
+    {
+        using waybill::wire::answer;
+        waybill::fault f{waybill::fault_class::infrastructure, said_};
+        const auto code = std::string_view(said_).substr(0, 3);
+        const answer other = said_.starts_with('4')   ? answer::transient
+                             : said_.starts_with('5') ? answer::permanent
+                                                      : answer::unknown;
+        f.how = fault_of(waybill::wire::find(smtp_codes, code).value_or(other));
+        const bool usable = code != "421" && other != answer::unknown;
+        if (!usable || !accepts("RSET\r\n", '2')) connection_.reset();
+        return f;
+    }
+
+    /// A line that begins with a dot gets a second one, since a lone dot ends the mail.
+    [[nodiscard]] static std::string with_dots(std::string_view text)
+    {
+        std::string out;
+        for (std::size_t i = 0; i != text.size(); ++i) {
+            if (text[i] == '.' && (i == 0 || text[i - 1] == '\n')) out += '.';
+            out += text[i];
+        }
+        return out;
+    }
+
+    std::string host_;
+    std::string port_;
+    socket::clock::duration patience_;
+    std::optional<socket> connection_{};
+    std::string said_{};
+    bool answered_ = false;  // the server has said something about this mail
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SMTP_HPP

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+#include "cemetery.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../engines/sqlite.hpp"
+#include "../support/program.hpp"
+#include "tables.hpp"
+#include <waybill/core/time_text.hpp>
+#include <waybill/retry/prune.hpp>
+
+namespace outbox {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// At 20 letters the oldest go, until 10 are left. A hundred in a minute are no single mails that
+/// are wrong, and then none goes.
+constexpr waybill::prune_policy policy{
+    .age = 24h, .count = 20, .low_water = 0.5, .spike = {.count = 100, .within = 1min}};
+static_assert(!check(policy));
+
+std::vector<waybill::prune_row> letters_in(engines::database& db)
+{
+    std::vector<waybill::prune_row> rows;
+    engines::statement all(db, "SELECT id, length(subject) + length(reason), parked, held"
+                               " FROM dead_letters ORDER BY parked");
+    for (all.query(); all.step();) {
+        const auto since = waybill::duration::nanoseconds(all.integer(2));
+        const auto parked = waybill::wall_time::at(since);
+        rows.push_back({all.size(0), all.size(1), parked, all.size(3) != 0});
+    }
+    return rows;
+}
+
+void print_plan(const waybill::prune_plan& plan)
+{
+    fmt::print("pruning, dry run: {} of {} would go, {} stay\n", plan.removals.size(),
+               support::counted(plan.before.rows, "dead letter"), plan.after.rows);
+    if (plan.spike) {
+        fmt::print("  ALARM: {} came within a minute. Look what is wrong; none goes for their "
+                   "number\n", plan.recent);
+    }
+    if (plan.full) fmt::print("  there is no room for more: keep the valve shut until there is\n");
+    if (plan.removals.empty()) return;
+    const waybill::prune_removal& first = plan.removals.front();
+    fmt::print("  the oldest is that of order {}, parked at {}, by {}\n", first.id,
+               waybill::text(first.parked), name(first.why));
+}
+
+/// A letter that is being resubmitted meanwhile, or has been parked again, is not touched.
+std::uint64_t remove(engines::database& db, const waybill::prune_plan& plan)
+{
+    engines::statement note(db, "INSERT OR REPLACE INTO pruned SELECT id, parked, reason"
+                                " FROM dead_letters WHERE id = ? AND parked = ? AND held = 0");
+    engines::statement drop(db, "DELETE FROM dead_letters"
+                                " WHERE id = ? AND parked = ? AND held = 0");
+    engines::statement changes(db, "SELECT changes()");
+    std::uint64_t removed = 0;
+    db.exec("BEGIN IMMEDIATE");
+    for (const waybill::prune_removal& r : plan.removals) {
+        note.run(r.id, r.parked.since_epoch().count());
+        drop.run(r.id, r.parked.since_epoch().count());
+        removed += static_cast<std::uint64_t>(changes.number().value_or(0));
+    }
+    db.exec("COMMIT");
+    return removed;
+}
+
+}  // namespace
+
+pruning prune_letters(const std::string& db)
+{
+    engines::database shop(shop_in(db));
+    const waybill::wall_time now = std::chrono::system_clock::now();
+    const waybill::prune_plan plan = plan_prune(letters_in(shop), policy, now);
+    print_plan(plan);
+    pruning p{plan.removals.size(), remove(shop, plan), plan.after.rows, plan.spike};
+    if (p.planned != 0) fmt::print("pruned: {}\n", support::counted(p.removed, "dead letter"));
+    return p;
+}
+
+}  // namespace outbox

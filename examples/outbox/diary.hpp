@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// diary: what happens and what the relay decides, a line each; where thousands are equal, a few and
+// their number.
+
+#ifndef WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+
+namespace outbox {
+
+class diary {
+public:
+    /// A quiet one writes nothing.
+    explicit diary(bool quiet) : quiet_(quiet) {}
+
+    /// Something that there is only one of. It begins a chapter.
+    void event(std::string_view text)
+    {
+        close_chapter();
+        line(text);
+    }
+
+    /// A decision about a mail; `kind` is its first word.
+    void decision(const std::string& kind, std::string_view text)
+    {
+        constexpr std::uint64_t few = 2;
+        const std::uint64_t n = ++chapter_[kind];
+        if (n <= (kind == "sent" ? 1 : few)) line(fmt::format("  {} {}", kind, text));
+        else ++untold_[kind];
+    }
+
+    void close_chapter()
+    {
+        std::string all;
+        for (const auto& [kind, n] : untold_) {
+            all += fmt::format("{}{} more {}", all.empty() ? "" : ", ", support::grouped(n), kind);
+        }
+        if (!all.empty()) line(fmt::format("  and {}", all));
+        chapter_.clear();
+        untold_.clear();
+    }
+
+private:
+    void line(std::string_view text) const
+    {
+        if (quiet_) return;
+        const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun_;
+        fmt::print("{:6.2f} s  {}\n", since.count(), text);
+        std::fflush(stdout);
+    }
+
+    bool quiet_;
+    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+    std::map<std::string, std::uint64_t> chapter_{};
+    std::map<std::string, std::uint64_t> untold_{};
+};
+
+}  // namespace outbox
+
+#endif  // WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP

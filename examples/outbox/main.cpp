@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//
+// outbox: the mail server is down: what happens to orders and mails?
+//
+//     an order and its mail, at once   shop.cpp
+//     who sends the mails              relay.cpp      valve, deferral book, retry levels
+//     dead letters                     cemetery.cpp   pruned by plan
+//     the loop as usually written      naive.cpp
+//     a mail server, good and bad      server.cpp
+//     who kills whom, and when         scene.cpp
+//     who believes nobody              verify.cpp
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "cemetery.hpp"
+#include "diary.hpp"
+#include "folder.hpp"
+#include "naive.hpp"
+#include "options.hpp"
+#include "relay.hpp"
+#include "scene.hpp"
+#include "server.hpp"
+#include "shop.hpp"
+#include "verify.hpp"
+
+namespace {
+
+using namespace outbox;
+using support::counted;
+using support::grouped;
+
+/// Who sent the mails, and what came of it.
+struct contestant {
+    outcome how{};
+    findings found{};
+};
+
+contestant run_waybill(const options& o, const std::vector<order>& orders)
+{
+    diary told(false);
+    contestant c{play(o, role::relay, orders, told), {}};
+    c.found = verify(o.db, orders.size());
+    return c;
+}
+
+/// The same orders, the same outage and the same two kills, in a folder of its own.
+contestant run_naive_beside(options o, const std::vector<order>& orders)
+{
+    o.db += "/naive";
+    std::filesystem::remove_all(o.db);
+    std::filesystem::create_directories(o.db);
+    diary told(true);
+    contestant c{play(o, role::naive, orders, told), {}};
+    c.found = verify(o.db, orders.size());
+    return c;
+}
+
+void print_table(const contestant& ours, const std::optional<contestant>& naive)
+{
+    const auto row = [&](std::string_view what, auto value) {
+        const std::string other = naive ? fmt::format(" {:>12}", value(*naive)) : "";
+        fmt::print("  {:<42}{:>10}{}\n", what, value(ours), other);
+    };
+    const contestant* const first = &ours;
+    row("", [&](const contestant& c) { return &c == first ? "waybill" : "naive loop"; });
+    row("orders", [](const contestant& c) { return grouped(c.found.orders); });
+    row("mails received", [](const contestant& c) { return grouped(c.found.received); });
+    row("  of these twice", [](const contestant& c) { return grouped(c.found.twice); });
+    row("duplicates that the server could drop",
+        [](const contestant& c) { return grouped(c.found.dropped); });
+    row("dead letters, each with its reason",
+        [](const contestant& c) { return grouped(c.found.dead); });
+    row("mails that would be tried for ever",
+        [](const contestant& c) { return grouped(c.found.tried); });
+    row("calls", [](const contestant& c) { return grouped(c.how.calls); });
+    row("  of these while the server was down",
+        [](const contestant& c) { return grouped(c.how.calls_down); });
+    row("the sender was killed with -9", [](const contestant& c) { return grouped(c.how.kills); });
+    row("seconds", [](const contestant& c) { return fmt::format("{:.1f}", c.how.seconds); });
+}
+
+/// What the tables cannot tell: whether the relay has left the server alone while that was down.
+void judge_calls(const options& o, contestant& c)
+{
+    constexpr std::uint64_t enough_orders = 20;  // or none may be due in the outage
+    const outcome& h = c.how;
+    const bool flowed = h.flowing != 0 || h.kills_shut != 0;  // the valve of a new relay flows
+    if (h.calls >= enough_orders && (h.shut == 0 || !flowed)) {
+        c.found.wrong.push_back(fmt::format("the valve has shut {} and flowed again {}",
+                                            counted(h.shut, "time"), counted(h.flowing, "time")));
+    }
+    // A relay that has just begun knows of nothing yet; then comes a probe at a time.
+    const std::uint64_t few = 10 * h.starts + 10 * o.outage;
+    if (h.calls_down > few) {
+        c.found.wrong.push_back(fmt::format("{} calls while the server was down", h.calls_down));
+    }
+}
+
+int run(options o)
+{
+    const std::vector<order> orders = orders_in(o.input);
+    if (orders.empty()) {
+        fmt::print("nothing to do: there is no order in {}\n", o.input);
+        return 0;
+    }
+    const folder here(o.db);
+    o.db = here.path();
+    contestant ours = run_waybill(o, orders);
+    if (ours.how.calls != 0) judge_calls(o, ours);
+    const pruning p = prune_letters(o.db);
+    if (p.removed != p.planned || letters_left(o.db) != p.left) {
+        ours.found.wrong.emplace_back("pruning has not done what was planned");
+    }
+    std::optional<contestant> naive;
+    if (!o.plain) {
+        fmt::print("the same again for the loop that tries all unsent mails each second ...\n");
+        std::fflush(stdout);
+        naive = run_naive_beside(o, orders);
+    }
+    print_table(ours, naive);
+    for (const std::string& w : ours.found.wrong) support::say(fmt::format("outbox: {}\n", w));
+    if (!ours.found.wrong.empty()) return 1;
+    fmt::print("checked: each order has exactly one mail or one dead letter that says why\n");
+    return 0;
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* end = std::get_if<ending>(&asked)) {
+        if (end->code == 0) fmt::print("{}\n", end->text);
+        else support::say(end->text + "\n");
+        return end->code;
+    }
+    const options& o = std::get<options>(asked);
+    switch (o.as) {
+        case role::family: return run(o);
+        case role::server: run_server(o); break;
+        case role::relay: run_relay(o); break;
+        case role::naive: run_naive(o); break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    support::keep_standard_streams();
+    try {
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        support::say("outbox: what there is to say cannot be written to the standard output\n");
+    } catch (const std::exception& e) {
+        support::say(fmt::format("outbox: {}\n", e.what()));
+    }
+    return 1;
+}

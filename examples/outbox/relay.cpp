@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+
+#include "relay.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "../engines/smtp.hpp"
+#include "../support/program.hpp"
+#include "letter.hpp"
+#include "mail_table.hpp"
+#include "teller.hpp"
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/retry.hpp>
+
+namespace outbox {
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+
+waybill::steady_time steady() { return std::chrono::steady_clock::now(); }
+waybill::wall_time wall() { return std::chrono::system_clock::now(); }
+
+// All times are short, so that a run is. In real life an outage takes minutes, and so do these.
+
+/// For a mail that is refused for now: once more at once, and then in four rounds.
+constexpr waybill::retry_levels levels{
+    .immediate = 1,
+    .delayed = 4,
+    .pauses = {.base = 200ms, .cap = 2s, .spread = waybill::jitter::equal}};
+
+/// For a mail that has met no server, or lost it. It is not to blame, so this does not count. Only
+/// one at which a server that serves all others breaks off again and again must not come back for
+/// ever: after so long its failures count, too. RFC 5321, 4.5.4.1, has days here.
+constexpr waybill::backoff no_server{
+    .base = 300ms, .cap = 300ms, .spread = waybill::jitter::equal};
+constexpr waybill::duration innocent_for = 5min;
+
+/// For the server: three failures in a row, or half of the calls.
+constexpr waybill::valve_options guarding{
+    .min_calls = 20,
+    .period = 2s,
+    .in_a_row = 3,
+    .timeout = 30s,
+    .shut_for = {.base = 250ms, .cap = 1s, .spread = waybill::jitter::none}};
+
+/// The bytes of the book are written with each change, so it must not grow for ever.
+constexpr waybill::deferral_options booking{.most = 500};
+
+static_assert(!check(levels) && !check(no_server) && !check(guarding) && !check(booking));
+
+waybill::deferral_book restored(const std::optional<std::string>& bytes)
+{
+    if (!bytes) return waybill::deferral_book(booking);
+    auto book = waybill::load<waybill::deferral_book>(*bytes, booking);
+    if (!book) throw support::complaint(waybill::text(book.error()));  // never an empty one instead
+    return *std::move(book);
+}
+
+class relay {
+public:
+    explicit relay(const options& o)
+        : tell_(o.tell),
+          begun_(waybill::wall_time::at(
+              waybill::duration::nanoseconds(static_cast<std::int64_t>(o.begun)))),
+          dice_(o.seed),
+          mails_(o.db),
+          book_(restored(mails_.book())),
+          server_("127.0.0.1", std::to_string(o.port), 5s)
+    {
+        if (book_.empty()) return;
+        const auto due = book_.next_due();
+        tell_("book", fmt::format("{} deferred as before, the next of them until {}",
+                                  support::counted(book_.size(), "mail"),
+                                  due ? moment(*due) : "?"));
+    }
+
+    void run()
+    {
+        for (bool open = true; open;) {
+            tell_valve();
+            if (guard_.room(steady()) == 0) sleep_until(guard_.next_change(steady()));
+            else if (auto mail = next_mail()) deliver(*mail);
+            else if (book_.empty() && mails_.all_tried()) open = false;
+            else sleep_until(next_look());
+        }
+    }
+
+private:
+    /// What was deferred and is due comes before what is fresh, and so it is what probes.
+    std::optional<letter> next_mail()
+    {
+        for (const waybill::handed& h : book_.take(wall(), steady(), 1)) {
+            auto mail = mails_.find(h.entry.sequence);
+            if (!mail) throw support::complaint("a deferred mail is not in the outbox");
+            mail->tries = h.entry.attempts;
+            mail->deferred_since = h.entry.since;
+            return mail;
+        }
+        if (book_.size() == booking.most) return {};  // until some of it is sent
+        return mails_.next_fresh();
+    }
+
+    void deliver(letter& mail)
+    {
+        while (const auto pass = guard_.try_pass(steady())) {
+            tell_.call(mail.id);
+            const waybill::fault f = server_.send(to_mail(mail, message_id(mail)));
+            guard_.report(*pass, f.how, steady(), draw());
+            if (f.ok()) return sent(mail);
+            said_ = f.text;
+            if (f.how == waybill::fault_class::infrastructure && is_innocent(mail)) {
+                return defer(mail, steady() + pause(no_server, 1, draw()), f);
+            }
+            ++mail.tries;
+            const bool again = waybill::match(
+                waybill::decide(levels, mail.tries, f.how, draw(), steady()),
+                [&](act::retry_now) { return told_again(mail, f); },
+                [&](act::wait w) { return defer(mail, w.until, f), false; },
+                [&](act::give_up) { return bury(mail, f), false; });
+            if (!again) return;
+        }
+        defer(mail, steady(), {});  // there is no permit: not now
+    }
+
+    /// Whether a failure of the server is nothing but that.
+    bool is_innocent(const letter& mail) const
+    {
+        const bool others_pass = guard_.state(steady()) == waybill::valve_state::flowing;
+        const bool is_old = mail.deferred_since && wall() - *mail.deferred_since >= innocent_for;
+        return !others_pass || !is_old;
+    }
+
+    void sent(const letter& mail)
+    {
+        book_.settled(mail.id);
+        mails_.sent(mail, save(book_));
+        tell_("sent", fmt::format("order {}", mail.id));
+    }
+
+    bool told_again(const letter& mail, const waybill::fault& f)
+    {
+        tell_("again", fmt::format("at once: order {}: {}", mail.id, f.text));
+        return true;
+    }
+
+    /// The due time is a wall time, since it has to be good for another process, too.
+    void defer(const letter& mail, waybill::steady_time until, const waybill::fault& f)
+    {
+        const waybill::wall_time now = wall();
+        const waybill::wall_time due = now + (until - steady());
+        book_.defer({.sequence = mail.id,
+                     .due = due,
+                     .attempts = mail.tries,
+                     .since = mail.deferred_since.value_or(now)});
+        mails_.deferred(mail, save(book_));
+        tell_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id, f.text));
+    }
+
+    void bury(const letter& mail, const waybill::fault& f)
+    {
+        book_.settled(mail.id);
+        mails_.dead(mail, save(book_), f.text, wall());
+        tell_("dead", fmt::format("letter: order {} to {} after {}: {}", mail.id, mail.recipient,
+                                  mail.tries == 1 ? "1 try" : fmt::format("{} tries", mail.tries),
+                                  f.text));
+    }
+
+    /// The same in every process and after every crash, so whoever has the mail drops another one.
+    std::string message_id(const letter& mail)
+    {
+        return std::string(keys_(mail.id)) + "@shop.example";
+    }
+
+    void tell_valve()
+    {
+        const waybill::steady_time now = steady();
+        const waybill::valve_state state = guard_.state(now);
+        if (guard_.generation(now) == told_) return;
+        told_ = guard_.generation(now);
+        const std::string line = fmt::format("is {}", name(state));
+        if (state != waybill::valve_state::shut) return tell_("valve", line);
+        const waybill::wall_time until = wall() + (guard_.next_change(now) - now);
+        tell_("valve", fmt::format("{} until {}: {}", line, moment(until), said_));
+    }
+
+    waybill::steady_time next_look() const
+    {
+        waybill::duration pause = 10ms;  // for fresh mails
+        if (const auto due = book_.next_due()) pause = lesser(pause, *due - wall());
+        return steady() + pause;
+    }
+
+    static void sleep_until(waybill::steady_time t)
+    {
+        std::this_thread::sleep_until(std::chrono::steady_clock::time_point(t));
+    }
+
+    std::string moment(waybill::wall_time t) const
+    {
+        return fmt::format("{:.2f} s", static_cast<double>((t - begun_).count()) / 1e9);
+    }
+
+    double draw() { return std::uniform_real_distribution<double>()(dice_); }
+
+    teller tell_;
+    waybill::wall_time begun_;
+    std::mt19937_64 dice_;
+    mail_table mails_;
+    waybill::deferral_book book_;
+    engines::smtp server_;
+    waybill::valve guard_{guarding};
+    waybill::idempotency_keys keys_{{"shop", "outbox", "mails"}};
+    std::string said_{};      // the last refusal
+    std::uint64_t told_ = 1;  // of the generations of the valve
+};
+
+}  // namespace
+
+void run_relay(const options& o) { relay(o).run(); }
+
+}  // namespace outbox

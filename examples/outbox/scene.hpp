@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// scene: the same day for whoever sends the mails: orders come, the server goes and comes back, and
+// the sender is killed.
+
+#ifndef WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "diary.hpp"
+#include "options.hpp"
+#include "shop.hpp"
+
+namespace outbox {
+
+struct outcome {
+    std::uint64_t calls = 0;          ///< A mail was handed to the server, or would have been.
+    std::uint64_t calls_down = 0;     ///< Of these while there was no server at all.
+    std::uint64_t starts = 0;         ///< Of the sender.
+    std::uint64_t kills = 0;
+    std::uint64_t kills_shut = 0;  ///< Of these while its valve did not flow.
+    std::uint64_t shut = 0;        ///< So often the valve has shut,
+    std::uint64_t flowing = 0;     ///< and flowed again.
+    double seconds = 0;
+};
+
+/// Lets `sender` send the mails of all orders. Throws a complaint if it gives up.
+[[nodiscard]] outcome play(const options& o, role sender, const std::vector<order>& orders,
+                           diary& told);
+
+}  // namespace outbox
+
+#endif  // WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP

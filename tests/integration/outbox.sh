@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# outbox as a user meets it. It counts itself what has become of each order; here it is made difficult:
+# killed relays, a family that is killed, small and empty inputs, tables that were tampered with.
+set -euo pipefail
+export LC_ALL=C
+
+program=$WAYBILL_BIN/examples/outbox
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "outbox: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    timeout 300 "$program" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+
+# says TEXT: on the way or at the end.
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+
+# runs ARGS...: a run that must be a good one.
+runs()
+{
+    answers 0 "$@"
+    says 'checked: each order has exactly one mail or one dead letter'
+}
+
+# number ROW: of the table at the end, what stands under waybill; and under the naive loop.
+number() { sed -n "s/^ *$1 *\([0-9,]*\)\( .*\)\{0,1\}\$/\1/p" out | tr -d , | head -n 1; }
+naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 1; }
+
+# All of the recording: an outage, two kills, and the loop that people usually write beside it.
+runs --db whole
+for decision in 'sent order' 'again at once: order' 'deferred until' 'the valve is shut until' \
+    'the valve is probing' 'the valve is flowing' 'dead letter: order' 'deferred as before' \
+    'dry run: 12 of 22 dead letters would go' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
+    says "$decision"
+done
+[ "$(number orders)" = 1342 ] || fail "$(number orders) orders, and not 1342"
+[ "$(number 'mails received')" = 1320 ] || fail "$(number 'mails received') mails, and not 1320"
+[ "$(number 'the sender was killed with -9')" = 2 ] || fail 'the relay was not killed twice'
+down=$(number 'of these while the server was down')
+naive_down=$(naive 'of these while the server was down')
+[ "$naive_down" -gt $((10 * down)) ] || fail "$down calls into the void where the loop makes $naive_down"
+[ "$(naive 'of these twice')" -gt 0 ] || fail 'the naive loop is flawless'
+[ -z "$(ls tmp)" ] || fail 'there is a temporary folder though --db was given'
+
+# Once more: nothing is left to do, and all is as it was.
+runs --db whole --plain
+[ "$(number calls)" = 0 ] || fail 'what is done is done again'
+
+# Killed at random all the while, and the receivers notice nothing.
+runs --kill --plain --seed 5 --outage 2
+kills=$(number 'the sender was killed with -9')
+[ "$kills" -ge 10 ] || fail "only $kills kills"
+[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+
+# The whole family is killed, before, within and behind the outage, and the next one goes on.
+for pause in 0.6 1.7 2.9; do
+    "$program" --db family --plain --outage 1 >out 2>err &
+    main=$!
+    sleep $pause
+    kill -9 $main 2>/dev/null || true
+    wait $main 2>/dev/null || true
+done
+runs --db family --plain --outage 1
+[ "$(number orders)" = 1342 ] || fail 'orders were lost with the family'
+
+# Its own orders. One mailbox that there is not, a hundred times: that is no single mail any more.
+line() { printf '{"at":"2026-01-01T00:00:00Z","package":"%s","event":"installed"}\n' "$1"; }
+{
+    line a
+    printf '{"torn\n[1]\n{"event":"installed"}\n{"package":"b","event":"removed"}\n\n\0\377\n'
+    line 'Ünï <code>\"@x'
+    line '.'
+} >few
+runs --input few --plain --outage 1 --db few.db
+[ "$(number orders)" = 3 ] || fail "$(number orders) orders, and not 3"
+for i in $(seq 110); do line python3-fake-factory; done >same
+runs --input same --plain --outage 1
+says 'ALARM: 110 came within a minute'
+says 'dry run: 0 of 110 dead letters would go'
+: >empty
+answers 0 --input empty
+says 'nothing to do: there is no order in empty'
+printf '{"event":"removed","package":"a"}\n' >none
+answers 0 --input none
+says 'nothing to do'
+
+# What it refuses.
+answers 0 --help
+says --outage
+for bad in --bogus extra '--outage 0' '--outage 61' '--outage 3x' '--outage -1' --outage --input --db \
+    '--seed 18446744073709551616' '--as nobody'; do
+    # shellcheck disable=SC2086
+    answers 2 $bad
+    says 'outbox --help'
+    [ ! -s out ] || fail "it is not an error that $bad prints"
+done
+answers 1 --input nothing
+says 'there is no file nothing'
+answers 1 --input tmp
+says 'is a folder'
+answers 1 --input few --db few/db
+says 'is no folder and cannot be made one'
+answers 1 --input few --db whole
+says 'the orders of another input'
+
+# What has gone wrong is found: mails that are lost, doubled or with somebody else, letters that are
+# lost, a book that cannot be read.
+cat >sql.cpp <<'SQL'
+#include <sqlite3.h>
+int main(int, char** argv)
+{
+    sqlite3* db = nullptr;
+    return sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
+}
+SQL
+"${CXX:-c++}" sql.cpp -o sql -lsqlite3
+rm -rf whole/naive
+while IFS='|' read -r db words sql; do
+    rm -rf broken
+    cp -r whole broken
+    ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
+    answers 1 --db broken --plain
+    says "$words"
+done <<'CHANGES'
+server|1 orders are lost|DELETE FROM mails WHERE message_id LIKE '%/77@%'
+server|1 mails were stored twice|INSERT INTO mails SELECT 'x', recipient, text, 1 FROM mails WHERE message_id LIKE '%/77@%'
+server|with somebody else|UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/77@%'
+server|1 mails were received that nobody|INSERT INTO mails SELECT 'x', recipient, replace(text, 'X-Order: 77', 'X-Order: 7777'), 1 FROM mails WHERE message_id LIKE '%/77@%'
+shop|1 orders are lost|DELETE FROM dead_letters WHERE id = (SELECT max(id) FROM dead_letters)
+shop|1 orders have both|INSERT INTO dead_letters SELECT 77, recipient, subject, reason, 1, 1, 0 FROM dead_letters LIMIT 1
+shop|no dead letter that says 550|UPDATE dead_letters SET reason = '450 busy'
+shop|1 orders have no row in the outbox|DELETE FROM outbox WHERE id = 77
+shop|deferral book: corrupt|UPDATE books SET bytes = replace(bytes, x'01', x'02') || x'00'
+shop|deferral book: not_a_book|UPDATE books SET bytes = 'something else altogether'
+CHANGES
+
+# Nobody is listening, and nobody else is at work.
+if [ -w /dev/full ]; then
+    ! timeout 60 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
+    grep -q 'cannot be written to the standard output' err || fail 'it does not say why'
+fi
+"$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$program" --db busy --plain >held 2>&1 &
+main=$!
+for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
+answers 1 --db busy --plain
+says 'another outbox is at work here'
+kill -9 $main 2>/dev/null || true
+wait $main 2>/dev/null || true
+
+echo "outbox: $down calls while the server was down where the usual loop makes $naive_down; $kills kills; all found"
