@@ -14,7 +14,7 @@
 #   3. Macros are guards and the version, nothing is configured by macros, and nothing can be broken
 #      by a min or max macro.
 #   4. All is in the inline namespace of this major and minor version.
-#   5. A file is one idea of at most 400 lines; a door costs at most 7,000 lines of our code, what is
+#   5. A file is one idea of at most 400 lines; a door costs at most 7,500 lines of our code, what is
 #      blank or a comment not counted: a reader is glad of it, and a compiler skips it.
 #   6. A test that a header names exists: tests/... where it says, *.test.cpp and *.prop.cpp
 #      anywhere in tests/, which stands beside include/.
@@ -54,7 +54,7 @@ set(foreign_fmt "fmt/")
 set(foreign_ranges "range/v3/")
 
 set(lines_of_a_file 400)
-set(lines_of_a_door 7000)
+set(lines_of_a_door 7500)
 
 set_property(GLOBAL PROPERTY broken 0)
 function(broken header what)

@@ -141,7 +141,7 @@ public:
         const waybill::partition_key& key)
     {
         std::optional<waybill::checkpoint> found;
-        const auto read = outside([&] { found = stored(key); });
+        const auto read = outside([&] { found = stored(key).at(); });
         if (!read) return waybill::unexpected(read.error());
         return found;
     }
@@ -159,10 +159,21 @@ public:
                                             to.offset, epoch, from->sequence)
                                 : first_.run(key.source, key.group, key.partition, to.sequence,
                                              to.offset, epoch);
-            if (r.touched() == 1) return;
-            const std::optional<waybill::checkpoint> other = stored(key);
-            outcome = other && other->epoch > epoch ? waybill::advance_outcome::stale_epoch
-                                                    : waybill::advance_outcome::conflict;
+            outcome = outcome_of(r, key, epoch);
+        });
+        if (!written) return waybill::unexpected(written.error());
+        return outcome;
+    }
+
+    /// The row stays, without a sequence.
+    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(
+        transaction& tx, const waybill::partition_key& key, const waybill::position& from,
+        std::uint64_t epoch)
+    {
+        auto outcome = waybill::advance_outcome::applied;
+        const auto written = within(tx, [&] {
+            const rows r = reset_.run(key.source, key.group, key.partition, epoch, from.sequence);
+            outcome = outcome_of(r, key, epoch);
         });
         if (!written) return waybill::unexpected(written.error());
         return outcome;
@@ -253,7 +264,7 @@ private:
         // One transaction; two that make the tables at once would be in each other's way.
         "SELECT pg_advisory_xact_lock(7742136601);"
         "CREATE TABLE IF NOT EXISTS checkpoints (source text NOT NULL, grp text NOT NULL,"
-        " part text NOT NULL, sequence numeric(20) NOT NULL, place bytea NOT NULL,"
+        " part text NOT NULL, sequence numeric(20), place bytea NOT NULL,"
         " epoch numeric(20) NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS dead_letters (source text NOT NULL, grp text NOT NULL,"
         " part text NOT NULL, sequence numeric(20) NOT NULL, place bytea NOT NULL,"
@@ -302,12 +313,34 @@ private:
         });
     }
 
-    [[nodiscard]] std::optional<waybill::checkpoint> stored(const waybill::partition_key& key)
+    /// The row of a checkpoint; all empty if there is none.
+    struct checkpoint_row {
+        std::optional<waybill::position> where{};
+        std::uint64_t epoch = 0;
+
+        [[nodiscard]] std::optional<waybill::checkpoint> at() const
+        {
+            if (!where) return {};
+            return waybill::checkpoint{*where, epoch};
+        }
+    };
+    [[nodiscard]] checkpoint_row stored(const waybill::partition_key& key)
     {
+        checkpoint_row row;
         const rows r = get_.run(key.source, key.group, key.partition);
-        if (r.empty()) return {};
-        return waybill::checkpoint{{r.number<std::uint64_t>(0, 0), r.bytes(0, 1)},
-                                   r.number<std::uint64_t>(0, 2)};
+        if (r.empty()) return row;
+        if (!r.null(0, 0)) row.where = {r.number<std::uint64_t>(0, 0), r.bytes(0, 1)};
+        row.epoch = r.number<std::uint64_t>(0, 2);
+        return row;
+    }
+
+    /// What a statement has come to that changes the row of `key`, if that is as it expects.
+    [[nodiscard]] waybill::advance_outcome outcome_of(const rows& r, const waybill::partition_key& key,
+                                                      std::uint64_t epoch)
+    {
+        if (r.touched() == 1) return waybill::advance_outcome::applied;
+        return stored(key).epoch > epoch ? waybill::advance_outcome::stale_epoch
+                                         : waybill::advance_outcome::conflict;
     }
 
     /// From the columns behind the key, in the order of the table.
@@ -346,8 +379,14 @@ private:
                   "SELECT sequence, place, epoch FROM checkpoints"
                   " WHERE source = $1 AND grp = $2 AND part = $3"};
     prepared first_{db_,
-                    "INSERT INTO checkpoints VALUES ($1, $2, $3, $4, $5, $6)"
-                    " ON CONFLICT DO NOTHING"};
+                    "INSERT INTO checkpoints AS c VALUES ($1, $2, $3, $4, $5, $6)"
+                    " ON CONFLICT (source, grp, part) DO UPDATE SET sequence = excluded.sequence,"
+                    " place = excluded.place, epoch = excluded.epoch"
+                    " WHERE c.sequence IS NULL AND c.epoch <= excluded.epoch"};
+    prepared reset_{db_,
+                    "UPDATE checkpoints SET sequence = NULL, place = '', epoch = $4"
+                    " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $5"
+                    " AND epoch <= $4"};
     prepared move_{db_,
                    "UPDATE checkpoints SET sequence = $4, place = $5, epoch = $6"
                    " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $7"
@@ -382,7 +421,7 @@ private:
 };
 
 static_assert(waybill::savepoint_scope<postgres_store::transaction>);
-static_assert(waybill::checkpoint_store<postgres_store> &&
+static_assert(waybill::checkpoint_reset<postgres_store> &&
               waybill::dead_letter_queue<postgres_store> && waybill::attempt_store<postgres_store>);
 
 }  // namespace engines

@@ -7,8 +7,15 @@
 //     put.run(7, "seven");
 //     engines::statement all(db, "SELECT a, b FROM t WHERE a > ?");
 //     for (all.query(3); all.step();) use(all.integer(0), all.text(1));
+//     all.each([&] { use(all.whole<std::uint32_t>(0), all.bytes(1)); }, 3);
 //
 // What fails throws `engines::sqlite_error`. A connection belongs to one thread.
+//
+// A SELECT that is left before its last row keeps what it reads as it was, for the connection as a
+// whole. Once another connection has written, no transaction that writes can begin on this one
+// until the statement is asked again or destroyed: "database is locked", and waiting does not help.
+// `each`, `run` and `number` leave nothing half read, also where something throws. With `query` and
+// `step` go on to the end.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP
@@ -16,17 +23,49 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <sqlite3.h>
 
 namespace engines {
 
-struct sqlite_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
+class sqlite_category : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "sqlite"; }
+    [[nodiscard]] std::string message(int code) const override
+    {
+        return "SQLite's code " + std::to_string(code);
+    }
+};
+
+/// A system error, as most of what a database says is no event's fault: a full disk, a lock, a file
+/// that is gone.
+class sqlite_error : public std::system_error {
+public:
+    /// `code` is an extended one.
+    explicit sqlite_error(const std::string& text, int code = SQLITE_ERROR)
+        : std::system_error(code, category(), text)
+    {
+    }
+
+    /// The values are to blame: the same ones will never be taken. Not so of a vetoed commit.
+    [[nodiscard]] bool of_values() const noexcept
+    {
+        const int extended = code().value();
+        const int primary = extended & 0xFF;
+        return (primary == SQLITE_CONSTRAINT && extended != SQLITE_CONSTRAINT_COMMITHOOK) ||
+               primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
+    }
+
+private:
+    static const std::error_category& category() noexcept
+    {
+        static const sqlite_category all;
+        return all;
+    }
 };
 
 class database {
@@ -51,14 +90,17 @@ public:
             sqlite3_close(db_);
             throw;
         }
+        sqlite3_commit_hook(db_, &vetoed, this);
+        sqlite3_rollback_hook(db_, &lost, this);
     }
     database(const database&) = delete;
     database& operator=(const database&) = delete;
     ~database() { sqlite3_close_v2(db_); }
 
-    void exec(const char* sql)
+    database& exec(const char* sql)
     {
         if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+        return *this;
     }
 
     /// From here on not even a power cut can take what has been committed.
@@ -67,15 +109,42 @@ public:
     /// Neither a commit nor a rollback has been missed.
     [[nodiscard]] bool in_transaction() const noexcept { return sqlite3_get_autocommit(db_) == 0; }
 
+    /// The open transaction is kept from here on, until it is let go: nothing else on this
+    /// connection commits it, nor anything of its own once it is lost. SQLite rolls back by itself
+    /// where the disk is full or fails, and each statement after that would be a transaction.
+    void keep_transaction() noexcept { kept_ = kept::open; }
+    void let_transaction_go() noexcept { kept_ = kept::none; }
+    [[nodiscard]] bool keeps_transaction() const noexcept { return kept_ != kept::none; }
+    [[nodiscard]] bool transaction_lost() const noexcept { return kept_ != kept::open; }
+
     [[noreturn]] void fail() const
     {
+        const int code = sqlite3_extended_errcode(db_);
         const char* const file = sqlite3_db_filename(db_, "main");
-        throw sqlite_error((file ? file + std::string(": ") : "") + sqlite3_errmsg(db_));
+        const bool veto = code == SQLITE_CONSTRAINT_COMMITHOOK;
+        std::string why = (file ? file + std::string(": ") : "") +
+                          (veto ? "its transaction was rolled back" : sqlite3_errmsg(db_));
+        sqlite3_stmt* s = code == SQLITE_BUSY_SNAPSHOT ? sqlite3_next_stmt(db_, nullptr) : nullptr;
+        for (; s; s = sqlite3_next_stmt(db_, s)) {
+            if (sqlite3_stmt_busy(s)) why += ", half read: " + std::string(sqlite3_sql(s));
+        }
+        throw sqlite_error(why, code);
     }
     [[nodiscard]] sqlite3* handle() const noexcept { return db_; }
 
 private:
+    enum class kept { none, open, lost };
+
+    /// An answer other than 0 makes a rollback of the commit.
+    static int vetoed(void* db) { return static_cast<database*>(db)->keeps_transaction() ? 1 : 0; }
+    static void lost(void* db)
+    {
+        kept& k = static_cast<database*>(db)->kept_;
+        if (k == kept::open) k = kept::lost;
+    }
+
     sqlite3* db_ = nullptr;
+    kept kept_ = kept::none;
 };
 
 /// Bytes that need not be text.
@@ -127,6 +196,18 @@ public:
         return false;
     }
 
+    /// Calls f at each row, of which it reads the columns.
+    template <class F, class... V>
+    void each(F&& f, const V&... values)
+    {
+        struct at_end {
+            statement& s;
+            ~at_end() { s.reset(); }
+        } const whatever_comes{*this};
+        query(values...);
+        while (step()) f();
+    }
+
     /// The first number of the first row, if there is one.
     template <class... V>
     [[nodiscard]] std::optional<std::int64_t> number(const V&... values)
@@ -162,7 +243,55 @@ public:
         return {static_cast<const char*>(bytes), static_cast<std::size_t>(n)};
     }
 
+    /// The same with suspicion. SQLite keeps anything in any column, and reads it as what it is
+    /// asked for: a word as 0. These throw instead, and say where it stands.
+    ///
+    /// A number from 0 to `most`; of 64 bits all of them.
+    template <std::unsigned_integral N>
+    [[nodiscard]] N whole(int column, N most = static_cast<N>(-1)) const
+    {
+        const bool fits = sizeof(N) == sizeof(std::uint64_t) || size(column) <= most;
+        if (sqlite3_column_type(s_, column) != SQLITE_INTEGER || !fits) unreadable(column);
+        return static_cast<N>(integer(column));
+    }
+    template <std::unsigned_integral N>
+    [[nodiscard]] std::optional<N> whole_or_null(int column) const
+    {
+        if (null(column)) return {};
+        return whole<N>(column);
+    }
+    /// One of an enumeration without gaps that begins at 0.
+    template <class E>
+    [[nodiscard]] E one_of(int column, E last) const
+    {
+        return static_cast<E>(whole(column, static_cast<std::uint8_t>(last)));
+    }
+    /// A text, or bytes that need not be one.
+    [[nodiscard]] std::string bytes(int column) const
+    {
+        const int type = sqlite3_column_type(s_, column);
+        if (type != SQLITE_TEXT && type != SQLITE_BLOB) unreadable(column);
+        if (type == SQLITE_TEXT) static_cast<void>(sqlite3_column_text(s_, column));  // as UTF-8
+        return std::string(text(column));
+    }
+
 private:
+    [[noreturn]] void unreadable(int column) const
+    {
+        const auto shown = [&](int c) {
+            const auto* const value = reinterpret_cast<const char*>(sqlite3_column_text(s_, c));
+            const std::string of = value ? std::string("'").append(value, 0, 100) + "'" : "NULL";
+            return sqlite3_column_name(s_, c) + (" is " + of);
+        };
+        std::string why = shown(column) + ", which cannot be";
+        if (column != 0) why += ", in the row whose " + shown(0);
+        if (char* const sql = sqlite3_expanded_sql(s_)) {
+            why += std::string(": ") + sql;
+            sqlite3_free(sql);
+        }
+        throw sqlite_error(why, SQLITE_CORRUPT);
+    }
+
     template <std::integral N>
     void bind(int place, N n)
     {

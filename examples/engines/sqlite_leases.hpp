@@ -30,20 +30,18 @@ public:
     {
         waybill::lease_table t;
         return attempt<waybill::lease_table>([&] {
-            rows_.query(source, group);
-            while (rows_.step()) {
-                t.leases.push_back({{source, group, std::string(rows_.text(0))},
-                                    {std::string(rows_.text(1)), rows_.size(2)},
-                                    rows_.size(3),
-                                    rows_.size(4)});
-            }
-            owners_.query(source, group);
-            while (owners_.step()) {
-                t.owners.push_back({source,
-                                    group,
-                                    {std::string(owners_.text(0)), owners_.size(1)},
-                                    owners_.size(2)});
-            }
+            const auto lease = [&] {
+                t.leases.push_back({{source, group, rows_.bytes(0)},
+                                    {rows_.bytes(1), number(rows_, 2)},
+                                    number(rows_, 3),
+                                    number(rows_, 4)});
+            };
+            rows_.each(lease, source, group);
+            const auto owner = [&] {
+                t.owners.push_back(
+                    {source, group, {owners_.bytes(0), number(owners_, 1)}, number(owners_, 2)});
+            };
+            owners_.each(owner, source, group);
             return t;
         });
     }
@@ -54,16 +52,17 @@ public:
     {
         const waybill::partition_key& k = c.key;
         return attempt<waybill::claim_outcome>([&] {
-            statement& write = c.expected ? update_ : insert_;
-            if (c.expected) {
-                update_.query(c.owner.name, c.owner.incarnation, c.epoch, k.source, k.group,
-                              k.partition, *c.expected);
-            } else {
-                insert_.query(k.source, k.group, k.partition, c.owner.name, c.owner.incarnation,
-                              c.epoch);
-            }
             waybill::claim_outcome o;
-            while (write.step()) o = {waybill::claim_end::won, c.epoch, write.size(0)};
+            const auto won = [&](const statement& s) {
+                return [&] { o = {waybill::claim_end::won, c.epoch, number(s, 0)}; };
+            };
+            if (c.expected) {
+                update_.each(won(update_), c.owner.name, c.owner.incarnation, c.epoch, k.source,
+                             k.group, k.partition, *c.expected);
+            } else {
+                insert_.each(won(insert_), k.source, k.group, k.partition, c.owner.name,
+                             c.owner.incarnation, c.epoch);
+            }
             return o;
         });
     }
@@ -90,8 +89,8 @@ public:
     {
         return attempt<std::optional<std::uint64_t>>([&] {
             std::optional<std::uint64_t> found;
-            epoch_.query(k.source, k.group, k.partition);
-            while (epoch_.step()) found = epoch_.size(0);
+            const auto row = [&] { found = number(epoch_, 0); };
+            epoch_.each(row, k.source, k.group, k.partition);
             return found;
         });
     }
@@ -120,14 +119,13 @@ private:
         }
     }
 
-    static database& prepared(database& db)
+    [[nodiscard]] static std::uint64_t number(const statement& s, int column)
     {
-        db.exec(tables);
-        return db;
+        return s.whole<std::uint64_t>(column);
     }
 
     database& db_;
-    statement rows_{prepared(db_),
+    statement rows_{db_.exec(tables),
                     "SELECT part, owner, incarnation, epoch, version FROM leases"
                     " WHERE source = ? AND grp = ?"};
     statement owners_{

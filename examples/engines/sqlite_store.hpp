@@ -12,7 +12,8 @@
 //         return waybill::fault{};
 //     }, now);
 //
-// Times are nanoseconds since 1970; where there is none, NULL.
+// Times are nanoseconds since 1970; where there is none, NULL. A row that cannot be what it says is
+// an error that names it.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sqlite_transaction.hpp"
@@ -33,29 +35,34 @@ public:
     [[nodiscard]] waybill::result<std::optional<waybill::checkpoint>> load(
         const waybill::partition_key& key)
     {
-        return answer([&] { return stored(key); });
+        return answer([&] {
+            const checkpoint_row row = stored(key);
+            return row.where ? std::optional(waybill::checkpoint{*row.where, row.epoch})
+                             : std::nullopt;
+        });
     }
 
     /// What is stored is compared and replaced inside of the transaction, which holds the write
     /// lock by then.
     [[nodiscard]] waybill::result<waybill::advance_outcome> advance(
-        transaction&, const waybill::partition_key& key,
+        transaction& tx, const waybill::partition_key& key,
         const std::optional<waybill::position>& from, const waybill::position& to,
         std::uint64_t epoch)
     {
-        return answer([&] {
-            const std::optional<waybill::checkpoint> old = stored(key);
-            if (old && old->epoch > epoch) return waybill::advance_outcome::stale_epoch;
-            const bool same = old ? from && from->sequence == old->at.sequence : !from;
-            if (!same) return waybill::advance_outcome::conflict;
-            set_.run(key.source, key.group, key.partition, to.sequence, to.offset, epoch);
-            return waybill::advance_outcome::applied;
-        });
+        return replace(tx, key, from, to.sequence, to.offset, epoch);
     }
 
-    [[nodiscard]] waybill::result<void> put(transaction&, const waybill::dead_letter& d)
+    /// The row stays, without a sequence.
+    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(
+        transaction& tx, const waybill::partition_key& key, const waybill::position& from,
+        std::uint64_t epoch)
     {
-        return attempt([&] {
+        return replace(tx, key, from, {}, "", epoch);
+    }
+
+    [[nodiscard]] waybill::result<void> put(transaction& tx, const waybill::dead_letter& d)
+    {
+        return within(tx, [&] {
             put_.run(d.key.source, d.key.group, d.key.partition, d.at.sequence, d.at.offset,
                      static_cast<int>(d.how), d.reason, blob{d.body}, d.tries, stored(d.occurred),
                      stored(d.parked), static_cast<int>(d.kept), d.size, d.checksum);
@@ -67,8 +74,8 @@ public:
     {
         return answer([&] {
             std::optional<waybill::dead_letter> found;
-            find_.query(key.source, key.group, key.partition, sequence);
-            while (find_.step()) found = letter_in(find_, key);
+            const auto row = [&] { found = letter_in(find_, key); };
+            find_.each(row, key.source, key.group, key.partition, sequence);
             return found;
         });
     }
@@ -83,16 +90,17 @@ public:
             std::vector<waybill::dead_letter> found;
             const bool high = after && *after >> 63U != 0;
             const std::uint64_t least = waybill::lesser(most, INT64_MAX);
-            list_.query(key.source, key.group, key.partition, after.has_value(), high, after, least);
-            while (list_.step()) found.push_back(letter_in(list_, key));
+            const auto row = [&] { found.push_back(letter_in(list_, key)); };
+            list_.each(row, key.source, key.group, key.partition, after.has_value(), high, after,
+                       least);
             return found;
         });
     }
 
-    [[nodiscard]] waybill::result<bool> remove(transaction&, const waybill::partition_key& key,
+    [[nodiscard]] waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key,
                                                std::uint64_t sequence)
     {
-        return answer([&] {
+        return within(tx, [&] {
             remove_.run(key.source, key.group, key.partition, sequence);
             return sqlite3_changes(db_.handle()) != 0;
         });
@@ -102,36 +110,34 @@ public:
         const waybill::partition_key& key)
     {
         return answer([&] {
-            std::optional<waybill::attempt> row;
-            attempted_.query(key.source, key.group, key.partition);
-            while (attempted_.step()) {
-                row.emplace();
-                if (!attempted_.null(0)) row->from = attempted_.size(0);
-                row->suspects = attempted_.size(1);
-                row->deaths = static_cast<std::uint32_t>(attempted_.integer(2));
-                row->by = attempted_.size(3);
-            }
-            return row;
+            std::optional<waybill::attempt> found;
+            const auto row = [&] {
+                const statement& s = attempted_;
+                found = {s.whole_or_null<std::uint64_t>(0), s.whole<std::uint64_t>(1),
+                         s.whole<std::uint32_t>(2), s.whole<std::uint64_t>(3)};
+            };
+            attempted_.each(row, key.source, key.group, key.partition);
+            return found;
         });
     }
-    [[nodiscard]] waybill::result<void> note(transaction&, const waybill::partition_key& key,
+    [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
                                              const waybill::attempt& row)
     {
-        return attempt([&] {
+        return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, row.from, row.suspects, row.deaths,
                       row.by);
         });
     }
-    [[nodiscard]] waybill::result<void> forget(transaction&, const waybill::partition_key& key)
+    [[nodiscard]] waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
     {
-        return attempt([&] { forget_.run(key.source, key.group, key.partition); });
+        return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
     }
 
 private:
     // The tables are there before any statement on them is made.
     static constexpr const char* tables =
         "CREATE TABLE IF NOT EXISTS checkpoints (source TEXT NOT NULL, grp TEXT NOT NULL,"
-        " part TEXT NOT NULL, sequence INTEGER NOT NULL, place TEXT NOT NULL,"
+        " part TEXT NOT NULL, sequence INTEGER, place TEXT NOT NULL,"
         " epoch INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS attempts (source TEXT NOT NULL, grp TEXT NOT NULL,"
         " part TEXT NOT NULL, sequence INTEGER, suspects INTEGER NOT NULL, deaths INTEGER NOT NULL,"
@@ -142,14 +148,36 @@ private:
         " occurred INTEGER, parked INTEGER, kept INTEGER NOT NULL, size INTEGER NOT NULL,"
         " checksum INTEGER NOT NULL, PRIMARY KEY (source, grp, part, sequence))";
 
-    [[nodiscard]] std::optional<waybill::checkpoint> stored(const waybill::partition_key& key)
+    /// The row of a checkpoint; all empty if there is none.
+    struct checkpoint_row {
+        std::optional<waybill::position> where{};
+        std::uint64_t epoch = 0;
+    };
+    [[nodiscard]] checkpoint_row stored(const waybill::partition_key& key)
     {
-        std::optional<waybill::checkpoint> c;
-        get_.query(key.source, key.group, key.partition);
-        while (get_.step()) {
-            c = waybill::checkpoint{{get_.size(0), std::string(get_.text(1))}, get_.size(2)};
-        }
-        return c;
+        checkpoint_row row;
+        const auto read = [&] {
+            const auto sequence = get_.whole_or_null<std::uint64_t>(0);
+            if (sequence) row.where = {*sequence, get_.bytes(1)};
+            row.epoch = get_.whole<std::uint64_t>(2);
+        };
+        get_.each(read, key.source, key.group, key.partition);
+        return row;
+    }
+
+    [[nodiscard]] waybill::result<waybill::advance_outcome> replace(
+        transaction& tx, const waybill::partition_key& key,
+        const std::optional<waybill::position>& from, const std::optional<std::uint64_t>& to,
+        std::string_view place, std::uint64_t epoch)
+    {
+        return within(tx, [&] {
+            const auto [where, last_epoch] = stored(key);
+            if (last_epoch > epoch) return waybill::advance_outcome::stale_epoch;
+            const bool same = where ? from && from->sequence == where->sequence : !from;
+            if (!same) return waybill::advance_outcome::conflict;
+            set_.run(key.source, key.group, key.partition, to, place, epoch);
+            return waybill::advance_outcome::applied;
+        });
     }
 
     [[nodiscard]] static std::optional<std::int64_t> stored(waybill::wall_time t)
@@ -159,32 +187,26 @@ private:
     }
     [[nodiscard]] static waybill::wall_time time_in(const statement& s, int column)
     {
-        if (s.null(column)) return {};
+        if (!s.whole_or_null<std::uint64_t>(column)) return {};
         return waybill::wall_time::at(waybill::duration::nanoseconds(s.integer(column)));
     }
     [[nodiscard]] static waybill::dead_letter letter_in(const statement& s,
                                                         const waybill::partition_key& key)
     {
         return {key,
-                {s.size(0), std::string(s.text(1))},
-                static_cast<waybill::fault_class>(s.integer(2)),
-                std::string(s.text(3)),
-                std::string(s.text(4)),
-                static_cast<std::uint32_t>(s.integer(5)),
+                {s.whole<std::uint64_t>(0), s.bytes(1)},
+                s.one_of(2, waybill::fault_class::cancelled),
+                s.bytes(3),
+                s.bytes(4),
+                s.whole<std::uint32_t>(5),
                 time_in(s, 6),
                 time_in(s, 7),
-                static_cast<waybill::letter_keeps>(s.integer(8)),
-                s.size(9),
-                static_cast<std::uint32_t>(s.integer(10))};
+                s.one_of(8, waybill::letter_keeps::nothing),
+                s.whole<std::uint64_t>(9),
+                s.whole<std::uint32_t>(10)};
     }
 
-    static database& prepared(database& db)
-    {
-        db.exec(tables);
-        return db;
-    }
-
-    statement get_{prepared(db_),
+    statement get_{db_.exec(tables),
                    "SELECT sequence, place, epoch FROM checkpoints"
                    " WHERE source = ? AND grp = ? AND part = ?"};
     statement set_{db_,
@@ -213,7 +235,7 @@ private:
     statement forget_{db_, "DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?"};
 };
 
-static_assert(waybill::checkpoint_store<sqlite_store> && waybill::attempt_store<sqlite_store> &&
+static_assert(waybill::checkpoint_reset<sqlite_store> && waybill::attempt_store<sqlite_store> &&
               waybill::dead_letter_queue<sqlite_store>);
 
 }  // namespace engines

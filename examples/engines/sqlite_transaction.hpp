@@ -4,24 +4,44 @@
 //
 //     class my_store : public engines::sqlite_transactions { ... };      // begin() and transaction
 //
-// Whatever a statement on the same connection writes while one is open is a part of it.
+// Whatever a statement on the same connection writes while one is open is a part of it. SQLite may
+// roll it back by itself, as where the disk is full. From then on each of its calls fails, whatever
+// was caught on the way, and so does what else is written until its end.
+//
+//     auto handle = waybill::catching(apply, engines::classify);  // for what statements throw
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_TRANSACTION_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_TRANSACTION_HPP
 
+#include <exception>
+#include <type_traits>
 #include <utility>
 
 #include "sqlite.hpp"
 #include <waybill/consume.hpp>
+#include <waybill/ext/exceptions.hpp>
 
 namespace engines {
+
+/// For waybill::catching, where the handler's statements are on the connection of the store. An
+/// event whose values no table takes is to blame itself; for what else SQLite says, none is.
+[[nodiscard]] inline waybill::fault_class classify(const std::exception& e) noexcept
+{
+    const auto* const own = dynamic_cast<const sqlite_error*>(&e);
+    return own && own->of_values() ? waybill::fault_class::permanent : waybill::by_default{}(e);
+}
 
 class sqlite_transactions {
 public:
     /// Open until it is committed; without that it is rolled back.
     class transaction {
     public:
-        explicit transaction(sqlite_transactions& s) : store_(&s) { s.begin_.run(); }
+        explicit transaction(sqlite_transactions& s) : store_(&s)
+        {
+            if (s.db_.keeps_transaction()) throw sqlite_error("another transaction has not ended");
+            s.begin_.run();
+            s.db_.keep_transaction();
+        }
         transaction(transaction&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
         transaction& operator=(transaction&& other) noexcept
         {
@@ -35,40 +55,50 @@ public:
 
         [[nodiscard]] waybill::result<void> savepoint()
         {
-            return attempt([&] { store_->savepoint_.run(); });
+            return within(*this, [&] { store_->savepoint_.run(); });
         }
         [[nodiscard]] waybill::result<void> release()
         {
-            return attempt([&] { store_->release_.run(); });
+            return within(*this, [&] { store_->release_.run(); });
         }
         [[nodiscard]] waybill::result<void> undo()
         {
-            return attempt([&] {
+            return within(*this, [&] {
                 store_->undo_.run();
                 store_->release_.run();
             });
+        }
+
+        /// It has neither ended nor been lost.
+        [[nodiscard]] bool open() const noexcept
+        {
+            return store_ && !store_->db_.transaction_lost();
         }
 
         /// A commit that failed and left the transaction open has not happened; of one that failed
         /// and closed it nobody knows.
         [[nodiscard]] waybill::result<waybill::commit_outcome> commit()
         {
-            if (!store_) return waybill::commit_outcome::not_applied;
-            const auto done = attempt([&] { store_->commit_.run(); });
-            if (done) {
-                store_ = nullptr;
-                return waybill::commit_outcome::applied;
+            if (!open()) {
+                rollback();
+                return waybill::commit_outcome::not_applied;
             }
-            const bool open = store_->db_.in_transaction();
+            database& db = store_->db_;
+            db.let_transaction_go();
+            const auto done = answer([&] { store_->commit_.run(); });
+            const bool still_open = db.in_transaction();
             rollback();
-            return open ? waybill::commit_outcome::not_applied : waybill::commit_outcome::unknown;
+            if (done) return waybill::commit_outcome::applied;
+            if (still_open) return waybill::commit_outcome::not_applied;
+            return waybill::commit_outcome::unknown;
         }
 
         void rollback() noexcept
         {
             sqlite_transactions* const s = std::exchange(store_, nullptr);
-            if (!s || !s->db_.in_transaction()) return;
-            static_cast<void>(attempt([&] { s->rollback_.run(); }));
+            if (!s) return;
+            s->db_.let_transaction_go();
+            if (s->db_.in_transaction()) static_cast<void>(answer([&] { s->rollback_.run(); }));
         }
 
     private:
@@ -81,34 +111,44 @@ public:
     /// reads stays so until it ends.
     [[nodiscard]] waybill::result<transaction> begin()
     {
-        try {
-            return transaction(*this);
-        } catch (const sqlite_error& e) {
-            return waybill::unexpected(waybill::infrastructure(e.what()));
-        }
+        return answer([&] { return transaction(*this); });
     }
 
 protected:
-    template <class F>
-    [[nodiscard]] static waybill::result<void> attempt(F&& f)
-    {
-        try {
-            f();
-        } catch (const sqlite_error& e) {
-            return waybill::unexpected(waybill::infrastructure(e.what()));
-        }
-        return {};
-    }
-
     /// What f answers, or why it could not.
     template <class F>
     [[nodiscard]] static auto answer(F&& f) -> waybill::result<decltype(f())>
     {
         try {
-            return f();
+            if constexpr (std::is_void_v<decltype(f())>) {
+                f();
+                return {};
+            } else {
+                return f();
+            }
         } catch (const sqlite_error& e) {
             return waybill::unexpected(waybill::infrastructure(e.what()));
         }
+    }
+
+    /// The same of what f writes into a transaction: only while that is open, and `permanent` where
+    /// no table takes such values.
+    template <class F>
+    [[nodiscard]] static auto within(const transaction& tx, F&& f) -> waybill::result<decltype(f())>
+    {
+        constexpr auto lost = "the transaction has ended: SQLite, or its owner, has rolled it back";
+        if (!tx.open()) return waybill::unexpected(waybill::infrastructure(lost));
+        bool of_values = false;
+        auto r = answer([&] {
+            try {
+                return f();
+            } catch (const sqlite_error& e) {
+                of_values = e.of_values();
+                throw;
+            }
+        });
+        if (of_values && tx.open()) r = waybill::unexpected(waybill::permanent(r.error().text));
+        return r;
     }
 
     database& db_;

@@ -2,7 +2,6 @@
 
 #include "consumer.hpp"
 
-#include <exception>
 #include <stdexcept>
 #include <string_view>
 
@@ -72,14 +71,8 @@ std::vector<delivery> consumer::fetch()
 std::uint64_t consumer::drain()
 {
     std::uint64_t taken = 0;
-    auto handle = waybill::catching(
-        [this](auto&, const delivery& d) { return ledger_.apply(d); },
-        [](const std::exception&
-               e) {  // a statement that fails is the database's fault and no event's
-            return dynamic_cast<const engines::sqlite_error*>(&e)
-                       ? waybill::fault_class::infrastructure
-                       : waybill::fault_class::permanent;
-        });
+    const auto handle = waybill::catching(
+        [this](auto&, const delivery& d) { return ledger_.apply(d); }, engines::classify);
     for (std::vector<delivery> batch = fetch(); !batch.empty(); batch = fetch()) {
         store_.byte = batch.front().begin;
         const waybill::batch_report r =

@@ -71,7 +71,7 @@ public:
                 },
                 [&](act::close a) { work_.on(waybill::partition_closed{a.partition, a.epoch}, clock::now()); },
                 // Each batch has saved its position itself.
-                [&](act::save a) { work_.on(waybill::saved{a.partition, a.epoch}, clock::now()); },
+                [&](act::save a) { work_.on(waybill::partition_saved{a.partition, a.epoch}, clock::now()); },
                 [&](act::wait w) {
                     at(phase::asleep);
                     const auto until = std::chrono::nanoseconds((w.until - waybill::steady_time(clock::now())).count());
@@ -86,9 +86,8 @@ private:
     waybill::partition_opened open(const act::open& a)
     {
         at(phase::leases);
-        const auto key = work_.key(a.partition);
-        const auto stored = store_.load(key);
-        if (stored) mine_[a.partition] = {key, waybill::position_of(*stored), a.epoch, incarnation_};
+        const auto stored = store_.load(work_.key(a.partition));
+        if (stored) mine_[a.partition] = work_.assignment_of(a, *stored);
         return waybill::opened_with(a, stored);
     }
 
@@ -104,8 +103,7 @@ private:
                 at(phase::handler);
                 return ledger_.apply(a.partition, e);
             },
-            // A statement that fails is the database's fault, and no event's.
-            [](const std::exception&) { return waybill::fault_class::infrastructure; });
+            engines::classify);
         const auto r = waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
         if (r.end == waybill::batch_end::committed) mine.from = r.reached;
         return r.end;

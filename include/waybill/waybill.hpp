@@ -18,6 +18,8 @@
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/core/seal.hpp>
+#include <waybill/core/sealed_bytes.hpp>
 #include <waybill/core/sha256.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -60,13 +61,17 @@ public:
 
     void started(const waybill::act::settle_batch& b, waybill::steady_time now)
     {
-        machine_.on(waybill::batch_started{b.items}, now);
+        machine_.on(waybill::batch_started{b.call, b.items}, now);
+        begun_.insert(b.call);
         for (const std::uint64_t item : b.items) book_[item].at = state::called;
     }
 
     void answer(const waybill::batch_settled& s, waybill::steady_time now)
     {
         machine_.on(s, now);
+        begun_.insert(s.call);
+        const Machine once = machine_;
+        if (machine_.on(s, now) != waybill::heard::late || !(machine_ == once)) breaks("an answer counts twice");
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             waybill::fault_class how = s.how;
             if (how == waybill::fault_class::none) {
@@ -172,13 +177,20 @@ private:
         for (const auto k : waybill::settle_kinds) {
             if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now)) breaks("another call has less time left");
         }
-        // The first of those that are ready, in order.
-        std::vector<std::uint64_t> expected;
-        for (std::size_t i = 0; i != book_.size() && expected.size() != limit(); ++i) {
+        if (begun_.count(b.call) != 0) breaks("a call has the number of another one");
+        // Of those that are ready the ones whose locks end first, in the order of their decisions.
+        std::set<std::pair<waybill::steady_time, std::uint64_t>> by_lock;
+        for (std::size_t i = 0; i != book_.size(); ++i) {
             if (expired(book_[i], now)) breaks("a call comes before a report");
-            if (ready(book_[i], b.kind, now)) expected.push_back(i);
+            if (ready(book_[i], b.kind, now)) by_lock.insert({book_[i].locked_until, i});
         }
-        if (b.items != expected) breaks("a call is about others than the first that are ready");
+        std::set<std::uint64_t> expected;
+        for (const auto& [lock, i] : by_lock) {
+            if (expected.size() != limit()) expected.insert(i);
+        }
+        if (b.items != std::vector<std::uint64_t>(expected.begin(), expected.end())) {
+            breaks("a call is about others than the most urgent that are ready");
+        }
         for (const std::uint64_t item : b.items) {
             if (book_[item].tries >= tries()) breaks("a message is tried too often");
         }
@@ -245,6 +257,7 @@ private:
     std::vector<entry> book_;
     bool no_more_ = false;
     std::uint64_t calls_ = 0;
+    std::set<std::uint64_t> begun_;
     std::string broken_;
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,7 +62,14 @@ enum class flaw : std::uint8_t {
     commit_lies,            // says applied and applies nothing
     commit_after_rollback,
     moved_from_commits,
+    advance_before_lock,    // compares, and waits then for whoever has the row
+    remove_before_lock,
+    outage_is_absent,       // what cannot be read is not there
+    outage_is_a_conflict,   // nor is it what a write expects
+    outage_is_forgotten,    // and what is written is lost
     begin_fails,
+    assign_commits,         // what is assigned over
+    assign_leaks,           // and there is one writer
     note_is_forgotten,
     note_keeps_the_first,
     note_at_once,
@@ -79,6 +87,20 @@ enum class flaw : std::uint8_t {
     list_from_after,        // `after` included
     list_of_all_keys,
     list_without_end,       // `most` ignored
+    kept_forgotten,
+    size_forgotten,
+    checksum_forgotten,
+    advance_any_partition,  // changes the rows of other keys beside its own
+    advance_any_group,
+    remove_any_partition,
+    remove_any_group,
+    list_any_partition,     // and the answer says the key that was asked for
+    list_any_group,
+    forget_any_partition,
+    forget_any_group,
+    reset_forgets_the_epoch,
+    reset_is_to_zero,       // in place of in front of the first event
+    reset_is_not_compared,
     only_one_transaction,   // no flaw: like a database with one writer, the second begin is refused
 };
 
@@ -88,6 +110,7 @@ class wrong_store {
         std::optional<waybill::position> from;
         waybill::position to;
         std::uint64_t epoch;
+        bool back = false;  // to the beginning
     };
     struct noting {
         waybill::partition_key key;
@@ -97,10 +120,14 @@ class wrong_store {
     using write = std::variant<std::uint64_t, waybill::dead_letter, advancing, noting, row_key>;
     struct data {
         std::map<waybill::partition_key, waybill::checkpoint> checkpoints;
+        std::map<waybill::partition_key, std::uint64_t> epochs;  // of those that were reset
         std::map<std::pair<waybill::partition_key, std::uint64_t>, waybill::dead_letter> letters;
         std::map<waybill::partition_key, waybill::attempt> attempts;
         std::vector<std::uint64_t> records;
         int open = 0;
+        bool down = false;
+        std::map<row_key, const char*> locked;  // by the transaction with this address
+        std::function<void()> meanwhile;        // what others do while one waits for a lock
     };
 
 public:
@@ -110,16 +137,19 @@ public:
         transaction(transaction&& other) noexcept
             : data_(flawed(other) ? other.data_ : std::exchange(other.data_, nullptr)),
               flaw_(other.flaw_), writes_(flawed(other) ? other.writes_ : std::move(other.writes_)),
-              mark_(other.mark_)
+              mark_(other.mark_), id_(flawed(other) ? std::make_unique<char>() : std::move(other.id_))
         {
         }
         transaction& operator=(transaction&& other) noexcept
         {
+            if (data_ && flaw_ == flaw::assign_commits) (void)commit();
+            if (flaw_ == flaw::assign_leaks) data_.reset();
             close();
             data_ = std::exchange(other.data_, nullptr);
             flaw_ = other.flaw_;
             writes_ = std::move(other.writes_);
             mark_ = other.mark_;
+            id_ = std::move(other.id_);
             return *this;
         }
         ~transaction()
@@ -158,24 +188,31 @@ public:
             }
             const auto d = data_;
             close();
+            if (d->down && flaw_ != flaw::outage_is_forgotten) return waybill::unexpected(waybill::infrastructure("down"));
             if (flaw_ == flaw::commit_lies) return waybill::commit_outcome::applied;
             for (const write& w : writes_) {
                 const auto* a = std::get_if<2>(&w);
-                if (a && flaw_ != flaw::checked_once &&
+                const bool blind = flaw_ == flaw::reset_is_not_compared || flaw_ == flaw::reset_forgets_the_epoch;
+                if (a && flaw_ != flaw::checked_once && flaw_ != flaw::advance_before_lock && !(a->back && blind) &&
                     compare(*d, flaw_, *a) != waybill::advance_outcome::applied) {
                     return waybill::commit_outcome::not_applied;
                 }
                 const auto* gone = std::get_if<4>(&w);
-                if (gone && flaw_ != flaw::remove_checked_once && !there(*d, writes_, &w, *gone)) {
+                if (gone && flaw_ != flaw::remove_checked_once && flaw_ != flaw::remove_before_lock && !there(*d, writes_, &w, *gone)) {
                     return waybill::commit_outcome::not_applied;
                 }
             }
             for (const write& w : writes_) {
                 if (const auto* n = std::get_if<3>(&w)) keep(*d, flaw_, *n);
-                if (const auto* x = std::get_if<4>(&w)) d->letters.erase(*x);
+                if (const auto* x = std::get_if<4>(&w)) {
+                    std::erase_if(d->letters, [&](const auto& r) {
+                        return r.first.second == x->second &&
+                               matches(flaw_, flaw::remove_any_partition, r.first.first, x->first);
+                    });
+                }
                 if (const auto* r = std::get_if<0>(&w)) d->records.push_back(*r);
                 if (const auto* l = std::get_if<1>(&w)) keep(*d, flaw_, *l);
-                if (const auto* a = std::get_if<2>(&w)) d->checkpoints[a->key] = {a->to, a->epoch};
+                if (const auto* a = std::get_if<2>(&w)) keep(*d, flaw_, *a);
             }
             return waybill::commit_outcome::applied;
         }
@@ -196,6 +233,7 @@ public:
         void close() noexcept
         {
             if (data_) --data_->open;
+            if (data_) std::erase_if(data_->locked, [this](const auto& l) { return l.second == id_.get(); });
             data_.reset();
         }
 
@@ -204,20 +242,24 @@ public:
         flaw flaw_;
         std::vector<write> writes_;
         std::size_t mark_ = 0;
+        std::unique_ptr<char> id_ = std::make_unique<char>();
     };
 
     explicit wrong_store(flaw f = flaw::none) : data_(std::make_shared<data>()), flaw_(f) {}
 
     waybill::result<transaction> begin()
     {
-        const bool busy = flaw_ == flaw::only_one_transaction && data_->open != 0;
+        const bool one = flaw_ == flaw::only_one_transaction || flaw_ == flaw::assign_leaks;
+        const bool busy = one && data_->open != 0;
         if (flaw_ == flaw::begin_fails || busy) return waybill::unexpected(waybill::infrastructure("busy"));
         return transaction(data_, flaw_);
     }
 
     waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key& key)
     {
+        if (data_->down && flaw_ != flaw::outage_is_absent) return down();
         std::optional<waybill::checkpoint> found;
+        if (data_->down) return found;
         const auto at = data_->checkpoints.find(known_as(key));
         if (at != data_->checkpoints.end()) found = at->second;
         if (!found && flaw_ == flaw::absent_is_zero) found.emplace();
@@ -233,10 +275,27 @@ public:
         if (flaw_ == flaw::epoch_forgotten) a.epoch = 0;
         if (flaw_ == flaw::offset_dropped) a.to.offset.clear();
         if (a.from) a.from->sequence = narrowed(a.from->sequence);
+        if (data_->down && flaw_ == flaw::outage_is_a_conflict) return waybill::advance_outcome::conflict;
+        if (data_->down && flaw_ != flaw::outage_is_forgotten) return down();
         const auto outcome = compare(*data_, flaw_, a);
         if (outcome != waybill::advance_outcome::applied) return outcome;
-        if (flaw_ == flaw::advance_at_once) data_->checkpoints[a.key] = {a.to, a.epoch};
+        if (flaw_ == flaw::advance_before_lock && !locks(tx, {a.key, 0})) return down();
+        if (flaw_ == flaw::advance_at_once) keep(*data_, flaw_, a);
         else tx.writes_.emplace_back(std::in_place_index<2>, std::move(a));
+        return outcome;
+    }
+
+    waybill::result<waybill::advance_outcome> reset(transaction& tx, const waybill::partition_key& key,
+                                                    const waybill::position& from, std::uint64_t epoch)
+    {
+        advancing a{known_as(key), waybill::position{narrowed(from.sequence), from.offset}, {}, epoch, true};
+        const bool there = data_->checkpoints.contains(a.key);
+        const auto outcome = there && flaw_ == flaw::reset_is_not_compared ? waybill::advance_outcome::applied
+                                                                           : compare(*data_, flaw_, a);
+        if (outcome != waybill::advance_outcome::applied) return outcome;
+        if (flaw_ == flaw::reset_is_to_zero) a.back = false;
+        if (flaw_ == flaw::reset_forgets_the_epoch) a.epoch = 0;
+        tx.writes_.emplace_back(std::in_place_index<2>, std::move(a));
         return outcome;
     }
 
@@ -252,6 +311,9 @@ public:
         }
         if (flaw_ == flaw::offset_dropped) letter.at.offset.clear();
         if (flaw_ == flaw::tries_forgotten) letter.tries = 0;
+        if (flaw_ == flaw::kept_forgotten) letter.kept = {};
+        if (flaw_ == flaw::size_forgotten) letter.size = 0;
+        if (flaw_ == flaw::checksum_forgotten) letter.checksum = 0;
         if (flaw_ == flaw::time_in_seconds) {
             const std::int64_t ns = letter.parked.since_epoch().count();
             letter.parked = waybill::wall_time::at(waybill::duration::seconds(ns / 1'000'000'000));
@@ -268,6 +330,8 @@ public:
     waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& key,
                                                               std::uint64_t sequence)
     {
+        if (data_->down && flaw_ != flaw::outage_is_absent) return down();
+        if (data_->down) return std::optional<waybill::dead_letter>();
         const auto at = data_->letters.find(row_of(key, sequence));
         if (at == data_->letters.end()) return std::optional<waybill::dead_letter>();
         auto found = at->second;
@@ -276,12 +340,15 @@ public:
 
     waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
     {
+        if (data_->down && flaw_ == flaw::outage_is_a_conflict) return false;
+        if (data_->down && flaw_ != flaw::outage_is_forgotten) return down();
         const row at = row_of(key, sequence);
         if (flaw_ == flaw::remove_always_finds) {
             tx.writes_.emplace_back(std::in_place_index<4>, at);
             return true;
         }
         if (!there(*data_, tx.writes_, nullptr, at)) return false;
+        if (flaw_ == flaw::remove_before_lock && !locks(tx, at)) return down();
         if (flaw_ == flaw::remove_does_nothing) return true;
         if (flaw_ == flaw::remove_at_once) data_->letters.erase(at);
         else tx.writes_.emplace_back(std::in_place_index<4>, at);
@@ -292,12 +359,16 @@ public:
                                                             const std::optional<std::uint64_t>& after,
                                                             std::uint64_t most)
     {
+        if (data_->down && flaw_ != flaw::outage_is_absent) return down();
         std::vector<waybill::dead_letter> found;
+        if (data_->down) return found;
         for (const auto& [at, letter] : data_->letters) {
-            const bool other = at.first != known_as(key) && flaw_ != flaw::list_of_all_keys;
+            const bool other = !matches(flaw_, flaw::list_any_partition, at.first, known_as(key)) &&
+                               flaw_ != flaw::list_of_all_keys;
             const bool from_there = flaw_ == flaw::list_from_after;
             if (other || (after && (from_there ? at.second < *after : at.second <= *after))) continue;
             found.push_back(letter);
+            if (!other && flaw_ != flaw::list_of_all_keys) found.back().key = key;
         }
         const auto before = [this](const waybill::dead_letter& a, const waybill::dead_letter& b) {
             const std::uint64_t x = a.at.sequence;
@@ -313,6 +384,8 @@ public:
 
     waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key& key)
     {
+        if (data_->down && flaw_ != flaw::outage_is_absent) return down();
+        if (data_->down) return std::optional<waybill::attempt>();
         const auto at = data_->attempts.find(attempts_of(key));
         if (at == data_->attempts.end()) return std::optional<waybill::attempt>();
         return std::optional<waybill::attempt>(at->second);
@@ -336,11 +409,30 @@ public:
         return {};
     }
 
+    /// From now on it cannot be reached.
+    void break_down() { data_->down = true; }
+    /// What happens while somebody waits for a lock.
+    void meanwhile(std::function<void()> f) { data_->meanwhile = std::move(f); }
+
     const std::vector<std::uint64_t>& records() const { return data_->records; }
     const auto& letters() const { return data_->letters; }
 
 private:
     using row = row_key;
+
+    static waybill::unexpected<waybill::fault> down()
+    {
+        return waybill::unexpected(waybill::infrastructure("the store cannot be reached"));
+    }
+    /// Waits for the row while others go on; false if it is not let go of.
+    bool locks(const transaction& tx, const row& at)
+    {
+        const auto taken = [&] { return data_->locked.contains(at) && data_->locked[at] != tx.id_.get(); };
+        if (taken() && data_->meanwhile) std::exchange(data_->meanwhile, {})();
+        if (taken()) return false;
+        data_->locked[at] = tx.id_.get();
+        return true;
+    }
 
     /// Is the letter there for this transaction, before its write `until`?
     static bool there(const data& d, const std::vector<write>& writes, const write* until, const row& at)
@@ -360,6 +452,10 @@ private:
         const auto stored = d.checkpoints.find(a.key);
         const bool absent = stored == d.checkpoints.end();
         if (f == flaw::no_guard) return waybill::advance_outcome::applied;
+        const auto guard = d.epochs.find(a.key);
+        if (absent && guard != d.epochs.end() && f != flaw::no_epoch && guard->second > a.epoch) {
+            return waybill::advance_outcome::stale_epoch;
+        }
         if (!absent && f != flaw::no_epoch && stored->second.epoch > a.epoch) {
             return waybill::advance_outcome::stale_epoch;
         }
@@ -368,6 +464,29 @@ private:
         if (f == flaw::absent_is_anything && !a.from) same = true;
         if (f == flaw::only_forward) same = absent || a.to.sequence > stored->second.at.sequence;
         return same ? waybill::advance_outcome::applied : waybill::advance_outcome::conflict;
+    }
+
+    /// The same key, or what a WHERE without its group or its partition takes for it.
+    static bool matches(flaw f, flaw any_partition, const waybill::partition_key& a,
+                        const waybill::partition_key& b)
+    {
+        const auto any_group = static_cast<flaw>(static_cast<int>(any_partition) + 1);
+        return a.source == b.source && (a.group == b.group || f == any_group) &&
+               (a.partition == b.partition || f == any_partition);
+    }
+
+    static void keep(data& d, flaw f, const advancing& a)
+    {
+        if (!a.back) {
+            for (auto& [key, at] : d.checkpoints) {
+                const bool as_from = a.from && at.at.sequence == a.from->sequence;
+                if (as_from && matches(f, flaw::advance_any_partition, key, a.key)) at = {a.to, a.epoch};
+            }
+            d.checkpoints[a.key] = {a.to, a.epoch};
+            return;
+        }
+        d.checkpoints.erase(a.key);
+        d.epochs[a.key] = a.epoch;
     }
 
     static void keep(data& d, flaw f, const waybill::dead_letter& letter)
@@ -379,7 +498,8 @@ private:
 
     static void keep(data& d, flaw f, const noting& n)
     {
-        if (!n.row) d.attempts.erase(n.key);
+        const auto meant = [&](const auto& r) { return matches(f, flaw::forget_any_partition, r.first, n.key); };
+        if (!n.row) std::erase_if(d.attempts, meant);
         else if (f == flaw::note_keeps_the_first) d.attempts.emplace(n.key, *n.row);
         else d.attempts.insert_or_assign(n.key, *n.row);
     }

@@ -14,16 +14,19 @@
 //   2. events are handled in order, and none before the one in front of it is done;
 //   3. a fault of the surroundings stops at its event and is never blamed on it: what is done
 //      before it is committed, and the rest is to be delivered again from there. Cancelling does
-//      the same, so what is done is not done once more after a restart;
+//      the same, so what is done is not done once more after a restart. A batch that is covered to
+//      its last event is `committed`, even if somebody cancelled its commit;
 //   4. a commit of which nobody knows is read back, and tried again where it is not there. One that
 //      is refused ends it, since somebody else has the partition; but for a commit of ours that has
 //      arrived late, which is found by its epoch, and does no harm;
 //   5. it ends: each step moves on, is counted in some tries, or stops.
 //
 // An event is handled again, in a later delivery, only after a crash, after a stop that the
-// checkpoint could not follow, or by another owner who took over: those done since the last
-// confirmed commit, `commit_every` of them at the most, and the one at which it stopped. All faults at
-// all calls are tried in tests/enumerate/consume/at_least_once.test.cpp.
+// checkpoint could not follow, or by another owner who took over: those since the last confirmed
+// commit, `commit_every` of them at the most, and the one at which it stopped. While none has
+// worked, failures wait, and with them what follows; with that many, somebody is asked. Only as
+// long as fewer than `ask_from` have failed more may wait. All faults at all calls are tried in
+// tests/enumerate/consume/at_least_once.test.cpp.
 
 #ifndef WAYBILL_CONSUME_AT_LEAST_ONCE_HPP
 #define WAYBILL_CONSUME_AT_LEAST_ONCE_HPP
@@ -100,7 +103,8 @@ struct at_least_once_policy {
     /// Commits after so many events, too, and not only at the end; 0 reads as 1.
     std::uint64_t commit_every = highest_size;
     /// With so many failures, and not one event that took effect, somebody is asked before they
-    /// become dead letters. `highest_size`: nobody ever is, and each is written at once.
+    /// become dead letters: at the end, and before more than `commit_every` events wait for it.
+    /// `highest_size`: nobody ever is, and each is written at once.
     std::uint64_t ask_from = 2;
     std::size_t reason_bytes = 1'024;  ///< Most bytes of a dead letter's reason.
     letter_keeps keeps = letter_keeps::body;
@@ -112,6 +116,7 @@ struct at_least_once_policy {
     friend bool operator==(const at_least_once_policy&, const at_least_once_policy&) = default;
 };
 
+/// The machine needs the number of events as well, so it is made by its constructor, not by `make`.
 [[nodiscard]] constexpr std::optional<config_error> check(const at_least_once_policy& p) noexcept
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
@@ -140,7 +145,7 @@ public:
         switch (step_) {
             case step::handle: return act::handle{event_};
             case step::dead_letter: return failed_[written_];
-            case step::ask: return act::ask{failed_.size()};
+            case step::ask: return act::ask{dead_ + failed_.size()};
             case step::commit: return act::commit_to{done_ - 1};
             case step::read_back: return act::read_back{};
             case step::over: break;
@@ -154,7 +159,6 @@ public:
     {
         if (step_ != step::handle) return heard::late;
         ++tries_;
-        how_ = h.how;
         switch (h.how) {
             case fault_class::none:
                 if (h.skipped) return to_event(event_ + 1);
@@ -166,8 +170,8 @@ public:
             case fault_class::transient:
                 if (tries_ < policy_.tries) return heard::taken;
                 if (policy_.on_exhausted == when_exhausted::redeliver) break;
-                return failed();
-            case fault_class::permanent: return failed();
+                return failed(h.how);
+            case fault_class::permanent: return failed(h.how);
             case fault_class::infrastructure:
             case fault_class::ownership_lost:
             case fault_class::cancelled: break;
@@ -180,10 +184,7 @@ public:
     {
         if (step_ != step::dead_letter) return heard::late;
         if (d.how == fault_class::transient && ++puts_ < policy_.tries) return heard::taken;
-        if (d.how != fault_class::none) {
-            how_ = d.how;
-            return stop(d.how);
-        }
+        if (d.how != fault_class::none) return stop(d.how);
         ++dead_;
         puts_ = 0;
         done_ = failed_[written_++].event + 1;
@@ -212,11 +213,12 @@ public:
             }
             commit_how_ = fault_class::ownership_lost;
             // What is in the way may be ours, too: a commit that arrived after it was looked for.
-            const bool perhaps_ours = a.outcome == advance_outcome::conflict;
-            return perhaps_ours ? go(step::read_back) : end(batch_end::abandoned);
+            if (a.outcome == advance_outcome::conflict) return go(step::read_back);
         }
-        if (a.how == fault_class::ownership_lost) return end(batch_end::abandoned);
-        if (a.how == fault_class::cancelled) stop_ = batch_end::cancelled;
+        if (commit_how_ == fault_class::ownership_lost) {
+            return not_covered(batch_end::abandoned, commit_how_);
+        }
+        if (a.how == fault_class::cancelled) to_end(batch_end::cancelled, a.how, true);
         return go(step::read_back);
     }
 
@@ -224,22 +226,24 @@ public:
     heard on(const stood& s)
     {
         if (step_ != step::read_back) return heard::late;
-        if (s.how != fault_class::none) {
-            commit_how_ = s.how;
-            return end(batch_end::unknown);
-        }
+        if (s.how != fault_class::none) return not_covered(batch_end::unknown, s.how);
         switch (s.at) {
             case checkpoint_stands::after: return covered();
-            case checkpoint_stands::before:
+            case checkpoint_stands::before: {
                 if (commits_ < policy_.tries && commit_how_ != fault_class::cancelled) {
                     return go(step::commit);
                 }
-                return end(stop_.value_or(batch_end::redeliver));
-            case checkpoint_stands::moved: return end(batch_end::unknown);
+                if (stop_) return end(*stop_);
+                // What is refused where nothing is in the way is a fault of the store.
+                const bool refused = commit_how_ == fault_class::ownership_lost;
+                return not_covered(batch_end::redeliver,
+                                   refused ? fault_class::infrastructure : commit_how_);
+            }
+            case checkpoint_stands::moved:
+                return not_covered(batch_end::unknown, fault_class::infrastructure);
             case checkpoint_stands::elsewhere: break;
         }
-        commit_how_ = fault_class::ownership_lost;
-        return end(batch_end::abandoned);
+        return not_covered(batch_end::abandoned, fault_class::ownership_lost);
     }
 
     template <class Event>
@@ -250,12 +254,10 @@ public:
 
     /// How it ended, once it has. All but `committed` is about the events that are not covered.
     [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
-    /// The class of the fault that ended it, where one did.
-    [[nodiscard]] fault_class why() const noexcept
-    {
-        if (end_ == batch_end::committed) return fault_class::none;
-        return done_ == covered_.events ? how_ : commit_how_;
-    }
+    /// The class of the fault that it ended so for, where there was one,
+    [[nodiscard]] fault_class why() const noexcept { return end_ ? why_ : fault_class::none; }
+    /// and whether that was a fault of the checkpoint, not of an event or its dead letter.
+    [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && at_checkpoint_; }
     /// So many events from the first on are done: handled, skipped, or acknowledged dead letters.
     [[nodiscard]] std::uint64_t done_events() const noexcept { return done_; }
     /// For so many of them the commit is confirmed: they do not come again. These are
@@ -296,23 +298,39 @@ private:
         return go(step::over);
     }
 
+    /// To end so, for this, once what is done is committed.
+    void to_end(batch_end e, fault_class why, bool at_checkpoint)
+    {
+        stop_ = e;
+        why_ = why;
+        at_checkpoint_ = at_checkpoint;
+    }
+
+    /// The checkpoint does not follow.
+    heard not_covered(batch_end e, fault_class why)
+    {
+        to_end(e, why, true);
+        return end(e);
+    }
+
     /// On to event `n`, or to what follows the last.
     heard to_event(std::uint64_t n)
     {
         event_ = n;
         tries_ = 0;
         if (failed_.empty()) done_ = n;
-        if (event_ == events_) {
-            if (failed_.empty()) return go(step::commit);
-            return !worked_ && failed_.size() >= policy_.ask_from ? go(step::ask) : write();
-        }
-        return go(done_ - covered_.events < policy_.commit_every ? step::handle : step::commit);
+        const bool last = event_ == events_;
+        const bool enough = last || event_ - covered_.events >= policy_.commit_every;
+        if (failed_.empty()) return go(enough ? step::commit : step::handle);
+        // None has worked.
+        if (enough && dead_ + failed_.size() >= policy_.ask_from) return go(step::ask);
+        return last ? write() : go(step::handle);
     }
 
     /// The event has failed for good. As long as none has worked it may be what all of them need.
-    heard failed()
+    heard failed(fault_class how)
     {
-        failed_.push_back({event_, how_, tries_});
+        failed_.push_back({event_, how, tries_});
         if (worked_ || events_ < policy_.ask_from) return write();
         return to_event(event_ + 1);
     }
@@ -324,24 +342,25 @@ private:
         return written();
     }
 
-    /// All that failed so far are acknowledged. The one that was handled last may have worked.
+    /// All that failed so far are acknowledged. The event may be the last of them, or have worked.
     heard written()
     {
-        const bool last_too = event_ != events_ && failed_.back().event == event_;
-        const bool last_worked = event_ != events_ && !last_too;
+        const bool last_too = failed_.back().event == event_;
+        const bool last_worked = worked_ && !last_too;
         failed_.clear();
         written_ = 0;
         if (last_worked) ++handled_;
-        return to_event(event_ == events_ ? events_ : event_ + 1);
+        return to_event(last_too || last_worked ? event_ + 1 : event_);
     }
 
     /// Nothing beyond the events that are done; these are committed, unless somebody else has them.
     heard stop(fault_class how)
     {
-        if (how == fault_class::ownership_lost) return end(batch_end::abandoned);
+        const bool lost = how == fault_class::ownership_lost;
         const bool wanted = how == fault_class::cancelled;
-        stop_ = wanted ? batch_end::cancelled : batch_end::redeliver;
-        return done_ == covered_.events ? end(*stop_) : go(step::commit);
+        to_end(wanted ? batch_end::cancelled : batch_end::redeliver, how, false);
+        if (lost) stop_ = batch_end::abandoned;
+        return lost || done_ == covered_.events ? end(*stop_) : go(step::commit);
     }
 
     /// The commit is confirmed.
@@ -349,8 +368,8 @@ private:
     {
         covered_ = {done_, handled_, dead_};
         commits_ = 0;
-        if (stop_) return end(*stop_);
-        return event_ == events_ ? end(batch_end::committed) : go(step::handle);
+        if (done_ == events_) to_end(batch_end::committed, fault_class::none, false);
+        return stop_ ? end(*stop_) : go(step::handle);
     }
 
     at_least_once_policy policy_;
@@ -368,9 +387,10 @@ private:
     std::uint64_t handled_ = 0;
     std::uint64_t dead_ = 0;
     counts covered_;
-    fault_class how_ = fault_class::none;         // how the handler or the sink has answered last
-    fault_class commit_how_ = fault_class::none;  // and the checkpoint
-    std::optional<batch_end> stop_;               // to end so once what is done is committed
+    fault_class commit_how_ = fault_class::none;  // how the checkpoint has answered last
+    std::optional<batch_end> stop_;               // to end so once what is done is committed,
+    fault_class why_ = fault_class::none;         // for this,
+    bool at_checkpoint_ = false;                  // where it was
     std::optional<batch_end> end_;
 };
 

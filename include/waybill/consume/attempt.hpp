@@ -4,16 +4,22 @@
 //
 // An event that ends the process that handles it never comes to the failure path: nobody is left to
 // count. So a row is written before anything is handled, and removed with the checkpoint. Whoever
-// finds the row of another process knows that a delivery was not ended in order, and plans with it:
+// finds the row of a process that is dead knows that it died there, and plans with it:
 //
-//     auto plan = waybill::plan_attempt(found, from, events, my_incarnation, deaths);
+//     auto plan = waybill::plan_attempt(found, from, events, my_incarnation, deaths, ended);
 //     plan.events         // deliver so many, from the first on
 //     plan.condemned      // the one event, by itself, has ended its process too often: park it
 //     plan.noted          // what to write before it
 //
-// A delivery that fails and lives to say so writes the row back as it was. And it is not counted
-// where that fails, too, as long as the process lives: its incarnation finds its own row. So no
-// outage of a store leads to a search, however long it lasts.
+// A delivery that fails and lives to say so writes the row back as it was. Where that fails, too, the
+// row stays, and who finds it has to know whether its process lives. It does if it is one's own. With
+// leases it does also if the partition was given back or taken for balance: only that incarnation is
+// taken for dead whose lease had expired (`assignment::ended`). So no outage of a store is counted as
+// a death, however long it lasts and whoever takes over, as long as processes live and renew their
+// leases. What is counted although no handler is to blame: a process that sleeps past its lease, or
+// ends for other reasons while its row is there. Without leases that is every restart during an
+// outage of the store, one made by hand as well; `deaths` such restarts in a row begin a search.
+// And a death is not counted whose partition is taken for balance before its lease expires.
 //
 // After `deaths` deaths in a row the first half of the suspects is delivered alone. If it goes well
 // the rest is halved, if the process dies it is. The event that is found so is delivered alone until
@@ -52,17 +58,20 @@ struct attempt_plan {
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };
 
-/// What to deliver of `events` events after the checkpoint `from`, and what to note about it.
+/// What to deliver of `events` events after the checkpoint `from`, and what to note about it. Only
+/// `ended` is taken for dead, or every other incarnation where that is empty.
 [[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<attempt>& found,
                                                   const std::optional<std::uint64_t>& from,
                                                   std::uint64_t events, std::uint64_t incarnation,
-                                                  std::uint32_t deaths) noexcept
+                                                  std::uint32_t deaths,
+                                                  std::optional<std::uint64_t> ended = {}) noexcept
 {
     attempt_plan p{events, false, {from, events, 0, incarnation}, {}, 0};
     if (!found || found->from != from || found->suspects == 0 || events == 0) return p;
 
     attempt known = *found;
-    const bool died = known.by != 0 && known.by != incarnation;
+    const bool died =
+        known.by != 0 && known.by != incarnation && known.by == ended.value_or(known.by);
     if (died && known.deaths != UINT32_MAX) ++known.deaths;
     known.by = 0;
     if (events < known.suspects) {

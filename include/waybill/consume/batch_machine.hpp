@@ -47,11 +47,13 @@ public:
                      act::handle, act::release, act::undo, act::dead_letter, act::ask, act::advance,
                      act::commit, act::rollback, act::read_back, act::idle>;
 
-    /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted.
+    /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted; with
+    /// one those of `ended`, as `assignment` has it.
     batch_machine(std::uint64_t events, std::optional<position> from, position to,
-                  std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0)
+                  std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
+                  std::optional<std::uint64_t> ended = {})
         : policy_(p), events_(events), from_(std::move(from)), to_(std::move(to)), epoch_(epoch),
-          incarnation_(incarnation)
+          incarnation_(incarnation), ended_(ended)
     {
         if (policy_.tries == 0) policy_.tries = 1;
         if (incarnation_ == 0) policy_.attempts = false;
@@ -92,9 +94,8 @@ public:
     {
         if (step_ != step::recall) return heard::late;
         if (r.how != fault_class::none) return fail(r.how, false);
-        std::optional<std::uint64_t> at;
-        if (from_) at = from_->sequence;
-        plan_ = plan_attempt(r.found, at, events_, incarnation_, policy_.deaths);
+        const auto at = from_ ? std::optional(from_->sequence) : std::nullopt;
+        plan_ = plan_attempt(r.found, at, events_, incarnation_, policy_.deaths, ended_);
         return plan_.events < events_ ? go(step::shorten) : to_begin();
     }
 
@@ -292,8 +293,7 @@ private:
             event_ = n;
             return n < events_ ? go(step::savepoint) : after_all();
         }
-        while (n < events_ && replay_.leaves_out(n)) ++n;
-        event_ = n;
+        event_ = n = replay_.first_left(n);
         if (n < events_) {
             tries_ = replay_.tries_of(n);
             return go(step::handle);
@@ -375,6 +375,7 @@ private:
     position to_;
     std::uint64_t epoch_;
     std::uint64_t incarnation_;
+    std::optional<std::uint64_t> ended_;
 
     stage stage_ = stage::batch;  // what the transaction is for
     step step_ = step::begin;

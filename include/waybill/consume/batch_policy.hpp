@@ -112,15 +112,17 @@ struct batch_policy {
     return {};
 }
 
-/// How a delivery of a batch ended.
+/// How a delivery of a batch ended. `rest` is what follows `reached`: after process_at_least_once,
+/// which commits in several steps, it can be a part of the batch, and has perhaps been handled. After
+/// process_batch it is all of it, and nothing of it is there.
 enum class batch_end : std::uint8_t {
-    committed,  ///< Effects, dead letters and checkpoint are there.
-    redeliver,  ///< None of them is. Deliver the whole batch again, after a pause.
-    /// Somebody else has the partition: stop reading it. None of them is there, unless the answer to
-    /// the commit got lost and somebody went on from it before it was read back.
+    committed,  ///< All up to `reached` is done, or parked, and the checkpoint says so.
+    redeliver,  ///< Deliver the rest again, after a pause.
+    /// Somebody else has the partition: stop reading it. The rest is his, unless the answer to the
+    /// last commit got lost and he went on from it before it was read back.
     abandoned,
-    cancelled,  ///< None of them is. The caller wanted to stop.
-    unknown,    ///< Nobody can say. Load the checkpoint before anything else.
+    cancelled,  ///< The caller wanted to stop. The rest comes again.
+    unknown,    ///< Nobody can say where it stands. Load the checkpoint before anything else.
     empty,      ///< There was nothing to do.
     invalid,    ///< The events contradict the contract. Nothing was touched.
 };

@@ -21,45 +21,48 @@ public:
     /// Failed for good; in the order of events.
     [[nodiscard]] const std::vector<act::dead_letter>& parked() const noexcept { return parked_; }
 
-    [[nodiscard]] bool leaves_out(std::uint64_t event) const
+    /// The first event from `event` on that is not left out. Asked with 0 each time that the batch
+    /// begins, and then with numbers that grow: all questions together walk the list once.
+    [[nodiscard]] std::uint64_t first_left(std::uint64_t event)
     {
-        for (const act::dead_letter& d : parked_) {
-            if (d.event == event) return true;
+        if (event == 0) out_ = retry_ = 0;
+        for (; out_ != left_out_.size() && left_out_[out_] <= event; ++out_) {
+            if (left_out_[out_] == event) ++event;
         }
-        for (const std::uint64_t s : skipped_) {
-            if (s == event) return true;
-        }
-        return false;
+        return event;
     }
 
     void park(const act::dead_letter& letter)
     {
-        auto at = parked_.begin();
-        while (at != parked_.end() && at->event < letter.event) ++at;
+        auto at = parked_.end();
+        while (at != parked_.begin() && (at - 1)->event > letter.event) --at;
         parked_.insert(at, letter);
+        skip(letter.event);
     }
 
-    void skip(std::uint64_t event) { skipped_.push_back(event); }
+    void skip(std::uint64_t event)
+    {
+        auto at = left_out_.end();
+        while (at != left_out_.begin() && *(at - 1) > event) --at;
+        left_out_.insert(at, event);
+    }
 
     /// Notes the tries of an event. All that failed are remembered, not only the last one: two events
     /// that fail in turns would otherwise take each other's count away for ever.
     void count(std::uint64_t event, std::uint32_t tries)
     {
-        for (retry& r : retried_) {
-            if (r.event == event) {
-                r.tries = tries;
-                return;
-            }
-        }
-        retried_.push_back({event, tries});
+        auto at = retried_.end();
+        while (at != retried_.begin() && (at - 1)->event >= event) --at;
+        if (at != retried_.end() && at->event == event) at->tries = tries;
+        else retried_.insert(at, {event, tries});
     }
 
-    [[nodiscard]] std::uint32_t tries_of(std::uint64_t event) const
+    /// Asked as `first_left` is, with numbers that grow.
+    [[nodiscard]] std::uint32_t tries_of(std::uint64_t event)
     {
-        for (const retry& r : retried_) {
-            if (r.event == event) return r.tries;
-        }
-        return 0;
+        while (retry_ != retried_.size() && retried_[retry_].event < event) ++retry_;
+        const bool known = retry_ != retried_.size() && retried_[retry_].event == event;
+        return known ? retried_[retry_].tries : 0;
     }
 
     friend bool operator==(const batch_replay&, const batch_replay&) = default;
@@ -71,9 +74,12 @@ private:
         friend bool operator==(const retry&, const retry&) = default;
     };
 
+    // Each in the order of events.
     std::vector<act::dead_letter> parked_;
-    std::vector<std::uint64_t> skipped_;
+    std::vector<std::uint64_t> left_out_;  // parked or skipped
     std::vector<retry> retried_;
+    std::size_t out_ = 0;    // where the last question was
+    std::size_t retry_ = 0;  // in the two lists
 };
 
 }  // namespace waybill::inline v0_1::detail

@@ -22,7 +22,8 @@ struct [[nodiscard]] batch_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
     batch_end end = batch_end::empty;
-    std::optional<position> reached{};  ///< Where the checkpoint stands, if it is `committed`.
+    /// Where the checkpoint stands: go on behind it. Not known unless `committed`, `empty`, `invalid`.
+    std::optional<position> reached{};
     std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed, as are these:
     std::uint64_t dead_lettered = 0;
     std::uint64_t dropped = 0;   ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.

@@ -116,18 +116,24 @@ struct commit_position {
 /// So many events more are done.
 struct events_done {
     std::uint64_t events = 1;
+
+    friend bool operator==(const events_done&, const events_done&) = default;
 };
 /// The position was read from the tracker and is on its way.
 struct commit_started {
+    friend bool operator==(const commit_started&, const commit_started&) = default;
 };
 /// It is written.
 struct commit_confirmed {
+    friend bool operator==(const commit_confirmed&, const commit_confirmed&) = default;
 };
 /// It is not, or nobody knows.
 struct commit_failed {
+    friend bool operator==(const commit_failed&, const commit_failed&) = default;
 };
 /// No event will be begun any more; those in flight may still end.
 struct cadence_closed {
+    friend bool operator==(const cadence_closed&, const cadence_closed&) = default;
 };
 
 class cadence {

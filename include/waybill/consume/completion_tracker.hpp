@@ -63,6 +63,7 @@ public:
     {
         start_over();
         assigned_ = true;
+        any_done_ = false;
         marked_ = placed_ = passed_any_ = from.has_value();
         place_ = last_ = from.value_or(0);
     }
@@ -108,7 +109,10 @@ public:
         slots_.push(sequence, open);
         ++number_;
         pass(sequence);
-        if (!open) return unexpected(begin_refusal::done_before);
+        if (!open) {
+            note_done(sequence);
+            return unexpected(begin_refusal::done_before);
+        }
         if (!placed_) {
             placed_ = true;
             place_ = sequence;
@@ -124,6 +128,7 @@ public:
         const std::uint32_t nth = t.number - (number_ - static_cast<std::uint32_t>(slots_.size()));
         const slot_closed closed = slots_.close(t.sequence, nth);
         if (!closed.open) return heard::late;
+        note_done(t.sequence);
         if (closed.front) mark(closed.newest);
         return heard::taken;
     }
@@ -132,7 +137,7 @@ public:
     /// and the watermark is at least there. Said again, it changes nothing.
     constexpr void forget_below(std::uint64_t sequence) noexcept
     {
-        if (sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
+        if (!assigned_ || sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
         std::uint64_t reached = sequence - 1;
         if (in_flight() != 0 && slots_.front() < sequence) {
             reached = greater(reached, slots_.drop_below(sequence));
@@ -169,11 +174,16 @@ public:
         return place_;
     }
 
-    /// The last event that is done, whatever is in flight in front of it.
+    /// The last event that is done, whatever is in flight in front of it. Constant time where that
+    /// is what is committed; otherwise linear in what is behind it.
     [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
     {
-        const std::optional<std::uint64_t> done = slots_.newest_done();
-        return done ? done : low_water();
+        if (options_.mark == commit_mark::low_water) {
+            const std::optional<std::uint64_t> done = slots_.newest_done();
+            return done ? done : low_water();
+        }
+        if (!any_done_ || (marked_ && place_ > high_)) return low_water();
+        return high_;
     }
 
     /// The lowest sequence number that may come next; none if there is none.
@@ -279,6 +289,13 @@ private:
         done_before_.clear();
     }
 
+    constexpr void note_done(std::uint64_t sequence) noexcept
+    {
+        if (options_.mark == commit_mark::low_water || (any_done_ && sequence < high_)) return;
+        any_done_ = true;
+        high_ = sequence;
+    }
+
     constexpr void mark(std::uint64_t sequence) noexcept
     {
         marked_ = true;
@@ -312,6 +329,8 @@ private:
     std::uint64_t last_ = 0;  // the newest that came by, if one did
     std::uint32_t generation_ = 0;
     std::uint32_t number_ = 0;  // of events begun
+    std::uint64_t high_ = 0;  // the last that is done, where that is committed, if one is
+    bool any_done_ = false;
     bool assigned_ = true;
     bool marked_ = false;
     bool placed_ = false;

@@ -58,7 +58,18 @@ public:
         return store_->advance(tx, key, from, to, epoch);
     }
 
-    // What follows is the store's own, where it has it.
+    /// The same for the way back to the beginning, where the store has it.
+    [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
+                                                const position& from, std::uint64_t epoch)
+        requires checkpoint_reset<Store>
+    {
+        const result<std::optional<std::uint64_t>> held = leases_->epoch(tx, key);
+        if (!held) return unexpected(held.error());
+        if (*held != epoch) return advance_outcome::stale_epoch;
+        return store_->reset(tx, key, from, epoch);
+    }
+
+    // What follows is the store's own, where it has it. No lease is asked for there.
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
         requires dead_letter_store<Store>

@@ -4,18 +4,36 @@
 //
 // The books of a lease_keeper. A partition is ours until the store says otherwise; it is trusted
 // for less than an expiry after its last renewal was asked for, and not at all while it is doubted.
+// Whoever had it before is taken for dead if his lease had expired; if he gave it back, or was robbed
+// of it for balance, he is alive.
 
 #ifndef WAYBILL_CONSUME_HELD_LEASES_HPP
 #define WAYBILL_CONSUME_HELD_LEASES_HPP
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <waybill/consume/lease.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_1 {
+
+namespace detail {
+
+/// What a keeper claims a lease for.
+enum class lease_errand : std::uint8_t { renew, take, raise, give_back };
+
+struct lease_chore {
+    std::uint32_t partition = 0;
+    lease_errand what = lease_errand::renew;
+    std::uint32_t tries = 0;
+
+    friend bool operator==(const lease_chore&, const lease_chore&) = default;
+};
+
+}  // namespace detail
 
 class held_leases {
 public:
@@ -26,6 +44,7 @@ public:
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
         std::uint64_t highest = 0;  ///< Of all epochs that were seen.
+        std::optional<std::uint64_t> ended{};  ///< As `assignment` has it.
         steady_time trusted_until = steady_time::lowest();
 
         friend bool operator==(const entry&, const entry&) = default;
@@ -75,6 +94,17 @@ public:
         distrust(partition);
     }
 
+    /// It was claimed from whoever was seen in its row, if there is one. What was claimed already, and
+    /// the answer got lost, is still claimed from the one before.
+    template <class Observer>
+    void claimed_from(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    {
+        std::optional<std::uint64_t>& ended = entries_[partition].ended;
+        const auto& stored = seen.row_of(partition);
+        if (!stored) ended.reset();
+        else if (stored->owner != self) ended = seen.expired(partition) ? stored->owner.incarnation : 0;
+    }
+
     void saw(std::uint32_t partition, std::uint64_t epoch)
     {
         entry& e = entries_[partition];
@@ -84,6 +114,18 @@ public:
     void set_version(std::uint32_t partition, std::uint64_t version)
     {
         entries_[partition].version = version;
+    }
+
+    /// The row to write; `stored` is the version that was seen last.
+    [[nodiscard]] lease_claim claim(const detail::lease_chore& c, partition_key key,
+                                    const owner_id& self, std::optional<std::uint64_t> stored) const
+    {
+        using detail::lease_errand;
+        const entry& e = entries_[c.partition];
+        const bool taking = c.what == lease_errand::take;
+        return {std::move(key), c.what == lease_errand::give_back ? owner_id{} : self,
+                taking || c.what == lease_errand::raise ? next_epoch(c.partition) : e.epoch,
+                taking ? stored : std::optional(e.version)};
     }
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const

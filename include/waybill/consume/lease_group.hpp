@@ -23,7 +23,7 @@ struct lease_group {
     std::string group{};
     std::vector<std::string> partitions{};  ///< All of them, by different names, numbered from 0.
     owner_id self{};  ///< No two that are alive may be equal: draw the incarnation at the start.
-    lease_options leases{};
+    lease_options leases{};  ///< No interval reads as 10 s, a shorter expiry as three intervals.
 
     friend bool operator==(const lease_group&, const lease_group&) = default;
 };
@@ -39,21 +39,41 @@ struct lease_group {
     return check(g.leases);
 }
 
+namespace detail {
+
+/// The options as a keeper uses them: with what `check` refuses it would ask without end, or never
+/// trust a lease.
+[[nodiscard]] constexpr lease_options usable(lease_options o) noexcept
+{
+    if (o.interval <= duration{}) o.interval = lease_options{}.interval;
+    o.expiry = greater(o.expiry, o.interval + o.interval + o.interval);
+    return o;
+}
+
+}  // namespace detail
+
 /// The caller wants to end. What is open is closed first, and reported with `released`.
 struct stop_asked {
+    friend bool operator==(const stop_asked&, const stop_asked&) = default;
 };
 /// The partition is closed and saved: its lease is to be given back.
 struct released {
     std::uint32_t partition = 0;
+
+    friend bool operator==(const released&, const released&) = default;
 };
 /// A store has said that the partition is somebody else's. The keeper makes sure at once.
 struct doubted {
     std::uint32_t partition = 0;
+
+    friend bool operator==(const doubted&, const doubted&) = default;
 };
 /// Its checkpoint was written under this epoch, which ours has to exceed.
 struct outdated {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
+
+    friend bool operator==(const outdated&, const outdated&) = default;
 };
 
 }  // namespace waybill::inline v0_1

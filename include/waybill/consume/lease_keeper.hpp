@@ -48,8 +48,8 @@ public:
     using action = std::variant<lease_call, act::wait, act::idle>;
 
     explicit lease_keeper(const lease_group& g)
-        : source_(g.source), group_(g.group), self_(g.self), options_(g.leases),
-          names_(g.partitions), seen_(g.source, g.group, g.partitions, g.leases),
+        : source_(g.source), group_(g.group), self_(g.self), options_(detail::usable(g.leases)),
+          names_(g.partitions), seen_(g.source, g.group, g.partitions, options_),
           held_(g.partitions.size())
     {
     }
@@ -123,6 +123,7 @@ public:
         const place at = current();
         const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
         note(c.answer);
+        if (what.what == errand::take) held_.claimed_from(what.partition, seen_, self_);
         if (!c.answer) {
             if (renewing) first_ = what.partition + 1;
             return start_over(now);
@@ -178,16 +179,16 @@ public:
         return add({o.partition, errand::raise}, now);
     }
 
+    /// Room for so many more that are given back, found before anything has changed.
+    void make_room(std::uint64_t more) { chores_.reserve(chores_.size() + more); }
+
     /// The epoch under which a partition is ours; empty if it is not.
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
     {
         return held_.epoch(partition);
     }
     /// It is ours, and has not expired for anybody. Who balances may have taken it a moment ago.
-    [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
-    {
-        return held_.trusted(partition, now);
-    }
+    [[nodiscard]] bool trusted(std::uint32_t p, steady_time now) const { return held_.trusted(p, now); }
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     /// How many are ours.
@@ -204,12 +205,20 @@ public:
     {
         return {source_, group_, names_[partition]};
     }
+    /// To consume it with from this checkpoint on, as its owner since `epoch`.
+    [[nodiscard]] assignment assignment_of(std::uint32_t partition, std::uint64_t epoch,
+                                           const std::optional<checkpoint>& stored) const
+    {
+        const auto from = stored ? std::optional(stored->at) : std::nullopt;
+        return {key(partition), from, epoch, self_.incarnation, held_[partition].ended};
+    }
 
     friend bool operator==(const lease_keeper&, const lease_keeper&) = default;
 
 private:
     enum class step : std::uint8_t { renew, announce, look, take, tidy, none };
-    enum class errand : std::uint8_t { renew, take, raise, give_back };
+    using errand = detail::lease_errand;
+    using chore = detail::lease_chore;
     enum class aside : std::uint8_t { none, chore, leave };
 
     struct place {
@@ -217,27 +226,14 @@ private:
         std::uint32_t n = 0;
         friend bool operator==(const place&, const place&) = default;
     };
-    struct chore {
-        std::uint32_t partition = 0;
-        errand what = errand::renew;
-        std::uint32_t tries = 0;
-        friend bool operator==(const chore&, const chore&) = default;
-    };
 
     [[nodiscard]] presence me(std::uint64_t n) const { return {source_, group_, self_, n}; }
 
     [[nodiscard]] lease_call claim_of(const chore& c) const
     {
-        const held_leases::entry& e = held_[c.partition];
-        lease_claim row{key(c.partition), self_, e.epoch, e.version};
-        if (c.what == errand::give_back) row.owner = {};
-        const bool anew = c.what == errand::raise || c.what == errand::take;
-        if (anew) row.epoch = held_.next_epoch(c.partition);
-        if (c.what == errand::take) {
-            const auto& stored = seen_.row_of(c.partition);
-            row.expected = stored ? std::optional(stored->version) : std::nullopt;
-        }
-        return act::claim{std::move(row)};
+        const auto& row = seen_.row_of(c.partition);
+        const auto version = row ? std::optional(row->version) : std::nullopt;
+        return act::claim{held_.claim(c, key(c.partition), self_, version)};
     }
 
     /// Renewals begin with another partition each time that one has failed.
@@ -246,7 +242,7 @@ private:
     /// Where the round is: past all for which there is nothing to do.
     [[nodiscard]] place current() const
     {
-        place at = at_;
+        auto at = at_;
         if (at.what == step::renew) {
             while (at.n < partitions() && !held_.mine(nth(at.n))) ++at.n;
             if (at.n < partitions()) return at;
@@ -331,25 +327,30 @@ private:
     /// Between rounds it is done at once. Within one the call that was asked for is answered first.
     heard meanwhile(steady_time now)
     {
-        if (aside_ == aside::none && (now < not_before_ || current().what == step::none)) choose();
+        // There is no more to do in a round of who is stopping.
+        if (now >= not_before_ && current().what == step::none) wait_for_next_round(now);
+        if (aside_ == aside::none && now < not_before_) choose();
         return heard::taken;
+    }
+
+    void wait_for_next_round(steady_time now, double share = 1.0)
+    {
+        const duration pause = until_next_round(options_, draw_) * share;
+        not_before_ = now + greater(pause, duration::nanoseconds(1));
+        at_ = {};
     }
 
     heard go_on(const place& to, steady_time now)
     {
         at_ = to;
-        if (current().what == step::none) {
-            not_before_ = now + until_next_round(options_, draw_);
-            at_ = {};
-        }
+        if (current().what == step::none) wait_for_next_round(now);
         return heard_at(now);
     }
 
     /// The round has failed, or somebody was faster: another one, sooner.
     heard start_over(steady_time now)
     {
-        not_before_ = now + until_next_round(options_, draw_) * 0.5;
-        at_ = {};
+        wait_for_next_round(now, 0.5);
         return heard_at(now);
     }
 

@@ -56,7 +56,8 @@ struct close {
     friend bool operator==(const close&, const close&) = default;
 };
 
-/// Write the position of what is done, where that is not done with each batch. Answered by `saved`.
+/// Write the position of what is done, where that is not done with each batch. Answered by
+/// `partition_saved`.
 struct save {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -73,7 +74,7 @@ struct relinquish {
 }  // namespace act
 
 /// How the reading and handling of one batch went.
-enum class pass : std::uint8_t {
+enum class batch_pass : std::uint8_t {
     moved,    ///< Some events are done, and there may be more.
     drained,  ///< There was nothing to read.
     again,    ///< It failed and left nothing. Try it again after a pause.
@@ -81,40 +82,46 @@ enum class pass : std::uint8_t {
     lost,     ///< The store says that somebody else has the partition.
 };
 
-[[nodiscard]] constexpr std::string_view name(pass p) noexcept
+[[nodiscard]] constexpr std::string_view name(batch_pass p) noexcept
 {
     switch (p) {
-        case pass::moved: return "moved";
-        case pass::drained: return "drained";
-        case pass::again: return "again";
-        case pass::reopen: return "reopen";
-        case pass::lost: return "lost";
+        case batch_pass::moved: return "moved";
+        case batch_pass::drained: return "drained";
+        case batch_pass::again: return "again";
+        case batch_pass::reopen: return "reopen";
+        case batch_pass::lost: return "lost";
     }
     return "?";
 }
 
 /// What the end of a batch means for its partition.
-[[nodiscard]] constexpr pass pass_of(batch_end e) noexcept
+[[nodiscard]] constexpr batch_pass pass_of(batch_end e) noexcept
 {
-    if (e == batch_end::committed) return pass::moved;
-    if (e == batch_end::empty) return pass::drained;
-    if (e == batch_end::abandoned) return pass::lost;
-    return e == batch_end::unknown ? pass::reopen : pass::again;
+    if (e == batch_end::committed) return batch_pass::moved;
+    if (e == batch_end::empty) return batch_pass::drained;
+    if (e == batch_end::abandoned) return batch_pass::lost;
+    return e == batch_end::unknown ? batch_pass::reopen : batch_pass::again;
 }
 
 /// The partition is ours under this epoch.
 struct assigned {
     std::uint64_t epoch = 0;
+
+    friend bool operator==(const assigned&, const assigned&) = default;
 };
 /// It is to be given back.
 struct revoked {
+    friend bool operator==(const revoked&, const revoked&) = default;
 };
 /// Somebody else has it.
-struct lost {
+struct partition_lost {
+    friend bool operator==(const partition_lost&, const partition_lost&) = default;
 };
 /// There is something to read: do not wait for the next poll.
 struct woken {
     std::uint32_t partition = 0;
+
+    friend bool operator==(const woken&, const woken&) = default;
 };
 
 /// It was opened, or could not be. `stored` is the epoch of the checkpoint that was loaded.
@@ -123,24 +130,34 @@ struct partition_opened {
     std::uint64_t epoch = 0;
     fault_class how = fault_class::none;
     std::uint64_t stored = 0;
+
+    friend bool operator==(const partition_opened&, const partition_opened&) = default;
 };
 struct processed {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    pass how = pass::moved;
+    batch_pass how = batch_pass::moved;
+
+    friend bool operator==(const processed&, const processed&) = default;
 };
 struct partition_closed {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
+
+    friend bool operator==(const partition_closed&, const partition_closed&) = default;
 };
-struct saved {
+struct partition_saved {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
     fault_class how = fault_class::none;
+
+    friend bool operator==(const partition_saved&, const partition_saved&) = default;
 };
 struct relinquished {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
+
+    friend bool operator==(const relinquished&, const relinquished&) = default;
 };
 
 /// The answer to `open` after what a store has answered to `load`.
@@ -206,9 +223,10 @@ public:
     /// Under a new epoch what was done under an older one is lost first.
     constexpr heard on(const assigned& a, steady_time now)
     {
-        if (a.epoch <= epoch_) return heard::late;
+        if (a.epoch <= epoch_ || a.epoch <= following_) return heard::late;
         if (step_ != step::idle) {
             following_ = a.epoch;
+            giving_back_ = false;
             return go(step::drop, now);
         }
         begin(a.epoch, now);
@@ -217,13 +235,18 @@ public:
 
     constexpr heard on(const revoked&, steady_time now)
     {
+        if (step_ == step::drop && following_ != 0 && !giving_back_) {
+            giving_back_ = true;  // what follows is never opened
+            return heard::taken;
+        }
         if (step_ != step::open && step_ != step::process) return heard::late;
         return go(step::close, now);
     }
 
-    constexpr heard on(const lost&, steady_time now)
+    constexpr heard on(const partition_lost&, steady_time now)
     {
         following_ = 0;
+        giving_back_ = false;
         if (step_ == step::idle) return heard::late;
         // Once closed there is nothing to drop.
         const bool closed = step_ == step::save || step_ == step::relinquish;
@@ -245,16 +268,18 @@ public:
 
     constexpr heard on(const processed& p, steady_time now)
     {
-        if (step_ != step::process || p.epoch != epoch_) return heard::late;
+        const bool closing = step_ == step::close;  // it was in hand when the partition was revoked
+        if ((step_ != step::process && !closing) || p.epoch != epoch_) return heard::late;
         processed_ = true;
+        if (closing) return heard::taken;
         switch (p.how) {
-            case pass::moved:
-            case pass::drained:
+            case batch_pass::moved:
+            case batch_pass::drained:
                 failures_ = 0;
-                return go(step::process, p.how == pass::drained ? now + options_.poll : now);
-            case pass::again: return again(step::process, now);
-            case pass::reopen:
-            case pass::lost: break;
+                return go(step::process, p.how == batch_pass::drained ? now + options_.poll : now);
+            case batch_pass::again: return again(step::process, now);
+            case batch_pass::reopen:
+            case batch_pass::lost: break;
         }
         return again(step::open, now);
     }
@@ -262,15 +287,19 @@ public:
     constexpr heard on(const partition_closed& c, steady_time now)
     {
         if (c.epoch != epoch_) return heard::late;
-        if (step_ == step::close) return go(processed_ ? step::save : step::relinquish, now);
+        if (step_ == step::close) {
+            failures_ = 0;  // those of `process` say nothing about `save`
+            return go(processed_ ? step::save : step::relinquish, now);
+        }
         if (step_ != step::drop) return heard::late;
         const std::uint64_t next = following_;
-        (void)go(step::idle, now);
-        if (next != 0) begin(next, now);
-        return heard::taken;
+        if (next == 0) return go(step::idle, now);
+        const bool back = giving_back_;
+        begin(next, now);
+        return back ? go(step::relinquish, now) : heard::taken;
     }
 
-    constexpr heard on(const saved& s, steady_time now)
+    constexpr heard on(const partition_saved& s, steady_time now)
     {
         if (step_ != step::save || s.epoch != epoch_) return heard::late;
         if (s.how == fault_class::ownership_lost) return go(step::idle, now);
@@ -303,6 +332,7 @@ private:
     {
         epoch_ = epoch;
         following_ = 0;
+        giving_back_ = false;
         failures_ = 0;
         save_tries_ = 0;
         processed_ = false;
@@ -326,7 +356,8 @@ private:
     lifecycle_options options_;
     step step_ = step::idle;
     std::uint64_t epoch_ = 0;
-    std::uint64_t following_ = 0;
+    std::uint64_t following_ = 0;  // the epoch after what is being dropped, if there is one
+    bool giving_back_ = false;     // that one was revoked as well
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;

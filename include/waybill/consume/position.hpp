@@ -51,6 +51,10 @@ struct assignment {
     /// Of this process, another one after each start: a random number will do. With one, a store that
     /// keeps attempts finds the event that ends its process again and again; 0 is none.
     std::uint64_t incarnation = 0;
+    /// The incarnation whose lease had expired when this process took the partition: it is taken for
+    /// dead. 0 if whoever had it gave it back, or was robbed of it alive. Empty where nobody knows, as
+    /// without leases: then every other incarnation is taken for dead.
+    std::optional<std::uint64_t> ended{};
 
     friend bool operator==(const assignment&, const assignment&) = default;
 };

@@ -22,6 +22,11 @@
 // An event that fails for good becomes a dead letter, which is acknowledged before the checkpoint
 // passes it. What is repeated after which fault stands at at_least_once.hpp; with effects that know
 // their key again nothing takes effect twice.
+//
+// What a handler, a store or `ask` throws passes through, and nothing more is committed on the way
+// out: all since the last commit comes again, as after a crash. So where handlers throw wrap them:
+// `catching(handle)` of ext/exceptions.hpp answers with a fault, and what was done before the event
+// is committed.
 
 #ifndef WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
 #define WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
@@ -64,7 +69,7 @@ struct [[nodiscard]] at_least_once_report {
     std::uint64_t skipped = 0;    ///< None of ours, says the handler.
     std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
     std::uint64_t uncovered = 0;  ///< Done, and still to come again: the checkpoint did not follow.
-    fault why{};                  ///< What stopped it.
+    fault why{};                  ///< What it ended so for; nothing where `committed`.
 
     friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;
 };
@@ -96,15 +101,20 @@ public:
                       const event_outcome o =
                           handler_(e, keys_(static_cast<std::uint64_t>(e.sequence)));
                       const fault_class how = o.why.how;
+                      if (how == fault_class::none) reasons_.erase(a.event);
                       if (how != fault_class::none) remember(a.event, o.why);
                       machine_.on(handled{how, o.skipped});
                   },
                   [&](act::dead_letter a) {
                       machine_.on(done{seen(letters_.put(letter(a)), why_)});
                   },
-                  [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
+                  [&](act::ask a) {
+                      why_.text = reasons_.rbegin()->second;  // of the last one that failed
+                      machine_.on(answered{asked(a.failed)});
+                  },
                   [&](act::commit_to a) {
                       to_ = waybill::position_of(*at(a.event));
+                      commit_why_ = {};
                       const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
                       const fault_class how = seen(r, commit_why_);
                       if (r && *r != advance_outcome::applied) {
@@ -130,7 +140,6 @@ public:
             if (machine_.covered_events() != covered_) {
                 covered_ = machine_.covered_events();
                 from_ = to_;
-                commit_why_ = {};
             }
         }
         return report();
@@ -195,7 +204,7 @@ private:
         r.skipped = machine_.skipped_events();
         r.uncovered = machine_.done_events() - machine_.covered_events();
         if (r.end != batch_end::committed) {
-            r.why = std::move(r.uncovered == 0 ? why_ : commit_why_);
+            r.why = std::move(machine_.checkpoint_failed() ? commit_why_ : why_);
             r.why.how = machine_.why();
         }
         return r;
@@ -217,7 +226,7 @@ private:
     at_least_once_machine machine_;
     std::uint64_t covered_ = 0;
     fault why_;         // of an event, or of its dead letter
-    fault commit_why_;  // of the checkpoint
+    fault commit_why_;  // of the last commit
     std::map<std::uint64_t, std::string> reasons_;
 };
 

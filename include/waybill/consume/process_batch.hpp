@@ -66,7 +66,8 @@ public:
               Handler& handler, wall_time now, const batch_policy& p, Ask& ask)
         : store_(store), mine_(mine), first_(first), at_(first), events_(events), to_(std::move(to)),
           handler_(handler), ask_(ask), now_(now), policy_(as_can_be(p)),
-          machine_(events, mine.from, to_, mine.epoch, policy_, mine.incarnation)
+          machine_(events, mine.from, to_, mine.epoch, policy_, mine.incarnation,
+                   mine.ended)
     {
     }
 
@@ -119,7 +120,10 @@ public:
                   [&](act::undo) {
                       if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->undo())});
                   },
-                  [&](act::dead_letter a) { machine_.on(done{seen(store_.put(*tx_, letter(a)))}); },
+                  [&](act::dead_letter a) {
+                      machine_.on(done{seen(put(letter(a)))});
+                      reasons_.erase(a.event);
+                  },
                   [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
                   [&](act::advance) {
                       const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
@@ -228,6 +232,17 @@ private:
         return make_letter(mine_.key, *at(a.event), why, a.tries, now_, policy_);
     }
 
+    /// What a store never takes, say for its size, goes without its body: a failure that cannot be
+    /// recorded would stop the partition for ever.
+    result<void> put(dead_letter d)
+    {
+        auto written = store_.put(*tx_, d);
+        if (written || written.error().how != fault_class::permanent || d.body.empty()) return written;
+        d.body.clear();
+        d.kept = letter_keeps::pointer;
+        return store_.put(*tx_, d);
+    }
+
     if_all_failed asked(std::uint64_t failed)
     {
         if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
@@ -302,6 +317,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
     for (I at = std::next(first); at != last; final = at, ++at, ++events) {
         if (number(at) > number(final)) continue;
         return {.end = batch_end::invalid,
+                .reached = mine.from,
                 .why = permanent("event " + std::to_string(repeated + events) + " has sequence " +
                                  std::to_string(number(at)) + ", which must be greater than " +
                                  std::to_string(number(final)) + " before it")};

@@ -11,10 +11,14 @@
 //         if (terminated) work.on(waybill::stop_asked{}, clock::now());
 //         waybill::match(work.next(clock::now()),
 //             [&](const waybill::lease_call& c) { tell(waybill::ask(leases, c, dice())); },
-//             [&](act::open a)    { tell(opened_with(a, store.load(work.key(a.partition)))); },
+//             [&](act::open a) {
+//                 const auto stored = store.load(work.key(a.partition));
+//                 if (stored) mine[a.partition] = work.assignment_of(a, *stored);
+//                 tell(opened_with(a, stored));
+//             },
 //             [&](act::process a) { tell(processed_with(a, one_batch(a).end)); },
 //             [&](act::close a)   { tell(partition_closed{a.partition, a.epoch}); },
-//             [&](act::save a)    { tell(saved{a.partition, a.epoch, how}); },
+//             [&](act::save a)    { tell(partition_saved{a.partition, a.epoch, how}); },
 //             [&](act::wait w)    { sleep_until(w.until); },
 //             [&](act::idle)      {});
 //     }                                // tell(e) is work.on(e, clock::now())
@@ -24,6 +28,11 @@
 //   2. nothing is read in a partition whose lease is not trusted right now, or is lost;
 //   3. an epoch that is not above that of the checkpoint is raised before anything is read;
 //   4. `stop_asked` closes, saves and gives back what there is, in a bounded number of steps.
+//
+// Leases are renewed between steps. A step, which is a batch more often than not, that takes longer
+// than what is left of a lease loses it: with all calls of a round as well it has to end within
+// `expiry` less an eighth, less an interval. Cut batches so that they do, or drive keeper and
+// partitions in threads of their own. The fence keeps a batch that was too long from committing.
 
 #ifndef WAYBILL_CONSUME_PROCESSOR_HPP
 #define WAYBILL_CONSUME_PROCESSOR_HPP
@@ -108,12 +117,13 @@ public:
         partition_lifecycle* const part = find(r.partition);
         if (!part) return heard::invalid;
         const heard h = passed_on(*part, r, r.partition, now);
-        if (h == heard::taken && r.how == pass::lost) (void)keeper_.on(doubted{r.partition}, now);
+        const bool robbed = h == heard::taken && r.how == batch_pass::lost;
+        if (robbed) (void)keeper_.on(doubted{r.partition}, now);
         return h;
     }
 
     heard on(const partition_closed& c, steady_time now) { return step_done(c, now); }
-    heard on(const saved& s, steady_time now) { return step_done(s, now); }
+    heard on(const partition_saved& s, steady_time now) { return step_done(s, now); }
 
     heard on(const woken& w, steady_time now)
     {
@@ -123,6 +133,7 @@ public:
 
     heard on(const stop_asked& s, steady_time now)
     {
+        keeper_.make_room(parts_.size());
         const heard h = keeper_.on(s, now);
         if (h != heard::taken) return h;
         follow(now);
@@ -151,6 +162,14 @@ public:
     [[nodiscard]] partition_key key(std::uint32_t partition) const
     {
         return keeper_.key(partition);
+    }
+
+    /// To consume a partition with that is to be opened, from the checkpoint that was loaded. It
+    /// says whether whoever had the partition before is taken for dead (attempt.hpp).
+    [[nodiscard]] assignment assignment_of(const act::open& a,
+                                           const std::optional<checkpoint>& stored) const
+    {
+        return keeper_.assignment_of(a.partition, a.epoch, stored);
     }
 
     friend bool operator==(const processor&, const processor&) = default;
@@ -195,6 +214,7 @@ private:
     {
         partition_lifecycle* const part = find(e.partition);
         if (!part) return heard::invalid;
+        keeper_.make_room(1);
         const heard h = passed_on(*part, e, e.partition, now);
         if (keeper_.stopping()) (void)part->on(revoked{}, now);  // it was to be opened again
         release(e.partition, now);
@@ -208,7 +228,7 @@ private:
         changes_ = keeper_.changes();
         for (std::uint32_t p = 0; p != parts_.size(); ++p) {
             const auto epoch = keeper_.epoch(p);
-            if (!epoch) (void)parts_[p].on(lost{}, now);
+            if (!epoch) (void)parts_[p].on(partition_lost{}, now);
             else if (!keeper_.stopping()) (void)parts_[p].on(assigned{*epoch}, now);
         }
     }

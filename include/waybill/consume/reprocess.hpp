@@ -13,13 +13,20 @@
 // letter says how it failed and how often it was tried by now; unless somebody has removed it, then
 // it stays removed. Outages change nothing.
 //
+// What `fetch` answers must be the event of the letter: one of another sequence, or with a `body`
+// of other size or checksum than the letter has, is `gone`. It is not handled, the letter stays.
+//
 // Effects are in no order with those of the events behind it, which went on without it.
+//
+// No lease is asked for, through a fenced_store neither: anybody may do it, at any time. What makes
+// it safe is the row alone, which only one of all who remove it can find there and commit.
 
 #ifndef WAYBILL_CONSUME_REPROCESS_HPP
 #define WAYBILL_CONSUME_REPROCESS_HPP
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -40,7 +47,7 @@ enum class reprocess_end : std::uint8_t {
     skipped,    ///< The event is none of ours. It has no effect, and the letter is gone.
     failed,     ///< It failed again, without effects. The letter says why.
     absent,     ///< There is no such letter: somebody has dealt with it.
-    gone,       ///< The log has the event no more, and the letter not its body. The letter stays.
+    gone,       ///< The log has the event no more, or another one for it. The letter stays.
     not_done,   ///< A store or what the handler needs is down. The letter is as it was. Try again.
     cancelled,  ///< The caller wanted to stop. The letter is as it was.
     unknown,    ///< Nobody can say. Trying again is safe: the letter is there or it is not.
@@ -75,6 +82,30 @@ namespace detail {
 {
     const bool stop = why.how == fault_class::cancelled;
     return {stop ? reprocess_end::cancelled : reprocess_end::not_done, std::move(why)};
+}
+
+/// Why `e` is not the event of the letter. Empty if it is, as far as the two can tell.
+template <class E>
+[[nodiscard]] std::string another_event([[maybe_unused]] const dead_letter& d,
+                                        [[maybe_unused]] const E& e)
+{
+    if constexpr (sequenced<E>) {
+        const dead_letter is = make_letter(d.key, e, {}, 0, {}, {.keeps = letter_keeps::pointer});
+        const std::string number = std::to_string(d.at.sequence);
+        if (is.at.sequence != d.at.sequence) {
+            return "event " + std::to_string(is.at.sequence) + " was fetched for " + number;
+        }
+        // Both are 0 where the letter was made without the bytes, and of no bytes at all.
+        const bool known = d.size != 0 || d.checksum != 0;
+        if constexpr (requires { e.body; }) {
+            if (known && (is.size != d.size || is.checksum != d.checksum)) {
+                return "event " + number + " is not what its letter says: of " +
+                       std::to_string(is.size) + " bytes, not " + std::to_string(d.size) +
+                       ", or with other ones";
+            }
+        }
+    }
+    return {};
 }
 
 /// Commits what removes a letter, and finds out what became of it. Where the answer gets lost the
@@ -137,6 +168,9 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(event_handler<Handler, typename Store::transaction, E>,
                   "reprocess: the handler takes (transaction&, const event&) and answers a fault");
+    if (std::string why = detail::another_event(letter, **event); !why.empty()) {
+        return {reprocess_end::gone, permanent(std::move(why))};
+    }
 
     auto tx = store.begin();
     if (!tx) return detail::reprocess_failed(tx.error());

@@ -16,7 +16,8 @@
 //   2. what a message needs and cannot have is not the message's fault. Given back at once it would
 //      be delivered at once, and all of its deliveries be used up within a second. So it is kept
 //      until its lock runs out, with which an outage may last deliveries times lock
-//      (retry/delivery.hpp), or is put off, or is given back where that does not count;
+//      (retry/delivery.hpp), or is put off, or is given back where that does not count. On the last
+//      delivery it is put off if that renews them, else given back if that does not count;
 //   3. a lock that is lost, or too short for a call, is left alone: by the time of the call
 //      somebody else may have the message. Only success is told: at worst it is refused.
 //
@@ -132,6 +133,33 @@ struct leave {
 using settlement = std::variant<act::complete, act::abandon, act::defer, act::dead_letter_message,
                                 act::leave>;
 
+/// What is told about a message, without the rest.
+enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
+
+inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
+                                               settle_kind::defer, settle_kind::dead_letter};
+
+[[nodiscard]] constexpr std::string_view name(settle_kind k) noexcept
+{
+    switch (k) {
+        case settle_kind::complete: return "complete";
+        case settle_kind::abandon: return "abandon";
+        case settle_kind::defer: return "defer";
+        case settle_kind::dead_letter: return "dead_letter";
+    }
+    return "?";
+}
+
+/// The kind of what is to be told; none where the queue is told nothing.
+[[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
+{
+    if (std::holds_alternative<act::complete>(s)) return settle_kind::complete;
+    if (std::holds_alternative<act::abandon>(s)) return settle_kind::abandon;
+    if (std::holds_alternative<act::defer>(s)) return settle_kind::defer;
+    if (std::holds_alternative<act::dead_letter_message>(s)) return settle_kind::dead_letter;
+    return {};
+}
+
 /// What becomes of a message while what it needs is down.
 enum class when_down : std::uint8_t {
     leave,    ///< Keep it until its lock runs out.
@@ -177,11 +205,14 @@ struct settle_policy {
     if (!p.can_defer && p.on_outage == when_down::defer) {
         return config_error{"can_defer", 0, "must be true, as on_outage defers", 1};
     }
+    if (p.release_counts && p.on_outage == when_down::abandon && p.max_deliveries != highest_size) {
+        return config_error{"release_counts", 1, "must be false, as on_outage abandons", 0};
+    }
     return check(p.levels);
 }
 
-/// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from 1;
-/// the delivery-count of AMQP itself says how many there were before, and needs one more.
+/// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
+/// 1; the delivery-count of AMQP itself says how many there were before, and needs one more.
 struct queue_delivery {
     std::uint64_t count = 1;  ///< Deliveries by the broker, this one counted; 0 reads as 1.
     /// Of the message in all, where copies, or several tries a delivery, make that another number;
@@ -232,14 +263,15 @@ struct queue_delivery {
             return act::abandon{};
         }
         case fault_class::infrastructure: {
-            if (last && !p.release_counts) return act::abandon{false};
-            const bool defers = p.on_outage == when_down::defer || (last && p.defer_renews);
+            const bool counts = last && p.release_counts;
+            if (p.on_outage == when_down::abandon && !counts) return act::abandon{false};
+            const bool defers = last ? p.defer_renews : p.on_outage == when_down::defer;
             if (defers && p.can_defer) {
                 const auto n = static_cast<std::uint32_t>(lesser(count, UINT32_MAX));
                 return put_off(pause(p.levels.pauses, n, draw, hint));
             }
-            if (last) return no_more;
-            if (p.on_outage == when_down::abandon) return act::abandon{false};
+            if (counts) return no_more;
+            if (last) return act::abandon{false};
             return act::leave{left_for::outage};
         }
         case fault_class::cancelled:

@@ -18,14 +18,15 @@
 //      lock is over before that, `given_up` if it was refused for good or tried often enough;
 //   2. a call has one kind and at most `items` messages, in the order in which they were decided.
 //      Those that failed are asked for again after a pause, while others may go ahead of them;
-//   3. no message waits longer than `linger` for others, or until `to_settle` before its lock ends.
-//      Of several calls that are due the one comes first that has the least time left;
+//   3. no message waits for others longer than `linger`, or until `to_settle` before its lock ends.
+//      Of calls that are due, and of messages for one call, those whose locks end first go first;
 //   4. what failed is tried again while its lock lasts, `tries` times in all; and of a call that
-//      failed in part only the failed part is;
+//      failed in part only the failed part is. Calls are numbered: an answer that comes twice
+//      counts once;
 //   5. it ends: each answer ends a message or counts one of its tries, and locks run out.
 //
 // A completion is told once even after its lock is over: at worst it is refused, and if it is not a
-// repeated effect is saved. Costs are linear in the messages that are not reported yet.
+// repeated effect is saved. A step costs n log n at the most, for n messages not reported yet.
 
 #ifndef WAYBILL_CONSUME_SETTLE_BATCH_HPP
 #define WAYBILL_CONSUME_SETTLE_BATCH_HPP
@@ -33,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -47,33 +49,6 @@
 #include <waybill/retry/nanoseconds.hpp>
 
 namespace waybill::inline v0_1 {
-
-/// What is told about a message. Each kind is a call of its own.
-enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
-
-inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
-                                               settle_kind::defer, settle_kind::dead_letter};
-
-[[nodiscard]] constexpr std::string_view name(settle_kind k) noexcept
-{
-    switch (k) {
-        case settle_kind::complete: return "complete";
-        case settle_kind::abandon: return "abandon";
-        case settle_kind::defer: return "defer";
-        case settle_kind::dead_letter: return "dead_letter";
-    }
-    return "?";
-}
-
-/// The kind of what settle() answers, in the same order; none where the queue is told nothing.
-[[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
-{
-    if (std::holds_alternative<act::complete>(s)) return settle_kind::complete;
-    if (std::holds_alternative<act::abandon>(s)) return settle_kind::abandon;
-    if (std::holds_alternative<act::defer>(s)) return settle_kind::defer;
-    if (std::holds_alternative<act::dead_letter_message>(s)) return settle_kind::dead_letter;
-    return {};
-}
 
 /// How the settling of a message ended.
 enum class settle_end : std::uint8_t {
@@ -96,6 +71,7 @@ namespace act {
 
 /// Tell the queue about these messages in one call. Answered by `batch_settled`.
 struct settle_batch {
+    std::uint64_t call = 0;
     settle_kind kind = settle_kind::complete;
     std::vector<std::uint64_t> items{};
     friend bool operator==(const settle_batch&, const settle_batch&) = default;
@@ -127,6 +103,7 @@ struct last_decided {
 
 /// A call about these is under way: only for those whose answer comes later.
 struct batch_started {
+    std::uint64_t call = 0;  ///< As in the action.
     std::vector<std::uint64_t> items{};
     friend bool operator==(const batch_started&, const batch_started&) = default;
 };
@@ -139,8 +116,10 @@ struct not_settled {
 };
 
 /// The call about these has been answered: all of it failed in this way, or none but those named.
-/// `draw` in [0, 1) spreads the pauses. `invalid` where an index is none of the call's.
+/// `draw` in [0, 1) spreads the pauses. `invalid` where an index is past the end, or an item twice
+/// in it; `late` where the call was answered.
 struct batch_settled {
+    std::uint64_t call = 0;  ///< As in the action.
     std::vector<std::uint64_t> items{};
     fault_class how = fault_class::none;
     std::vector<not_settled> failed{};
@@ -157,7 +136,7 @@ struct reported {
 struct settle_batch_policy {
     std::uint64_t items = 10;  ///< Most messages in a call, as SQS has it; 0 reads as 1.
     duration linger{};         ///< So long a message waits for others; by default not at all.
-    duration to_settle = duration::seconds(1);  ///< So long a call may take.
+    duration to_settle = duration::seconds(1);  ///< So long a call may take, at least 0.
     std::uint32_t tries = 3;                    ///< Calls about one message; 0 reads as 1.
     backoff pauses{};                           ///< Before the second one.
 
@@ -187,6 +166,7 @@ public:
     {
         if (policy_.items == 0) policy_.items = 1;
         if (policy_.tries == 0) policy_.tries = 1;
+        policy_.to_settle = greater(policy_.to_settle, duration{});
     }
 
     [[nodiscard]] action next(steady_time now) const
@@ -221,7 +201,6 @@ public:
         e.kind = d.kind;
         e.since = now;
         e.locked_until = now + d.lock_left;
-        e.not_before = now;
         list_.push_back(e);
         ++next_item_;
         no_more_ = false;
@@ -237,41 +216,49 @@ public:
 
     heard on(const batch_started& s, steady_time)
     {
-        heard h = heard::late;
+        if (s.call != next_call_) return heard::late;
         for (const std::uint64_t item : s.items) {
             entry* const e = find(item);
             if (e == nullptr || e->at != stage::waiting) continue;
             e->at = stage::called;
-            h = heard::taken;
+            e->call = s.call;
+            next_call_ = s.call + 1;
         }
-        return h;
+        return next_call_ == s.call ? heard::late : heard::taken;
     }
 
     heard on(const batch_settled& s, steady_time now)
     {
-        for (const not_settled& f : s.failed) {
-            if (f.index >= s.items.size()) return heard::invalid;
+        std::vector<fault_class> how(s.items.size(), s.how);
+        for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
+            if (f->index >= how.size()) return heard::invalid;
+            if (s.how != fault_class::none) continue;
+            // An error that claims to be none is one.
+            const bool none = f->how == fault_class::none;
+            how[f->index] = none ? fault_class::infrastructure : f->how;
         }
+        const std::set<std::uint64_t> once(s.items.begin(), s.items.end());
+        if (once.size() != s.items.size()) return heard::invalid;
         heard h = heard::late;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
             if (e == nullptr || e->at == stage::ended) continue;
-            answer(*e, how_of(s, i), s.draw, now);
+            if (s.call != (e->at == stage::called ? e->call : next_call_)) continue;
+            answer(*e, how[i], s.draw, now);
             h = heard::taken;
         }
+        if (h == heard::taken && s.call == next_call_) ++next_call_;
         return h;
     }
 
     heard on(const reported& r, steady_time now)
     {
-        for (auto e = list_.begin(); e != list_.end(); ++e) {
-            if (e->item != r.item) continue;
-            if (!over(*e, now)) return heard::invalid;
-            list_.erase(e);
-            if (list_.empty()) no_more_ = false;
-            return heard::taken;
-        }
-        return heard::late;
+        const entry* const e = find(r.item);
+        if (e == nullptr) return heard::late;
+        if (!over(*e, now)) return heard::invalid;
+        list_.erase(list_.begin() + (e - list_.data()));
+        if (list_.empty()) no_more_ = false;
+        return heard::taken;
     }
 
     /// Messages that were decided, and those of them that are not reported yet.
@@ -291,9 +278,10 @@ private:
         settle_end end = settle_end::lost;
         fault_class how = fault_class::none;
         std::uint32_t tries = 0;
+        std::uint64_t call = 0;  // the one that is under way
         steady_time since{};
         steady_time locked_until{};
-        steady_time not_before{};
+        steady_time not_before = steady_time::lowest();
         friend bool operator==(const entry&, const entry&) = default;
     };
 
@@ -339,31 +327,46 @@ private:
         return {};
     }
 
+    struct more_urgent {
+        bool operator()(const entry* a, const entry* b) const
+        {
+            if (a->locked_until != b->locked_until) return a->locked_until < b->locked_until;
+            return a->item < b->item;
+        }
+    };
+
+    /// The most urgent ones of the kind.
     [[nodiscard]] act::settle_batch call(settle_kind k, steady_time now) const
     {
-        act::settle_batch b{k, {}};
+        std::set<const entry*, more_urgent> chosen;
         for (const entry& e : list_) {
-            if (ready(e, k, now) && b.items.size() < policy_.items) b.items.push_back(e.item);
+            if (!ready(e, k, now)) continue;
+            if (chosen.size() < policy_.items) {
+                chosen.insert(chosen.end(), &e);
+            } else if (more_urgent{}(&e, *chosen.rbegin())) {
+                chosen.erase(*chosen.rbegin());
+                chosen.insert(&e);
+            }
+        }
+        act::settle_batch b{next_call_, k, {}};
+        for (const entry& e : list_) {
+            if (ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e)) b.items.push_back(e.item);
         }
         return b;
     }
 
+    /// By bisection: items ascend.
     [[nodiscard]] entry* find(std::uint64_t item)
     {
-        for (entry& e : list_) {
+        std::size_t first = 0;
+        std::size_t last = list_.size();
+        while (first != last) {
+            const std::size_t middle = first + (last - first) / 2;
+            entry& e = list_[middle];
             if (e.item == item) return &e;
+            (e.item < item ? first : last) = e.item < item ? middle + 1 : middle;
         }
         return nullptr;
-    }
-
-    [[nodiscard]] static fault_class how_of(const batch_settled& s, std::size_t index)
-    {
-        if (s.how != fault_class::none) return s.how;
-        for (const not_settled& f : s.failed) {
-            if (f.index != index) continue;
-            return f.how == fault_class::none ? fault_class::infrastructure : f.how;
-        }
-        return fault_class::none;
     }
 
     void answer(entry& e, fault_class how, double draw, steady_time now)
@@ -387,6 +390,7 @@ private:
     settle_batch_policy policy_;
     std::vector<entry> list_;  // not reported yet, in the order in which they were decided
     std::uint64_t next_item_ = 0;
+    std::uint64_t next_call_ = 0;
     bool no_more_ = false;
 };
 

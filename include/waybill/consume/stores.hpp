@@ -12,7 +12,11 @@
 //   put(tx, letter)                      inserts a dead letter, or replaces that of the same event
 //   find(key, sequence)                  a committed dead letter
 //
-// Two more things that a store may have:
+// More things that a store may have:
+//
+//   reset(tx, key, from, epoch)          compares as advance does, and leaves the checkpoint in front
+//                                        of the first event: load answers absent, advance works from
+//                                        absent, and not under an epoch that is lower than this
 //
 //   attempted(key)                       the committed row of attempts, absent, or an error
 //   note(tx, key, row)                   inserts the row of attempts, or replaces it
@@ -125,6 +129,14 @@ concept checkpoint_store =
                                  std::uint64_t epoch) {
         { s.load(key) } -> std::same_as<result<std::optional<checkpoint>>>;
         { s.advance(tx, key, from, to, epoch) } -> std::same_as<result<advance_outcome>>;
+    };
+
+/// Can go back to the beginning, where no position is, and keeps its guard against older owners there.
+template <class S>
+concept checkpoint_reset =
+    checkpoint_store<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
+                                    const position& from, std::uint64_t epoch) {
+        { s.reset(tx, key, from, epoch) } -> std::same_as<result<advance_outcome>>;
     };
 
 template <class S>

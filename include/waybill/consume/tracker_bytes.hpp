@@ -48,13 +48,12 @@
 #include <string>
 #include <string_view>
 
-
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/consume/tracker_form.hpp>
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/check.hpp>
-#include <waybill/core/crc32c.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/core/seal.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -140,7 +139,6 @@ namespace detail {
 
 inline constexpr unsigned tracker_version = 1;
 inline constexpr unsigned tracker_is_first = 4;
-inline constexpr std::size_t tracker_checksum = 4;
 
 /// What is going to be written, and how long it will be.
 struct tracker_plan {
@@ -163,8 +161,7 @@ struct tracker_plan {
         p.all = saturating_add(p.all, r.events);
         if (r.events == 0 && p.all == 0) return;  // a gap in front is nothing to write
         const tracker_form form = sizes.smallest();
-        p.all_bytes = saturating_add(sizes.of(form),
-                                     1 + varint_size(sizes.first) + tracker_checksum);
+        p.all_bytes = saturating_add(sizes.of(form), 1 + varint_size(sizes.first) + seal_bytes);
         if (p.all_bytes > most) return;
         p.form = form;
         p.bytes = p.all_bytes;
@@ -183,18 +180,16 @@ struct tracker_plan {
                           (t.low_water() ? 0 : tracker_is_first);
     out += static_cast<char>(head);
     const std::uint64_t first = t.resume_at().value_or(0);
-    form_writer(out, p.form, first).whole(first);
+    put_whole(out, first);
     form_writer body(out, p.form, first);
     for_each_run(t, [&](const tracked_stretch& r) {
         if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
     });
-    std::uint32_t sum = crc32c(out);
-    for (std::size_t n = 0; n != tracker_checksum; ++n, sum >>= 8U) {
-        out += static_cast<char>(sum & 0xFFU);
-    }
+    put_seal(out);
     return out;
 }
 
+/// Reads one number behind the other, and keeps whether one was wrong.
 class tracker_reader {
 public:
     explicit tracker_reader(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -203,20 +198,12 @@ public:
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
-    /// A number that is written the only way there is. 0 where there is none.
+    /// 0 where there is none, or one that is not written as it should be.
     [[nodiscard]] std::uint64_t whole() noexcept
     {
-        std::uint64_t n = 0;
-        for (unsigned shift = 0;; shift += 7) {
-            if (bytes_.empty()) break;
-            const auto b = static_cast<unsigned char>(bytes_.front());
-            bytes_.remove_prefix(1);
-            if ((shift == 63 && b > 1) || (shift != 0 && b == 0)) break;
-            n |= static_cast<std::uint64_t>(b & 0x7FU) << shift;
-            if (b < 0x80) return n;
-        }
-        failed_ = true;
-        return 0;
+        const std::optional<std::uint64_t> n = take_whole(bytes_);
+        failed_ = failed_ || !n;
+        return n.value_or(0);
     }
 
 private:
@@ -330,18 +317,14 @@ struct next_position {
 {
     tracker_start start{from, {}, {}};
     if (bytes.empty()) return start;
-    if (bytes.size() <= 2 + detail::tracker_checksum) return unexpected(tracker_problem::corrupt);
-    const std::string_view sealed = bytes.substr(0, bytes.size() - detail::tracker_checksum);
-    std::uint32_t sum = 0;
-    for (std::size_t n = bytes.size(); n != sealed.size(); --n) {
-        sum = sum << 8U | static_cast<unsigned char>(bytes[n - 1]);
-    }
-    if (sum != crc32c(sealed)) return unexpected(tracker_problem::corrupt);
-    const auto head = static_cast<unsigned char>(sealed.front());
+    if (bytes.size() <= 2 + detail::seal_bytes) return unexpected(tracker_problem::corrupt);
+    if (!detail::seal_holds(bytes)) return unexpected(tracker_problem::corrupt);
+    bytes.remove_suffix(detail::seal_bytes);
+    const auto head = static_cast<unsigned char>(bytes.front());
     if (head / 16U > detail::tracker_version) return unexpected(tracker_problem::newer);
     if (head / 16U == 0 || (head & 8U) != 0) return unexpected(tracker_problem::corrupt);
 
-    detail::tracker_reader in(sealed.substr(1));
+    detail::tracker_reader in(bytes.substr(1));
     const std::uint64_t first = in.whole();
     if (in.failed() || in.at_end()) return unexpected(tracker_problem::corrupt);
     const bool follows = from && *from != highest_size && *from + 1 == first;

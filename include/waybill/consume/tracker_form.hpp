@@ -16,6 +16,7 @@
 
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/core/seal.hpp>
 #include <waybill/core/varint.hpp>
 
 namespace waybill::inline v0_1 {
@@ -113,25 +114,18 @@ public:
         const std::uint64_t more = r.at.last - r.at.first;
         const std::uint64_t length = saturating_add(more, 1);
         if (form_ == tracker_form::runs) {
-            if (!any_ && !r.done) whole(0);
-            whole(r.done && !any_ ? length : more);
+            if (!any_ && !r.done) put_whole(*out_, 0);
+            put_whole(*out_, r.done && !any_ ? length : more);
         } else if (form_ == tracker_form::bits) {
             if (r.done) set(r.at);
         } else if (r.done == (form_ == tracker_form::done)) {
-            whole(before_);
+            put_whole(*out_, before_);
             out_->append(more, '\0');
         } else if (is_last) {
-            whole(more);
+            put_whole(*out_, more);
         }
         before_ = length;
         any_ = true;
-    }
-
-    /// Seven bits a byte, the lowest first.
-    void whole(std::uint64_t n)
-    {
-        for (; n >= 0x80; n >>= 7U) *out_ += static_cast<char>((n & 0x7FU) | 0x80U);
-        *out_ += static_cast<char>(n);
     }
 
 private:

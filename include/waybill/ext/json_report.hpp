@@ -100,6 +100,7 @@ inline void to_json(nlohmann::json& j, const assignment& a)
 {
     j = {{"key", a.key}, {"epoch", a.epoch}};
     if (a.incarnation != 0) j["incarnation"] = a.incarnation;
+    if (a.ended) j["ended"] = *a.ended;
     if (a.from) j["from"] = *a.from;
 }
 

@@ -14,17 +14,19 @@
 //             [&](act::give_up g) { park(message, g.why); open = false; });
 //
 // Four things hold:
-//   1. asked again, it answers the same until told otherwise;
+//   1. asked again, it answers the same until told otherwise, or until the time has come;
 //   2. it goes at most `most` times, the first one counted, and never before the wait is over;
-//   3. no try begins when the time limit is over, and it does not wait for one that would;
-//   4. after `done` or `give_up` nothing changes it any more.
+//   3. no try begins when the time limit is over, the first one included, and it does not wait for
+//      one that would. A try that began in time may end after it, and counts;
+//   4. after `done`, or a `give_up` that an event has brought about, nothing changes it any more.
 //
-// The limit counts on the caller's steady clock. A wall clock that is set back would give a call
-// hours more, and one that is set forward none.
+// The limit counts on the caller's steady clock, from when the machine was made. A wall clock that
+// is set back would give a call hours more, and one that is set forward none.
 
 #ifndef WAYBILL_RETRY_ATTEMPTS_HPP
 #define WAYBILL_RETRY_ATTEMPTS_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -33,6 +35,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/check.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/nanoseconds.hpp>
@@ -86,7 +89,7 @@ enum class attempts_end : std::uint8_t {
     succeeded,    ///< The last one worked.
     not_worth_it,  ///< It failed in a way that no retry can change, or was cancelled.
     tries,        ///< They are used up.
-    time_limit,   ///< The next one would begin too late.
+    time_limit,   ///< The next one would begin too late; or even the first, and none was made.
     budget,       ///< There are no retries left in the budget.
 };
 
@@ -107,17 +110,22 @@ class attempts {
 public:
     using action = std::variant<act::go, act::wait, act::done, act::give_up>;
 
-    /// The time limit counts from `now`. With a budget, each retry is taken from it, and each
-    /// success is told to it; see shared_budget.hpp for how long it has to live.
+    /// The time limit counts from `now`; see make<attempts>(policy, now) below. With a budget, each
+    /// retry is taken from it, and each success is told to it; see shared_budget.hpp for how long
+    /// it has to live.
     constexpr attempts(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
         : policy_(p), budget_(budget), began_(now)
     {
     }
 
+    /// What to do now. Where not even a first try could begin in time it gives up as `cancelled`:
+    /// it has neither worked nor failed.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (end_ == attempts_end::succeeded) return act::done{};
-        if (end_ != attempts_end::open) return act::give_up{how_};
+        if (end(now) != attempts_end::open) {
+            return act::give_up{tries_ == 0 ? fault_class::cancelled : how_};
+        }
         if (now < not_before_) return act::wait{not_before_};
         return act::go{};
     }
@@ -151,7 +159,12 @@ public:
     [[nodiscard]] constexpr std::uint32_t tries() const noexcept { return tries_; }
     /// How the last one went.
     [[nodiscard]] constexpr fault_class how() const noexcept { return how_; }
-    /// Why there is no other try, if there is none.
+    /// Why there is no other try at `now`, if there is none.
+    [[nodiscard]] constexpr attempts_end end(steady_time now) const noexcept
+    {
+        return end_ == attempts_end::open && too_late(now) ? attempts_end::time_limit : end_;
+    }
+    /// The same by what was told alone, however late it is now.
     [[nodiscard]] constexpr attempts_end end() const noexcept { return end_; }
     /// For how long it has been going on at `now`.
     [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
@@ -177,6 +190,22 @@ private:
     fault_class how_ = fault_class::none;
     attempts_end end_ = attempts_end::open;
 };
+
+/// Attempts from `now` on, or what is wrong with the policy.
+template <std::same_as<attempts> M>
+[[nodiscard]] constexpr result<M, config_error> make(const call_policy& p, steady_time now,
+                                                     shared_budget budget = {})
+{
+    if (const std::optional<config_error> bad = check(p)) return unexpected(*bad);
+    return M(p, now, budget);
+}
+
+template <std::same_as<attempts> M, std::convertible_to<call_policy> P>
+[[nodiscard]] constexpr result<M, config_error> make(const P&)
+{
+    static_assert(!std::same_as<M, attempts>,
+                  "attempts begin at a time: make<attempts>(policy, now)");
+}
 
 }  // namespace waybill::inline v0_1
 

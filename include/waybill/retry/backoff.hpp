@@ -78,9 +78,8 @@ struct backoff {
                             b.cap < duration{}};
     }
     if (!(b.factor >= 1.0)) {
-        return config_error{"backoff.factor",
-                            static_cast<std::uint64_t>(b.factor > 0 ? b.factor : 0),
-                            "must be at least", 1};
+        return detail::wrong_share("backoff.factor", b.factor,
+                                   "must be a number of thousandths, and at least", 1'000);
     }
     if (b.step < duration{}) {
         return config_error{"backoff.step", detail::magnitude(b.step),

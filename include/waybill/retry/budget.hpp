@@ -97,17 +97,17 @@ private:
     constexpr void pass(steady_time now) noexcept
     {
         const bool refills = duration{} < budget_.refill && budget_.refill < duration::highest();
-        if (!refills || !(since_ < now)) return;
+        if (!refills) return;
+        if (!since_) since_ = now;
+        if (now <= *since_) return;
         const std::uint32_t missing = budget_.tokens - left_;
-        const auto gone = static_cast<std::uint64_t>((now - since_).count());
+        const auto gone = static_cast<std::uint64_t>((now - *since_).count());
         const std::uint64_t back = gone / static_cast<std::uint64_t>(budget_.refill.count());
-        if (since_ == steady_time::lowest()) {
-            since_ = now;
-        } else if (back >= missing) {
+        if (back >= missing) {
             since_ = now;
             left_ = budget_.tokens;
         } else {
-            since_ = since_ + detail::times(budget_.refill, back);
+            since_ = *since_ + detail::times(budget_.refill, back);
             left_ += static_cast<std::uint32_t>(back);
         }
     }
@@ -115,7 +115,7 @@ private:
     retry_budget budget_;
     std::uint32_t left_;
     std::uint32_t towards_ = 0;  // successes that count for the next token
-    steady_time since_ = steady_time::lowest();  // when the last one came back by itself
+    std::optional<steady_time> since_{};  // when the last one came back by itself, or time began
 };
 
 }  // namespace waybill::inline v0_1

@@ -11,7 +11,7 @@
 //     for (auto& h : book.take(wall, steady, 20)) {          // those that are due, and in hand now
 //         if (handle(fetch(h.entry.sequence))) book.settled(h.entry.sequence);
 //         else book.defer(once_more(h.entry, wall + 20min));  // the same number: replaces it
-//     }
+//     }                                               // intake_book.test.cpp joins it to an intake
 //
 // What holds:
 //   1. entries are handed out by due time, then by number; each once, until it is settled, deferred
@@ -21,7 +21,8 @@
 //      vain waits behind it. Without `session_order`, and without a session, each is for itself;
 //   3. due times are wall times, since they are stored; holds are steady, since they are not. A
 //      wall clock that jumps makes entries due early or late and does nothing else. A restored book
-//      has nothing in hand;
+//      has nothing in hand. Its tickets begin anew, so those of before must not be shown to it; but
+//      a book that another one is assigned to goes on counting;
 //   4. each call takes logarithmic time for each entry that it is about. Where an allocation fails,
 //      no entry is lost, added or handed out.
 //
@@ -37,9 +38,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/deferred.hpp>
 
@@ -83,10 +86,10 @@ public:
         std::vector<handed> out;
         for (auto s = due_.begin(); s != due_.end() && out.size() < most; ++s) {
             if (wall_time::at(s->at) > now) break;
-            const row& r = row_of(s->sequence);
-            out.push_back({r.entry, r.ticket + 1});
+            out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
         }
         if (order == handing::by_partition) out = grouped(out);
+        tickets_.last += out.size();
         for (const handed& h : out) {
             row& r = row_of(h.entry.sequence);
             slots::node_type node = taken_out(r);
@@ -105,9 +108,16 @@ public:
         return heard::taken;
     }
 
+    /// The same for who had it in hand, and knows not whether he has it still. Late, and nothing is
+    /// forgotten, where it was deferred again or somebody else has it by now.
+    heard settled(std::uint64_t sequence, std::uint64_t ticket) noexcept
+    {
+        return in_hand_with(sequence, ticket) ? settled(sequence) : heard::late;
+    }
+
     /// It was not tried after all: it can be handed out again, and is due as it was. Late where
     /// somebody else has it in hand by now.
-    heard give_back(std::uint64_t sequence, std::uint32_t ticket) noexcept
+    heard give_back(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
         if (!r) return heard::late;
@@ -116,7 +126,7 @@ public:
     }
 
     /// It is still being worked on: the hold begins anew, at `at`.
-    heard hold_on(std::uint64_t sequence, std::uint32_t ticket, steady_time at) noexcept
+    heard hold_on(std::uint64_t sequence, std::uint64_t ticket, steady_time at) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
         if (!r) return heard::late;
@@ -168,7 +178,8 @@ public:
     [[nodiscard]] std::uint64_t in_hand() const noexcept { return held_.size(); }
     [[nodiscard]] const deferral_options& options() const noexcept { return options_; }
 
-    /// All but the lists, which follow from the rows.
+    /// The same entries, and the same of them in hand, by the same tickets. Lists follow from that,
+    /// and which tickets were given before is forgotten.
     friend bool operator==(const deferral_book& a, const deferral_book& b)
     {
         return a.rows_ == b.rows_ && a.options_ == b.options_;
@@ -180,10 +191,28 @@ private:
     struct row {
         deferred entry{};
         place where = place::due;
-        std::uint32_t ticket = 0;
-        steady_time until{};
+        std::uint64_t ticket = 0;  // the last one; it counts while this is in hand
+        steady_time until{};       // likewise
 
-        friend bool operator==(const row&, const row&) = default;
+        bool operator==(const row& other) const noexcept
+        {
+            if (where != other.where || !(entry == other.entry)) return false;
+            return where != place::held || (ticket == other.ticket && until == other.until);
+        }
+    };
+
+    // Whatever is assigned to a book, it gives no ticket again.
+    struct counter {
+        std::uint64_t last = 0;
+
+        counter() = default;
+        counter(const counter&) = default;
+        counter& operator=(const counter& other) noexcept
+        {
+            last = greater(last, other.last);
+            return *this;
+        }
+        ~counter() = default;
     };
 
     // An entry is in one of three lists, by when it leaves it. They have nodes of one type, so that
@@ -224,7 +253,7 @@ private:
         return {held ? r.until.since_epoch() : r.entry.due.since_epoch(), r.entry.sequence};
     }
 
-    [[nodiscard]] row* in_hand_with(std::uint64_t sequence, std::uint32_t ticket) noexcept
+    [[nodiscard]] row* in_hand_with(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
         const auto i = rows_.find(sequence);
         const bool theirs = i != rows_.end() && i->second.where == place::held;
@@ -300,11 +329,7 @@ private:
         r.entry = static_cast<deferred&&>(entry);
         r.where = lined ? place::behind : place::due;
 
-        const auto known = rows_.find(sequence);
-        if (known != rows_.end()) {
-            r.ticket = known->second.ticket;
-            forget(sequence);
-        }
+        if (rows_.contains(sequence)) forget(sequence);
         rows_.merge(new_row);
         list(r.where).merge(new_slot);
         if (!lined) return;
@@ -314,23 +339,24 @@ private:
         line_up(l);
     }
 
-    /// Stable. Takes as many rounds as there are partitions.
-    [[nodiscard]] static std::vector<handed> grouped(const std::vector<handed>& from)
+    /// Stable: by the place at which a partition appears first, then by the own place.
+    [[nodiscard]] static std::vector<handed> grouped(std::vector<handed>& from)
     {
+        std::map<std::uint16_t, std::uint64_t> first;
+        std::map<std::pair<std::uint64_t, std::uint64_t>, handed*> by_place;
+        std::uint64_t n = 0;
+        for (handed& h : from) {
+            const auto p = first.try_emplace(partition_of(h.entry.sequence), n).first->second;
+            by_place.try_emplace(std::pair{p, n++}, &h);
+        }
         std::vector<handed> to;
         to.reserve(from.size());
-        std::set<std::uint16_t> seen;
-        for (const handed& first : from) {
-            const std::uint16_t p = partition_of(first.entry.sequence);
-            if (!seen.insert(p).second) continue;
-            for (const handed& h : from) {
-                if (partition_of(h.entry.sequence) == p) to.push_back(h);
-            }
-        }
+        for (const auto& [key, h] : by_place) to.push_back(static_cast<handed&&>(*h));
         return to;
     }
 
     deferral_options options_;
+    counter tickets_;
     std::map<std::uint64_t, row> rows_;
     lines lines_;
     slots due_;

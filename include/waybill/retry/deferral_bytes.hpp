@@ -41,9 +41,8 @@
 #include <string_view>
 
 #include <waybill/core/check.hpp>
-#include <waybill/core/crc32c.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/varint.hpp>
+#include <waybill/core/sealed_bytes.hpp>
 #include <waybill/retry/deferral_book.hpp>
 
 namespace waybill::inline v0_1 {
@@ -97,27 +96,14 @@ struct deferral_error {
 
 namespace detail {
 
-inline constexpr std::string_view deferral_magic = "wbd";
-inline constexpr char deferral_format = 1;
-inline constexpr std::size_t deferral_checksum_bytes = 4;
+struct deferral_format {
+    using error_type = deferral_error;
+    using problem_type = deferral_problem;
+    static constexpr deferral_problem foreign = deferral_problem::not_a_book;
+    static constexpr std::string_view magic = "wbd";
+    static constexpr std::uint8_t version = 1;
+};
 inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: its numbers, its empty texts
-
-inline void put_whole(std::string& to, std::uint64_t n)
-{
-    for (; n >= 0x80; n >>= 7U) to += static_cast<char>(n | 0x80U);
-    to += static_cast<char>(n);
-}
-
-inline void put_near(std::string& to, std::uint64_t n)
-{
-    put_whole(to, zigzag(static_cast<std::int64_t>(n)));
-}
-
-inline void put_text(std::string& to, std::string_view text)
-{
-    put_whole(to, text.size());
-    to += text;
-}
 
 [[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
 {
@@ -129,125 +115,26 @@ inline void put_text(std::string& to, std::string_view text)
     return wall_time::at(duration::nanoseconds(static_cast<std::int64_t>(ns)));
 }
 
-/// Reads what was written above. The first thing that is wrong is kept; what is read after it are
-/// zeros and empty texts.
-class deferral_reader {
-public:
-    explicit deferral_reader(std::string_view bytes) noexcept : bytes_(bytes)
-    {
-        check_all();
-        if (error_) return;
-        bytes_.remove_suffix(deferral_checksum_bytes);
-        at_ = from_ = deferral_magic.size();
-        const std::uint8_t version = byte();
-        if (version == 0) fail(deferral_problem::not_a_book);
-        if (version > deferral_format) fail(deferral_problem::newer);
-    }
-
-    [[nodiscard]] const std::optional<deferral_error>& error() const noexcept { return error_; }
-    [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - at_; }
-
-    /// Of what was read last.
-    void fail(deferral_problem p) noexcept
-    {
-        if (!error_) error_ = deferral_error{p, from_};
-    }
-
-    [[nodiscard]] std::uint64_t whole() noexcept
-    {
-        from_ = at_;
-        std::uint64_t n = 0;
-        for (unsigned shift = 0; !error_; shift += 7) {
-            const std::uint8_t b = byte();
-            // Neither more than 64 bits nor zeros that need not be there.
-            if ((shift == 63 && b > 1) || (shift != 0 && b == 0)) fail(deferral_problem::corrupt);
-            n |= (b & std::uint64_t{0x7F}) << shift;
-            if (b < 0x80 || shift == 63) break;
-        }
-        return error_ ? 0 : n;
-    }
-
-    [[nodiscard]] std::uint64_t near() noexcept
-    {
-        return static_cast<std::uint64_t>(from_zigzag(whole()));
-    }
-
-    /// A view into the bytes.
-    [[nodiscard]] std::string_view text() noexcept
-    {
-        const std::uint64_t size = whole();
-        if (size > left()) fail(deferral_problem::corrupt);
-        if (error_) return {};
-        const std::string_view read = bytes_.substr(at_, static_cast<std::size_t>(size));
-        at_ += read.size();
-        return read;
-    }
-
-    /// There is nothing behind what was read.
-    void end() noexcept
-    {
-        from_ = at_;
-        if (left() != 0) fail(deferral_problem::corrupt);
-    }
-
-private:
-    void check_all() noexcept
-    {
-        if (bytes_.empty()) return fail(deferral_problem::empty);
-        const std::string_view magic = bytes_.substr(0, deferral_magic.size());
-        if (magic != deferral_magic.substr(0, magic.size())) {
-            return fail(deferral_problem::not_a_book);
-        }
-        from_ = bytes_.size();
-        if (from_ < deferral_magic.size() + 1 + deferral_checksum_bytes) {
-            return fail(deferral_problem::too_short);
-        }
-        from_ -= deferral_checksum_bytes;
-        std::uint32_t sum = 0;
-        for (std::size_t n = bytes_.size(); n != from_; --n) {
-            sum = sum << 8U | static_cast<unsigned char>(bytes_[n - 1]);
-        }
-        if (sum != crc32c(bytes_.substr(0, from_))) fail(deferral_problem::corrupt);
-    }
-
-    [[nodiscard]] std::uint8_t byte() noexcept
-    {
-        if (at_ == bytes_.size()) fail(deferral_problem::corrupt);
-        if (error_) return 0;
-        return static_cast<std::uint8_t>(bytes_[at_++]);
-    }
-
-    std::string_view bytes_;
-    std::size_t at_ = 0;
-    std::size_t from_ = 0;  // where that begins what was read last
-    std::optional<deferral_error> error_;
-};
-
 }  // namespace detail
 
 /// The entries of a book.
 [[nodiscard]] inline std::string save(const deferral_book& book)
 {
-    std::string out(detail::deferral_magic);
-    out += detail::deferral_format;
-    detail::put_whole(out, book.size());
+    detail::sealed_writer<detail::deferral_format> out;
+    out.whole(book.size());
     std::uint64_t sequence = 0;
     std::uint64_t due = 0;
     book.each([&](const deferred& d) {
-        detail::put_whole(out, d.sequence - sequence);
-        detail::put_near(out, detail::stored_nanoseconds(d.due) - due);
+        out.whole(d.sequence - sequence);
+        out.near(detail::stored_nanoseconds(d.due) - due);
         sequence = d.sequence;
         due = detail::stored_nanoseconds(d.due);
-        detail::put_near(out, detail::stored_nanoseconds(d.since) - due);
-        detail::put_whole(out, d.attempts);
-        detail::put_text(out, d.session);
-        detail::put_text(out, d.id);
+        out.near(detail::stored_nanoseconds(d.since) - due);
+        out.whole(d.attempts);
+        out.text(d.session);
+        out.text(d.id);
     });
-    std::uint32_t sum = crc32c(out);
-    for (std::size_t n = 0; n != detail::deferral_checksum_bytes; ++n, sum >>= 8U) {
-        out += static_cast<char>(sum & 0xFFU);
-    }
-    return out;
+    return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
 }
 
 /// A book of what `save` has written: load<deferral_book>(bytes, options).
@@ -258,7 +145,7 @@ template <std::same_as<deferral_book> B>
     if (const std::optional<config_error> bad = check(options)) {
         return unexpected(deferral_error{deferral_problem::bad_options, 0, *bad});
     }
-    detail::deferral_reader in(bytes);
+    detail::sealed_reader<detail::deferral_format> in(bytes);
     const std::uint64_t count = in.whole();
     if (count > in.left() / detail::deferral_least) in.fail(deferral_problem::corrupt);
     if (in.error()) return unexpected(*in.error());

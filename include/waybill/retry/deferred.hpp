@@ -37,10 +37,10 @@ struct deferred {
     return static_cast<std::uint16_t>(sequence >> 48U);
 }
 
-/// An entry in somebody's hand, and the ticket with which he may give it back.
+/// An entry in somebody's hand, and the ticket that says so. A book gives no ticket twice.
 struct handed {
     deferred entry{};
-    std::uint32_t ticket = 0;
+    std::uint64_t ticket = 0;
 
     friend bool operator==(const handed&, const handed&) = default;
 };

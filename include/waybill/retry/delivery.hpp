@@ -2,8 +2,8 @@
 //
 // delivery: how long a queue keeps trying, from what is set there, and the other way round.
 //
-// A handler that lets the lock of a message run out, because what it needs is down, gets the message
-// again when it has; so deliveries times lock is how long an outage may last before good messages
+// A handler that lets the lock of a message run out, because what it needs is down, gets it again
+// when that has happened; so deliveries times lock is how long an outage may last before good messages
 // become dead letters, unless their time to live ends before that:
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};

@@ -9,13 +9,21 @@
 //
 //     waybill::intake in({.at_once = 16});
 //     waybill::match(in.next(now),
-//         [&](act::take_due a)         { in.on(pairs_taken{claim(book.due(wall, a.most))}, now); },
+//         [&](act::take_due a) {
+//             const std::vector<waybill::handed> due = book.take(wall, now, a.most);
+//             for (const waybill::handed& h : due) pairs[a.first++] = h;
+//             in.on(pairs_taken{due.size(), steady(book.next_due())}, now);
+//         },
 //         [&](act::receive_deferred a) { in.on(original_fetched{a.work, fetch(a.work)}, now); },
 //         [&](act::receive a)          { in.on(messages_received{receive(a.most)}, now); },
 //         [&](act::settle_original a)  { in.on(original_settled{a.work, settle(a)}, now); },
 //         [&](act::settle_message a)   { in.on(message_settled{a.work, settle(a)}, now); },
 //         [&](act::wait w) { ... }, [&](act::idle) { ... });
 //     in.on(work_done{number, handle(message).how}, now);    // now or later, from each handler
+//
+// `book` is a deferral_book here, and what is settled of it is an entry with its ticket, so that
+// one that was deferred again stays: book.settled(sequence, ticket), book.give_back(sequence,
+// ticket). See tests/unit/retry/intake_book.test.cpp.
 //
 // What holds:
 //   1. whenever the valve has changed, pairs that are due are asked for first; fresh messages come
@@ -25,7 +33,9 @@
 //   3. the pointer is completed only after the original is: completed, dead-lettered, gone, or
 //      deferred again. Where nobody knows, the pointer is given back. A process that dies at any
 //      point loses nothing, and may handle a message twice;
-//   4. what its handler does not answer within the valve's timeout is given back.
+//   4. what its handler does not answer within the valve's timeout is given back. An answer after
+//      that is late, whether it was given back already or not: who has been told to give it back
+//      may be doing so. So the timeout is longer than any handler takes.
 //
 // There is nothing to save: a new one after a crash asks anew. Who defers schedules the pointer
 // first, and for no sooner than the lock of the original ends: it would find the original not yet
@@ -116,6 +126,7 @@ public:
     heard on(const pairs_taken& e, steady_time now)
     {
         if (e.pairs > options_.at_once - works_.size()) return heard::invalid;
+        works_.reserve(options_.at_once);  // a copy has none
         looked_in_ = valve_.generation(now);
         const steady_time soon = now + greater(options_.pause, duration{});
         look_at_ = now;
@@ -128,6 +139,7 @@ public:
     heard on(const messages_received& e, steady_time now)
     {
         if (e.messages > options_.at_once - works_.size()) return heard::invalid;
+        works_.reserve(options_.at_once);
         receive_at_ = e.messages != 0 ? now : now + greater(options_.pause, duration{});
         for (std::uint64_t i = 0; i != e.messages; ++i) begin(stage::in_hand, now);
         return heard::taken;
@@ -151,8 +163,8 @@ public:
 
     heard on(const work_done& e, steady_time now)
     {
-        work* w = find(e.work);
-        if (w == nullptr || w->at != stage::in_hand) return heard::late;
+        work* w = find(e.work, stage::in_hand, now);
+        if (w == nullptr) return heard::late;
         valve_.report(w->pass, e.how, now, e.draw);
         settle_as how = settle_as::give_back;
         if (e.how == fault_class::none) how = settle_as::complete;

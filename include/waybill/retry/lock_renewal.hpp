@@ -29,7 +29,9 @@
 //   2. while a renewal is under way there is no other one. An answer that does not come within
 //      `answer` counts as failed; one that comes after that counts until the next one is started;
 //   3. a failed renewal is tried again after a pause, and in time: a pause takes no more than half
-//      of what is left, unless the server asks for more or that is less than the base of pauses;
+//      of what is left, unless the server asks for more or that is less than the base of pauses.
+//      So is one that is never answered, once at least, with options that `check` lets pass and a
+//      lock that lasts as long as they say: `answer` has to be the shorter, the shorter a lock is;
 //   4. ownership_lost ends it at once. After a permanent fault nothing is tried any more, and the
 //      lock is held until it runs out, as it is at the broker. A cancelled renewal counts for
 //      nothing;
@@ -90,12 +92,26 @@ struct lock_renewal_options {
     duration lock = duration::seconds(60);    ///< How long a lock lasts where nobody says.
     double renew_left = 0.5;                  ///< Renews when this share of it is left,
     duration margin{};                        ///< or so long before its end, if that is earlier.
-    duration answer = duration::seconds(10);  ///< An answer takes no longer, or it failed.
+    /// An answer takes no longer, or it failed. So short that another try fits in behind it, and a
+    /// base of pauses between: with the default the lock must last for more than 21 seconds.
+    duration answer = duration::seconds(10);
     duration most = duration::highest();      ///< Kept for so long in all.
     backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
 
     friend bool operator==(const lock_renewal_options&, const lock_renewal_options&) = default;
 };
+
+namespace detail {
+
+/// How long before its end a lock is renewed that lasts so long. A margin that is made for longer
+/// locks leaves a quarter of a short one in peace.
+[[nodiscard]] constexpr duration renewed_early(const lock_renewal_options& o,
+                                               duration lasts) noexcept
+{
+    return lesser(greater(lasts * o.renew_left, o.margin), lasts * 0.75);
+}
+
+}  // namespace detail
 
 [[nodiscard]] constexpr std::optional<config_error> check(const lock_renewal_options& o) noexcept
 {
@@ -106,8 +122,8 @@ struct lock_renewal_options {
     };
     if (auto bad = above_zero("lock_renewal.lock", o.lock)) return bad;
     if (!(o.renew_left > 0 && o.renew_left < 1)) {
-        return config_error{"lock_renewal.renew_left", o.renew_left >= 1 ? 1U : 0U,
-                            "must be a share above 0, and below", 1, o.renew_left < 0};
+        return detail::wrong_share("lock_renewal.renew_left", o.renew_left,
+                                   "must be a number of thousandths above 0, and below", 1'000);
     }
     if (o.margin < duration{} || o.margin >= o.lock) {
         return config_error{"lock_renewal.margin", detail::magnitude(o.margin),
@@ -116,7 +132,19 @@ struct lock_renewal_options {
     }
     if (auto bad = above_zero("lock_renewal.answer", o.answer)) return bad;
     if (auto bad = above_zero("lock_renewal.most", o.most)) return bad;
-    return check(o.pauses);
+    if (auto bad = check(o.pauses)) return bad;
+    const duration early = detail::renewed_early(o, o.lock);
+    if (o.pauses.base >= early) {
+        return config_error{"lock_renewal.pauses.base", detail::magnitude(o.pauses.base),
+                            "nanoseconds must be less than are left at a renewal",
+                            detail::magnitude(early)};
+    }
+    if (o.answer >= early - o.pauses.base) {
+        return config_error{"lock_renewal.answer", detail::magnitude(o.answer),
+                            "nanoseconds must leave some for another try, and be less than",
+                            detail::magnitude(early - o.pauses.base)};
+    }
+    return {};
 }
 
 /// The lock is ours, and lasts from `now` on: tell it with the time at which it was asked for.
@@ -282,9 +310,7 @@ private:
     {
         const duration lasts = told ? *told : options_.lock;
         until_ = asked + lasts;
-        // A margin that is made for longer locks leaves a quarter of a short one in peace.
-        const duration early = greater(lasts * options_.renew_left, options_.margin);
-        not_before_ = until_ - lesser(early, lasts * 0.75);
+        not_before_ = until_ - detail::renewed_early(options_, lasts);
     }
 
     [[nodiscard]] constexpr duration pause_at(steady_time at, std::uint32_t n, double draw,

@@ -21,9 +21,11 @@
 #ifndef WAYBILL_RETRY_PRESETS_HPP
 #define WAYBILL_RETRY_PRESETS_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/attempts.hpp>
@@ -295,5 +297,18 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 }
 
 }  // namespace waybill::inline v0_1::presets
+
+namespace waybill::inline v0_1 {
+
+/// As decide() of the levels that the preset stands for.
+template <std::same_as<presets::preset<retry_levels>> P>
+[[nodiscard]] constexpr retry_action decide(const P& p, std::uint64_t tries, fault_class how,
+                                            double draw, steady_time now,
+                                            duration hint = {}) noexcept
+{
+    return decide(p.value, tries, how, draw, now, hint);
+}
+
+}  // namespace waybill::inline v0_1
 
 #endif  // WAYBILL_RETRY_PRESETS_HPP

@@ -92,7 +92,7 @@ struct prune_removal {
 
 struct prune_totals {
     std::uint64_t rows = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  ///< Saturates; which rows go is reckoned with the exact sum.
 
     friend bool operator==(const prune_totals&, const prune_totals&) = default;
 };
@@ -131,6 +131,27 @@ namespace detail {
     return most >= static_cast<double>(below) ? below : static_cast<std::uint64_t>(most);
 }
 
+/// A sum of sizes that can be taken apart again, as one that has saturated could not.
+struct byte_sum {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;  // so many times 2 to the 64th
+
+    constexpr void add(std::uint64_t n) noexcept
+    {
+        low += n;
+        if (low < n) ++high;
+    }
+    constexpr void subtract(std::uint64_t n) noexcept
+    {
+        if (low < n) --high;
+        low -= n;
+    }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    {
+        return high != 0 ? highest_size : low;
+    }
+};
+
 /// Takes rows, oldest first, for as long as there are too many.
 class pruner {
 public:
@@ -144,10 +165,12 @@ public:
     {
         plan_.in_order = plan_.in_order && !(r.parked < newest_);
         newest_ = later(newest_, r.parked);
-        if (r.parked > now_ - policy_.spike.within) ++plan_.recent;
+        if (r.parked >= now_ - policy_.spike.within) ++plan_.recent;
         add(plan_.before, r);
         if (r.held) add(plan_.held, r);
-        if (r.held || !is_old(r)) add(plan_.after, r);
+        if (!r.held && is_old(r)) return;
+        ++plan_.after.rows;
+        left_.add(r.bytes);
     }
 
     /// What goes by age leaves room, before anything goes for the lack of it.
@@ -157,7 +180,7 @@ public:
         if (plan_.spike && policy_.full == when_full::refuse_new) return;
         const double share = plan_.spike ? 1.0 : policy_.low_water;
         if (plan_.after.rows >= policy_.count) rows_ = low_water(policy_.count, share);
-        if (plan_.after.bytes >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
+        if (left_.size() >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
     }
 
     /// Each row, oldest first.
@@ -166,14 +189,15 @@ public:
         if (r.held) return;
         if (is_old(r)) return take(r, index, prune_reason::age);
         const bool rows = plan_.after.rows > rows_;
-        if (!rows && plan_.after.bytes <= bytes_) return;
+        if (!rows && left_.size() <= bytes_) return;
         take(r, index, rows ? prune_reason::count : prune_reason::bytes);
         --plan_.after.rows;
-        plan_.after.bytes = saturating_sub(plan_.after.bytes, r.bytes);
+        left_.subtract(r.bytes);
     }
 
     void finish() noexcept
     {
+        plan_.after.bytes = left_.size();
         const bool rows = policy_.count != highest_size && plan_.after.rows >= policy_.count;
         const bool bytes = policy_.bytes != highest_size && plan_.after.bytes >= policy_.bytes;
         plan_.full = rows || bytes;
@@ -199,6 +223,7 @@ private:
     prune_policy policy_;
     wall_time now_;
     prune_plan& plan_;
+    byte_sum left_{};
     wall_time newest_ = wall_time::lowest();
     std::uint64_t rows_ = highest_size;  // so many may be left
     std::uint64_t bytes_ = highest_size;

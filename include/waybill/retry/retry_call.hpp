@@ -17,7 +17,8 @@
 // `call()` answers a fault, a fault_class, a result<void>, or a call_answer where the server says
 // when to come back. What it throws passes through, and that try is not counted; catching() of
 // ext/exceptions.hpp makes a fault of it. `clock` is a function that answers the steady time, or
-// that time itself; `draw` is a function that answers a number in [0, 1).
+// that time itself; `draw` is a function that answers a number in [0, 1). A sleep that ends after
+// the time limit is followed by no call.
 
 #ifndef WAYBILL_RETRY_RETRY_CALL_HPP
 #define WAYBILL_RETRY_RETRY_CALL_HPP
@@ -47,10 +48,10 @@ struct call_answer {
 
 /// How a call ended, and what it took.
 struct call_report {
-    fault why{};                              ///< Of the last try; empty where it worked.
+    fault why{};  ///< Of the last try, empty where it worked; in words if it was made just now.
     attempts_end end = attempts_end::open;    ///< Why there was no other try.
     std::uint32_t tries = 0;                  ///< All of them, the first one counted.
-    duration elapsed{};                       ///< Since the first one was allowed.
+    duration elapsed{};                       ///< Since the time limit began to count.
     std::optional<steady_time> waiting{};     ///< The next try is not before; call again then.
 
     [[nodiscard]] bool ok() const noexcept { return end == attempts_end::succeeded; }
@@ -112,14 +113,17 @@ template <class Call, class Clock, class Sleep, class Draw>
                                      Draw& draw)
 {
     call_report report;
+    report.why.how = tries.how();
     steady_time woken = steady_time::lowest();
     const auto the_time = [&] { return later(waybill::time_of(clock), woken); };
     bool going = true;
     while (going) {
+        const steady_time now = the_time();
+        report.end = tries.end(now);
         match(
-            tries.next(the_time()),
+            tries.next(now),
             [&](act::go) {
-                const double drawn = draw();  // first: what has been called is told, whatever throws
+                const double drawn = draw();  // first: what was called is told, whatever throws
                 call_answer a = as_answer(call());
                 tries.on(attempted{a.why.how, drawn, a.retry_after}, the_time());
                 report.why = std::move(a.why);
@@ -135,7 +139,6 @@ template <class Call, class Clock, class Sleep, class Draw>
                 going = false;
             });
     }
-    report.end = tries.end();
     report.tries = tries.tries();
     report.elapsed = tries.elapsed(the_time());
     return report;

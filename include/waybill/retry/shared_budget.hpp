@@ -35,13 +35,14 @@ concept retry_source = requires(B& b, steady_time now) {
     b.succeeded(now);
 };
 
-/// Refers to a budget that somebody else keeps, or to none, which never runs out.
+/// Refers to a budget that somebody else keeps, or to none, which never runs out. What is const is
+/// no budget, whatever its functions say: nothing could be taken from it.
 class shared_budget {
 public:
     constexpr shared_budget() noexcept = default;
 
     template <retry_source B>
-        requires(!std::same_as<std::remove_cv_t<B>, shared_budget>)
+        requires(!std::is_const_v<B> && !std::same_as<std::remove_cv_t<B>, shared_budget>)
     constexpr shared_budget(B& budget) noexcept : budget_(&budget), does_(&calls<B>)
     {
     }

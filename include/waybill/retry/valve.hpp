@@ -17,10 +17,11 @@
 //      result that comes after such a change changes nothing; nor does one that comes twice;
 //   2. a permit that is never reported counts as failed at its deadline, so no lost probe keeps the
 //      valve half open;
-//   3. by default only `infrastructure` counts as failed. A message that fails by itself, for now or
-//      for good, was answered; a call that was cancelled, or lost its partition, says nothing;
+//   3. by default only `infrastructure` counts as failed. A message that fails by itself, be it for
+//      good, was answered; a call that was cancelled, or lost its partition, says nothing;
 //   4. it opens by steps of 1, 2, 4 ... calls, each begun when all calls of the one before are back
-//      and were answered; the first that fails shuts it for longer than the last time;
+//      and were answered; the first that fails shuts it again, for the next pause of `shut_for`:
+//      one that is longer than the last, up to its cap, if it grows and there is no jitter;
 //   5. the state follows from what was reported and when, not from how often it is asked. A clock
 //      that goes back stands still, and one that jumps ahead finds what it would have found.
 //

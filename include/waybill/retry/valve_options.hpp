@@ -44,7 +44,8 @@ struct valve_options {
     double trip_at = 0.5;                      ///< Shuts where at least this share of calls failed
     std::uint64_t min_calls = 10;              ///< of so many at least (`never`: not by share)
     duration period = duration::seconds(30);   ///< within about this time;
-    std::uint64_t in_a_row = never;            ///< or where so many failed one after the other.
+    std::uint64_t in_a_row = never;            ///< or where so many failed one after the other,
+                                               ///< which then must not be `never`, too.
     duration timeout = duration::seconds(60);  ///< A permit not reported by then counts as failed.
     backoff shut_for{.base = duration::seconds(5),  ///< Grows with each round of failed probes.
                      .cap = duration::seconds(300),
@@ -55,28 +56,25 @@ struct valve_options {
     friend bool operator==(const valve_options&, const valve_options&) = default;
 };
 
-/// The share of calls is told in percent.
 [[nodiscard]] constexpr std::optional<config_error> check(const valve_options& o) noexcept
 {
-    const auto percent = [](double share) {
-        const double p = (share < 0 ? -share : share) * 100;
-        return p < 1e18 ? static_cast<std::uint64_t>(p) : std::uint64_t{1'000'000'000'000'000'000};
-    };
     const auto positive = [](const char* field, duration d) -> std::optional<config_error> {
         if (d > duration{}) return {};
         return config_error{field, detail::magnitude(d), "nanoseconds must be more than", 0,
                             d < duration{}};
     };
-    if (!(o.trip_at > 0)) {
-        return config_error{"valve.trip_at", o.trip_at < 0 ? percent(o.trip_at) : 0,
-                            "percent must be more than", 0, o.trip_at < 0};
-    }
-    if (o.trip_at > 1) {
-        return config_error{"valve.trip_at", percent(o.trip_at), "percent must be at most", 100};
+    if (!(o.trip_at > 0 && o.trip_at <= 1)) {
+        return detail::wrong_share("valve.trip_at", o.trip_at,
+                                   "must be a number of thousandths above 0, and at most", 1'000);
     }
     if (o.min_calls == 0) return config_error{"valve.min_calls", 0, "must be at least", 1};
     if (const auto bad = positive("valve.period", o.period)) return bad;
     if (o.in_a_row == 0) return config_error{"valve.in_a_row", 0, "must be at least", 1};
+    if (o.min_calls == valve_options::never && o.in_a_row == valve_options::never) {
+        return config_error{"valve.in_a_row", o.in_a_row,
+                            "or min_calls must be less than never, or it never shuts",
+                            valve_options::never};
+    }
     if (const auto bad = positive("valve.timeout", o.timeout)) return bad;
     if (o.ramp == 0) return config_error{"valve.ramp", 0, "must be at least", 1};
     if (o.ramp > 32) return config_error{"valve.ramp", o.ramp, "must be at most", 32};

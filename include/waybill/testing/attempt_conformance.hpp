@@ -79,9 +79,11 @@ template <class Make, class Again = no_second>
         const std::vector<partition_key> keys = detail::similar_keys();
         bool set = true;
         for (std::uint64_t i = 0; i != keys.size(); ++i) set = noted(s, keys[i], {i, i + 1, 0, 1}) && set;
-        set = forgotten(s, keys.back()) && stands(s, keys.back(), {}) && set;
-        for (std::uint64_t i = 0; i + 1 != keys.size(); ++i) {
-            set = stands(s, keys[i], attempt{i, i + 1, 0, 1}) && set;
+        for (std::uint64_t gone = 0; gone != keys.size(); ++gone) {
+            for (std::uint64_t i = gone; i != keys.size(); ++i) {
+                set = stands(s, keys[i], attempt{i, i + 1, 0, 1}) && set;
+            }
+            set = forgotten(s, keys[gone]) && stands(s, keys[gone], {}) && set;
         }
         t.holds(set, "rows of different keys are independent, whatever characters are in them");
     }

@@ -7,12 +7,14 @@
 //
 //     auto broken = waybill::testing::conformance(
 //         [&] { return my_store(new_empty_database()); },       // a store in which nothing is
-//         [&](my_store& s) { return my_store(s.path()); });     // a second connection to the same one
+//         [&](my_store& s) { return my_store(s.path()); },      // a second connection to the same one
+//         race);                                                // see race_conformance.hpp
 //     for (const auto& rule : broken) log(rule);                // nothing: it conforms
 //
 // With the second connection it also finds out what others see of an open transaction, and what
-// happens when two owners race; a store that can be shared answers with itself. All is done in one
-// thread, so a store must not wait for ever for a lock: an error is a good answer there.
+// happens when two owners race; a store that can be shared answers with itself. All but the third
+// argument is done in one thread, so a store must not wait for ever for a lock: an error is a good
+// answer there. What a store does that is down is tried by outage_conformance.hpp.
 
 #ifndef WAYBILL_TESTING_CONFORMANCE_HPP
 #define WAYBILL_TESTING_CONFORMANCE_HPP
@@ -27,14 +29,16 @@
 #include <waybill/testing/checkpoint_conformance.hpp>
 #include <waybill/testing/dead_letter_conformance.hpp>
 #include <waybill/testing/letter_queue_conformance.hpp>
+#include <waybill/testing/race_conformance.hpp>
 #include <waybill/testing/trial.hpp>
 
 namespace waybill::inline v0_1::testing {
 
 /// All rules that apply to the store that make() answers with, an empty one each time it is called.
-/// `again(store)` answers with a second connection to the same store, or with a reference to it.
-template <class Make, class Again = no_second>
-[[nodiscard]] std::vector<std::string> conformance(Make make, Again again = {})
+/// `again(store)` answers with a second connection to the same store, or with a reference to it, and
+/// `race(waits, commits)` calls both at the same time.
+template <class Make, class Again = no_second, class Race = in_turn>
+[[nodiscard]] std::vector<std::string> conformance(Make make, Again again = {}, Race race = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(checkpoint_store<store> || dead_letter_store<store> || attempt_store<store>,
@@ -48,6 +52,7 @@ template <class Make, class Again = no_second>
     if constexpr (dead_letter_store<store>) add(dead_letter_conformance(make, again));
     if constexpr (dead_letter_queue<store>) add(letter_queue_conformance(make, again));
     if constexpr (attempt_store<store>) add(attempt_conformance(make, again));
+    if constexpr (!std::is_same_v<Race, in_turn>) add(race_conformance(make, again, race));
     return broken;
 }
 

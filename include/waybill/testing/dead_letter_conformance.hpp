@@ -42,6 +42,9 @@ template <class Make, class Again = no_second>
         other.body.clear();
         other.occurred = wall_time::at(duration::nanoseconds(-1));
         other.parked = wall_time::at(duration::nanoseconds(1'700'000'000'123'456'789));
+        other.kept = letter_keeps::nothing;
+        other.size = (std::uint64_t{1} << 63U) + 1;
+        other.checksum = 0xFFFF'FFFEU;
         t.holds(t.park(s, other), "put: a second dead letter of the same event is no error");
         t.holds(t.has(s, other), "put: a second dead letter of the same event replaces the first, every field");
         if (auto tx = t.open(s)) {

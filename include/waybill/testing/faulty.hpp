@@ -39,7 +39,7 @@ namespace waybill::inline v0_1::testing {
 /// The calls at which something can go wrong. A rollback cannot: what is not committed is not there.
 enum class store_call : std::uint8_t {
     begin, load, find, savepoint, release, undo, put, advance, commit,
-    attempted, note, forget, remove, list,
+    attempted, note, forget, remove, list, reset,
 };
 
 /// What goes wrong.
@@ -60,7 +60,7 @@ enum class mishap : std::uint8_t {
 {
     constexpr std::string_view names[] = {"begin", "load",    "find",   "savepoint", "release",
                                           "undo",  "put",     "advance", "commit",   "attempted",
-                                          "note",  "forget",  "remove",  "list"};
+                                          "note",  "forget",  "remove",  "list",      "reset"};
     return names[static_cast<std::size_t>(c)];
 }
 
@@ -218,6 +218,14 @@ public:
     {
         return tx.step(store_call::advance,
                        [&] { return store_.advance(*tx.inner_, key, from, to, epoch); });
+    }
+
+    [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
+                                                const position& from, std::uint64_t epoch)
+        requires checkpoint_reset<Store>
+    {
+        return tx.step(store_call::reset,
+                       [&] { return store_.reset(*tx.inner_, key, from, epoch); });
     }
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)

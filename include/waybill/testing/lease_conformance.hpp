@@ -7,11 +7,13 @@
 //     auto broken = waybill::testing::lease_conformance(
 //         [&] { return my_leases(new_empty_database()); },      // a store in which nothing is
 //         [&](my_leases& s) { return my_leases(s.path()); },    // a second connection to it
-//         [](auto f, auto g) { std::jthread t(f); g(); });      // runs both at the same time
+//         [](auto f, auto g) { std::jthread t(f); g(); },       // runs both at the same time
+//         [](my_leases& s, const auto& key) { delete_row(s.path(), key); });
 //     for (const auto& rule : broken) log(rule);                // nothing: it conforms
 //
 // Whoever has but one connection leaves out the second argument, whoever has no threads the third:
-// then two claims that race are made one after the other, which many a wrong store survives.
+// then two claims that race are made one after the other, which many a wrong store survives. The
+// fourth is for stores whose rows somebody may delete.
 // What a store does that cannot be reached is tried by `lease_outage_conformance`.
 
 #ifndef WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
@@ -30,13 +32,11 @@
 
 namespace waybill::inline v0_1::testing {
 
-/// Two things that should happen at the same time happen one after the other.
-struct in_turn {
-    template <class F, class G>
-    void operator()(F f, G g) const
+/// Nobody deletes rows: what needs that is left out.
+struct no_erase {
+    template <class S>
+    void operator()(S&, const partition_key&) const noexcept
     {
-        f();
-        g();
     }
 };
 
@@ -188,10 +188,11 @@ void claim_rules(S& s, trial& t)
 }  // namespace detail
 
 /// The rules of `list`, `claim`, `announce` and `withdraw`. `again(store)` answers with a second
-/// connection, `race(f, g)` calls both, at the same time if it can.
-template <class Make, class Again = no_second, class Race = in_turn>
+/// connection, `race(f, g)` calls both, at the same time if it can, and `erase(store, key)` deletes
+/// the row of a lease, as somebody does who tidies up.
+template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
 [[nodiscard]] std::vector<std::string> lease_conformance(Make make, Again again = {},
-                                                         Race race = {})
+                                                         Race race = {}, Erase erase = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(lease_store<store>,
@@ -223,6 +224,43 @@ template <class Make, class Again = no_second, class Race = in_turn>
             }
         }
         t.holds(apart, "leases of different keys are independent, and listed for their group only");
+        const partition_key absent = detail::key_of("a", "b", "never claimed");
+        bool refused = true;
+        for (std::size_t i = 0; i != keys.size(); ++i) {
+            const lease_claim of_none{absent, {"thief", 1}, 100, versions[i]};
+            refused = on.contended(of_none) && refused;
+            for (std::size_t other = 0; other != keys.size(); ++other) {
+                lease_claim c{keys[i], {"thief", 1}, 100, versions[other]};
+                if (versions[other] != versions[i]) {
+                    refused = on.contended(c) && refused;
+                } else {
+                    versions[i] = on.wins(c).value_or(0);
+                    claims[i] = c;
+                }
+            }
+            for (std::size_t n = 0; n != keys.size(); ++n) {
+                refused = on.stands(claims[n], versions[n]) && refused;
+            }
+        }
+        t.holds(refused, "claim: the version of another lease is contended, and changes neither");
+    }
+    if constexpr (!std::is_same_v<Erase, no_erase>) {
+        auto s = make();
+        detail::lease_trial<store> on(s, t);
+        const partition_key key = detail::key_of("orders", "billing", "0");
+        std::vector<std::uint64_t> had;
+        bool fresh = true;
+        for (int n = 0; n != 3; ++n) {
+            lease_claim c{key, {"a", 1}, 1, {}};
+            for (int renewal = 0; renewal != 3; ++renewal) {
+                c.expected = on.wins(c);
+                fresh = c.expected && std::find(had.begin(), had.end(), *c.expected) == had.end() && fresh;
+                had.push_back(c.expected.value_or(0));
+            }
+            erase(s, key);
+            t.holds(on.table(key).leases.empty(), "the row of a lease is deleted by hand, and listed no more");
+        }
+        t.holds(fresh, "claim: a lease whose row was deleted has no version that it had before");
     }
     // Nobody, or somebody, has the lease; two want it. Often, since a race is a matter of luck.
     for (int n = 0; n != 50; ++n) {

@@ -78,13 +78,17 @@ template <class Make, class Again = no_second>
             t.holds(once && t.lacks(s, b), "remove: within a transaction a letter is there once");
         }
         (void)t.park(s, a);
-        dead_letter other = a;
-        other.key.group = "shipping";
-        (void)t.park(s, other);
-        if (auto tx = t.open(s)) {
-            t.holds(removes(s, *tx, other) && t.committed(*tx) && t.has(s, a),
-                    "remove: letters of other keys stay");
+        bool stay = true;
+        for (const partition_key& k : detail::neighbours(key)) {
+            (void)t.park(s, detail::letter_of(k, a.at.sequence, "of a neighbour"));
         }
+        for (const partition_key& k : detail::neighbours(key)) {
+            const dead_letter other = detail::letter_of(k, a.at.sequence, "of a neighbour");
+            stay = t.has(s, other) && stay;
+            if (auto tx = t.open(s)) stay = removes(s, *tx, other) && t.committed(*tx) && stay;
+            stay = t.lacks(s, other) && t.has(s, a) && stay;
+        }
+        t.holds(stay, "remove: letters of other keys stay");
     }
     {
         auto s = make();
@@ -95,6 +99,7 @@ template <class Make, class Again = no_second>
             (void)t.park(s, detail::letter_of(key, all[i], "x"));
         }
         for (const partition_key& k : detail::similar_keys()) (void)t.park(s, detail::letter_of(k, 5, "y"));
+        for (const partition_key& k : detail::neighbours(key)) (void)t.park(s, detail::letter_of(k, 5, "z"));
         t.holds(listed(s, key, {}, 100, all), "list: all letters of the key, by their sequence in all 64 bits");
         bool behind = true;
         for (std::size_t i = 0; i != all.size(); ++i) {

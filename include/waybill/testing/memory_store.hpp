@@ -34,7 +34,12 @@ class memory_store {
     struct advancing {
         partition_key key;
         std::optional<position> from;
-        position to;
+        std::optional<position> to;  // empty resets it
+        std::uint64_t epoch;
+    };
+    // What is kept of a checkpoint: after a reset the epoch alone.
+    struct kept {
+        std::optional<position> at;
         std::uint64_t epoch;
     };
     struct noting {
@@ -44,6 +49,32 @@ class memory_store {
     struct removing {
         partition_key key;
         std::uint64_t sequence;
+    };
+    // What a commit changes in a table. Room is found for all of it before any of it is done, so
+    // that memory that runs out leaves the table as it was.
+    template <class Table>
+    class changes {
+    public:
+        using key_type = typename Table::key_type;
+        void put(key_type key, typename Table::mapped_type row)
+        {
+            touched_.push_back(key);
+            put_.insert_or_assign(std::move(key), std::move(row));
+        }
+        void erase(key_type key)
+        {
+            put_.erase(key);
+            touched_.push_back(std::move(key));
+        }
+        void apply_to(Table& table) noexcept
+        {
+            for (const key_type& key : touched_) table.erase(key);
+            table.merge(put_);
+        }
+
+    private:
+        std::vector<key_type> touched_;
+        Table put_;
     };
     using write = std::variant<Record, dead_letter, advancing, noting, removing>;
 
@@ -109,26 +140,22 @@ public:
 
     [[nodiscard]] result<std::optional<checkpoint>> load(const partition_key& key) const
     {
-        const auto found = checkpoints_.find(key);
-        if (found == checkpoints_.end()) return std::optional<checkpoint>();
-        return std::optional<checkpoint>(found->second);
+        const kept* found = committed(key);
+        if (!found || !found->at) return std::optional<checkpoint>();
+        return std::optional<checkpoint>(checkpoint{*found->at, found->epoch});
     }
 
     [[nodiscard]] result<advance_outcome> advance(transaction& tx, const partition_key& key,
                                                   const std::optional<position>& from,
                                                   const position& to, std::uint64_t epoch)
     {
-        const checkpoint* stored = committed(key);
-        std::optional<checkpoint> own;
-        for (const write& w : tx.writes_) {
-            const auto* earlier = std::get_if<2>(&w);
-            if (earlier && earlier->key == key) own = checkpoint{earlier->to, earlier->epoch};
-        }
-        const advance_outcome o = compare(own ? &*own : stored, from, epoch);
-        if (o == advance_outcome::applied) {
-            tx.writes_.emplace_back(std::in_place_index<2>, advancing{key, from, to, epoch});
-        }
-        return o;
+        return write_down(tx, {key, from, to, epoch});
+    }
+
+    [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
+                                                const position& from, std::uint64_t epoch)
+    {
+        return write_down(tx, {key, from, {}, epoch});
     }
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
@@ -192,17 +219,31 @@ public:
     [[nodiscard]] const auto& letters() const noexcept { return letters_; }
 
 private:
-    [[nodiscard]] const checkpoint* committed(const partition_key& key) const
+    advance_outcome write_down(transaction& tx, const advancing& a)
+    {
+        const kept* stored = committed(a.key);
+        std::optional<kept> own;
+        for (const write& w : tx.writes_) {
+            const auto* earlier = std::get_if<2>(&w);
+            if (earlier && earlier->key == a.key) own = kept{earlier->to, earlier->epoch};
+        }
+        const advance_outcome o = compare(own ? &*own : stored, a.from, a.epoch);
+        if (o == advance_outcome::applied) tx.writes_.emplace_back(std::in_place_index<2>, a);
+        return o;
+    }
+
+    [[nodiscard]] const kept* committed(const partition_key& key) const
     {
         const auto found = checkpoints_.find(key);
         return found == checkpoints_.end() ? nullptr : &found->second;
     }
 
-    static advance_outcome compare(const checkpoint* stored, const std::optional<position>& from,
+    static advance_outcome compare(const kept* stored, const std::optional<position>& from,
                                    std::uint64_t epoch)
     {
         if (stored && stored->epoch > epoch) return advance_outcome::stale_epoch;
-        const bool same = stored ? from && from->sequence == stored->at.sequence : !from;
+        const bool there = stored && stored->at;
+        const bool same = there ? from && from->sequence == stored->at->sequence : !from;
         return same ? advance_outcome::applied : advance_outcome::conflict;
     }
 
@@ -236,25 +277,38 @@ private:
     commit_outcome apply(std::vector<write>& writes)
     {
         if (overtaken(writes)) return commit_outcome::not_applied;
+        changes<decltype(letters_)> letters;
+        changes<decltype(checkpoints_)> checkpoints;
+        changes<decltype(attempts_)> attempts;
+        std::size_t effects = 0;
         for (write& w : writes) {
-            if (auto* r = std::get_if<0>(&w)) {
-                records_.push_back(std::move(*r));
+            if (w.index() == 0) {
+                ++effects;
             } else if (auto* d = std::get_if<1>(&w)) {
                 std::pair row(d->key, d->at.sequence);
-                letters_.insert_or_assign(std::move(row), std::move(*d));
+                letters.put(std::move(row), std::move(*d));
             } else if (auto* a = std::get_if<2>(&w)) {
-                checkpoints_.insert_or_assign(std::move(a->key), checkpoint{std::move(a->to), a->epoch});
+                checkpoints.put(std::move(a->key), kept{std::move(a->to), a->epoch});
             } else if (auto* n = std::get_if<3>(&w)) {
-                if (n->row) attempts_.insert_or_assign(std::move(n->key), *n->row);
-                else attempts_.erase(n->key);
+                if (n->row) attempts.put(std::move(n->key), *n->row);
+                else attempts.erase(std::move(n->key));
             } else if (auto* x = std::get_if<4>(&w)) {
-                letters_.erase({x->key, x->sequence});
+                letters.erase({std::move(x->key), x->sequence});
             }
         }
+        if (records_.capacity() - records_.size() < effects) {
+            records_.reserve(records_.size() + (records_.size() < effects ? effects : records_.size()));
+        }
+        for (write& w : writes) {
+            if (auto* r = std::get_if<0>(&w)) records_.push_back(std::move(*r));
+        }
+        letters.apply_to(letters_);
+        checkpoints.apply_to(checkpoints_);
+        attempts.apply_to(attempts_);
         return commit_outcome::applied;
     }
 
-    std::map<partition_key, checkpoint> checkpoints_;
+    std::map<partition_key, kept> checkpoints_;
     std::map<std::pair<partition_key, std::uint64_t>, dead_letter> letters_;
     std::map<partition_key, attempt> attempts_;
     std::vector<Record> records_;

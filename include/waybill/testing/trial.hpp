@@ -25,6 +25,16 @@ struct no_second {
     }
 };
 
+/// Two things that should happen at the same time happen one after the other.
+struct in_turn {
+    template <class F, class G>
+    void operator()(F f, G g) const
+    {
+        f();
+        g();
+    }
+};
+
 namespace detail {
 
 /// What all parts of the suite do with a store, and the rules that did not hold.
@@ -111,6 +121,13 @@ inline constexpr std::uint64_t largest = ~std::uint64_t{0};
     return {key_of("a", "b", "c"), key_of("a", "b", "d"), key_of("a", "c", "c"), key_of("b", "b", "c"),
             key_of("ab", "", "c"), key_of("", "ab", "c"), key_of("", "", ""),    key_of("A", "b", "c"),
             key_of("it's", "\"b\"; --", "%_\\")};
+}
+
+/// Keys that differ from `key` in one part each.
+[[nodiscard]] inline std::vector<partition_key> neighbours(const partition_key& key)
+{
+    return {key_of(key.source, key.group, key.partition + "1"), key_of(key.source, "audit", key.partition),
+            key_of("invoices", key.group, key.partition)};
 }
 
 [[nodiscard]] inline dead_letter letter_of(const partition_key& key, std::uint64_t sequence,

@@ -86,6 +86,8 @@ enum class wrong : std::uint8_t {
 };
 
 struct itself {
+    static constexpr bool says_why = true;
+
     template <class Checkpoints, class Letters, class Handler, class Ask>
     at_least_once_report operator()(Checkpoints& checkpoints, Letters& letters,
                                     const waybill::assignment& mine, const std::vector<event>& events,
@@ -96,6 +98,7 @@ struct itself {
 };
 
 struct by_hand {
+    static constexpr bool says_why = false;
     wrong what;
 
     template <class Checkpoints, class Letters, class Handler, class Ask>
@@ -438,6 +441,7 @@ private:
             if (e.sequence <= reached && !good(e.sequence / 10 - 1)) ++dead;
         }
         if (sure && r.dead_lettered != dead) breaks("the report counts other dead letters than there are");
+        if (Driver::says_why) check_why(r);
         switch (r.end) {
             case batch_end::committed:
                 if (stored_now() != events.back().sequence) breaks("reported as committed, and is not");
@@ -456,6 +460,15 @@ private:
             case batch_end::empty:
             case batch_end::invalid: return breaks("a good batch was not taken");
         }
+    }
+
+    void check_why(const at_least_once_report& r)
+    {
+        const fault_class how = r.why.how;
+        if ((how == fault_class::none) != (r.end == batch_end::committed)) breaks("ended without a reason, or committed for one");
+        if (r.why.text.empty() && r.end != batch_end::committed) breaks("a reason has no text");
+        if (r.end == batch_end::abandoned && how != fault_class::ownership_lost) breaks("abandoned for another reason");
+        if (r.end == batch_end::cancelled && r.why != waybill::cancelled("stop")) breaks("cancelled for another reason");
     }
 
     std::string finished(std::uint64_t done)

@@ -170,42 +170,42 @@ constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};
 
 TEST_CASE("faults: every single fault, every outcome of four events in batches of two")
 {
-    holds("one fault, batches of two", singles);
+    holds("one fault, batches of two", singles, 420'000);
 }
 
 TEST_CASE("faults: every two faults, four events in batches of two that work, fail or are late")
 {
-    holds("two faults, batches of two, fewer outcomes", doubles);
+    holds("two faults, batches of two, fewer outcomes", doubles, 660'000);
 }
 
 TEST_CASE("faults: every two faults, every outcome of two events in a batch")
 {
-    holds("two faults, one batch of two", doubles_of_all);
+    holds("two faults, one batch of two", doubles_of_all, 380'000);
 }
 
 TEST_CASE("faults: every three faults, two events in a batch that work, fail or are late")
 {
-    holds("three faults, one batch of two", triples);
+    holds("three faults, one batch of two", triples, 820'000);
 }
 
 TEST_CASE("faults: events that are none of ours")
 {
-    holds("some skipped", skips);
+    holds("some skipped", skips, 2'100'000);
 }
 
 TEST_CASE("faults: whole batches that fail while what they need is down")
 {
-    holds("an outage that looks like bad events", outages);
+    holds("an outage that looks like bad events", outages, 57'000);
 }
 
 TEST_CASE("faults: a store that says what is not so, and is read back each time")
 {
-    holds("lies about commits, read back always", read_back_always);
+    holds("lies about commits, read back always", read_back_always, 130'000);
 }
 
 TEST_CASE("faults: a store that says what is not so, found when the checkpoint is advanced")
 {
-    holds("lies about commits, found later", lies);
+    holds("lies about commits, found later", lies, 120'000);
 }
 
 TEST_CASE("faults: the driver by hand is right where nothing is made wrong in it")

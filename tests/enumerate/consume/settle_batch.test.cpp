@@ -105,6 +105,42 @@ struct tries_too_often : settle_batches {
     }
 };
 
+// In the order of their decisions, as if all locks were equal.
+struct first_decided_first : settle_batches {
+    explicit first_decided_first(waybill::settle_batch_policy p)
+        : settle_batches(all(p)), most(p.items)
+    {
+    }
+    static waybill::settle_batch_policy all(waybill::settle_batch_policy p)
+    {
+        p.items = waybill::highest_size;
+        return p;
+    }
+    action next(steady_time now) const
+    {
+        action a = settle_batches::next(now);
+        auto* const b = std::get_if<act::settle_batch>(&a);
+        if (b != nullptr && b->items.size() > most) b->items.resize(most);
+        return a;
+    }
+    friend bool operator==(const first_decided_first&, const first_decided_first&) = default;
+    std::uint64_t most;
+};
+
+// An answer that comes twice is taken for the answer to the next call.
+struct repeats_count : settle_batches {
+    using settle_batches::on;
+    using settle_batches::settle_batches;
+    waybill::heard on(const waybill::batch_settled& told, steady_time now)
+    {
+        waybill::batch_settled s = told;
+        const waybill::heard h = settle_batches::on(s, now);
+        if (h != waybill::heard::late) return h;
+        ++s.call;
+        return settle_batches::on(s, now);
+    }
+};
+
 constexpr fault_class answers[] = {fault_class::none, fault_class::transient, fault_class::ownership_lost,
                                    fault_class::permanent};
 
@@ -132,7 +168,7 @@ std::string run(choices& c, std::uint32_t messages)
         }
         const auto a = audit.next(now);
         if (const auto* b = std::get_if<act::settle_batch>(&a)) {
-            waybill::batch_settled s{b->items};
+            waybill::batch_settled s{b->call, b->items};
             if (c.pick(2) != 0) now = now + duration::seconds(3);
             for (std::size_t i = 0; i != b->items.size(); ++i) {
                 const fault_class how = answers[c.pick(static_cast<std::uint32_t>(std::size(answers)))];
@@ -187,6 +223,8 @@ TEST_CASE("settle_batches: mutants caught")
     CHECK(enumerate<lingers_too_long>("lingers too long", 2) > 0);
     CHECK(enumerate<tries_too_often>("tries too often", 2) > 0);
     CHECK(enumerate<over_the_limit>("more than the limit", 3) > 0);
+    CHECK(enumerate<first_decided_first>("the first and not the most urgent", 3) > 0);
+    CHECK(enumerate<repeats_count>("an answer counts twice", 2) > 0);
 }
 
 }  // namespace

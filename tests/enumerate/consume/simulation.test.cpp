@@ -207,11 +207,10 @@ private:
                     if (store.alive()) (void)work->on(answer, now());
                 },
                 [&](act::open a) {
-                    const auto key = work->key(a.partition);
-                    const auto stored = fenced.load(key);
+                    const auto stored = fenced.load(work->key(a.partition));
                     waybill::partition_opened o{a.partition, a.epoch};
                     if (stored) {
-                        mine[a.partition] = waybill::assignment{key, waybill::position_of(*stored), a.epoch, incarnation};
+                        mine[a.partition] = work->assignment_of(a, *stored);
                         o.stored = *stored ? (*stored)->epoch : 0;
                     } else {
                         o.how = stored.error().how;
@@ -220,7 +219,7 @@ private:
                 },
                 [&](act::process a) { told(waybill::processed{a.partition, a.epoch, one_batch(a)}); },
                 [&](act::close a) { told(waybill::partition_closed{a.partition, a.epoch}); },
-                [&](act::save a) { told(waybill::saved{a.partition, a.epoch}); },
+                [&](act::save a) { told(waybill::partition_saved{a.partition, a.epoch}); },
                 [&](act::wait a) { wakes = (a.until - steady_time::at(duration::nanoseconds(begins))).count() * 100 / speed + 1; },
                 [&](act::idle) { wakes = w.time_ + 50; });
             busy = false;
@@ -236,7 +235,7 @@ private:
             if (w.pick(8) == 0) (void)work->on(a, now());
         }
 
-        waybill::pass one_batch(const act::process& a)
+        waybill::batch_pass one_batch(const act::process& a)
         {
             waybill::assignment& m = mine[a.partition];
             std::vector<event> batch;

@@ -221,7 +221,13 @@ private:
     }
     killer.join();
 
-    const auto loaded = store.load(key);
+    // The last kill may just be over: what is counted is counted on a connection that stands.
+    auto loaded = store.load(key);
+    for (int attempt = 0; !loaded && attempt != 100; ++attempt) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        loaded = store.load(key);
+    }
+    s.db().connect();
     const std::uint64_t last = loaded && *loaded ? (*loaded)->at.sequence : 0;
     const auto once = [&](const char* sql) { return s.db().exec(sql).number<std::uint64_t>(0, 0); };
     const std::uint64_t effects = once("SELECT count(*) FROM effects");

@@ -78,6 +78,11 @@ public:
     {
         return store_->forget(tx, key);
     }
+    auto reset(transaction& tx, const waybill::partition_key& key, const waybill::position& from,
+               std::uint64_t epoch)
+    {
+        return store_->reset(tx, key, from, epoch);
+    }
 
     [[nodiscard]] const std::string& schema() const { return schema_; }
     [[nodiscard]] engines::postgres& db() { return *db_; }

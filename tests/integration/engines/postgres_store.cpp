@@ -6,6 +6,7 @@
 //
 //     postgres_store ADDRESS FOLDER SERVER      as postgres_server makes them, and that script
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -19,18 +20,34 @@
 #include "postgres_kills.hpp"
 #include "postgres_own.hpp"
 #include <waybill/testing/conformance.hpp>
+#include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/lease_conformance.hpp>
+#include <waybill/testing/outage_conformance.hpp>
 
 namespace {
 
 using namespace postgres_test;
 
-/// All of the suite is one thread, so nobody waits for a lock.
+/// Most of the suite is one thread, so nobody waits long for a lock.
 int conforms()
 {
-    const auto broken = waybill::testing::conformance(
+    auto broken = waybill::testing::conformance(
         [&] { return store_at(fresh_schema(), "50ms"); },
-        [](const store_at& s) { return store_at(s.schema(), "50ms"); });
+        [](const store_at& s) { return store_at(s.schema(), "50ms"); },
+        [](auto waits, auto commits) {
+            std::thread other(waits);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            commits();
+            other.join();
+        });
+    const auto down = waybill::testing::outage_conformance(
+        [] { return store_at(fresh_schema()); },
+        [](const store_at& s) {
+            engines::postgres by_hand(where);
+            by_hand.connect();
+            by_hand.exec(("DROP SCHEMA " + s.schema() + " CASCADE").c_str());
+        });
+    broken.insert(broken.end(), down.begin(), down.end());
     for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());
     std::printf("conformance: %zu rules broken\n", broken.size());
     return static_cast<int>(broken.size());
@@ -70,9 +87,23 @@ int leases_conform()
             std::thread other(f);
             g();
             other.join();
+        },
+        [](const leases_at& l, const waybill::partition_key&) {
+            engines::postgres by_hand(l.address());
+            by_hand.connect();
+            by_hand.exec("DELETE FROM leases");
         });
     leases_at nowhere("host=127.0.0.1 port=1 connect_timeout=2");
     for (std::string& rule : waybill::testing::lease_outage_conformance(nowhere)) {
+        broken.push_back(std::move(rule));
+    }
+    const std::string both = fresh_schema();
+    store_at checkpoints(both);
+    engines::postgres_leases leases(checkpoints.db());
+    leases_at other(address_of(both, "50ms"));
+    static_cast<void>(other.list("orders", "billing"));  // which makes the tables
+    for (std::string& rule :
+         waybill::testing::fence_conformance(checkpoints.bare(), leases, other)) {
         broken.push_back(std::move(rule));
     }
     for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());

@@ -14,6 +14,7 @@
 
 #include <waybill/consume/fenced_store.hpp>
 #include <waybill/testing/checkpoint_conformance.hpp>
+#include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/lease_conformance.hpp>
 
 namespace {
@@ -104,6 +105,9 @@ int main(int, char** argv)
             std::thread one(f);
             g();
             one.join();
+        },
+        [](const connection& c, const waybill::partition_key&) {
+            engines::database(c.path()).exec("DELETE FROM leases");
         });
     for (const std::string& rule : broken) check(false, rule);
 
@@ -112,6 +116,16 @@ int main(int, char** argv)
     for (const std::string& rule : waybill::testing::lease_outage_conformance(gone)) check(false, rule);
 
     fence(path());
+    const std::string both = path();
+    engines::database db(both);
+    engines::sqlite_store checkpoints(db);
+    engines::sqlite_leases leases(db);
+    engines::database other_db(both);
+    sqlite3_busy_timeout(other_db.handle(), 0);
+    engines::sqlite_leases other(other_db);
+    for (const std::string& rule : waybill::testing::fence_conformance(checkpoints, leases, other)) {
+        check(false, rule);
+    }
     std::printf("%d lease stores, %d rules broken\n", stores, failures);
     return failures == 0 && stores > 3 ? 0 : 1;
 }

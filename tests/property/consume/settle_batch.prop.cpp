@@ -42,9 +42,11 @@ fault_class any_fault()
                              fault_class::cancelled);
 }
 
-waybill::batch_settled any_answer(const std::vector<std::uint64_t>& items)
+waybill::batch_settled any_answer(const act::settle_batch& call)
 {
+    const std::vector<std::uint64_t>& items = call.items;
     waybill::batch_settled s;
+    s.call = call.call;
     s.items = items;
     s.how = *rc::gen::weightedElement<fault_class>({{4, fault_class::none}, {1, fault_class::transient}});
     if (s.how != fault_class::none) s.how = any_fault();
@@ -75,7 +77,7 @@ void settles()
         }
         if (!under_way.empty() && *rc::gen::inRange(0, 2) == 0) {
             const auto which = *rc::gen::inRange<std::size_t>(0, under_way.size());
-            audit.answer(any_answer(under_way[which].items), now);
+            audit.answer(any_answer(under_way[which]), now);
             under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
         }
         const auto a = audit.next(now);
@@ -85,7 +87,7 @@ void settles()
                 under_way.push_back(*b);
             } else {
                 now = now + duration::seconds(*rc::gen::inRange<std::int64_t>(0, 4));
-                audit.answer(any_answer(b->items), now);
+                audit.answer(any_answer(*b), now);
             }
         }
         if (const auto* w = std::get_if<act::wait>(&a)) {
@@ -108,7 +110,7 @@ TEST_CASE("settle_batches: every message ends once, as its answers say")
 
 TEST_CASE("settle_batches: spoilt answers change nothing")
 {
-    CHECK(rc::check("an index past the end, or messages that are none", [] {
+    CHECK(rc::check("an index past the end, messages that are none, or twice there, another call", [] {
         waybill::settle_batches m(any_policy());
         const steady_time now = steady_time::at(duration::seconds(1));
         const auto n = *rc::gen::inRange<std::size_t>(0, 5);
@@ -119,10 +121,17 @@ TEST_CASE("settle_batches: spoilt answers change nothing")
         }
         const auto before = m;
         const auto past = *rc::gen::arbitrary<std::uint64_t>();
-        RC_ASSERT(m.on(waybill::batch_settled{items, {}, {{n + past % 1'000, fault_class::transient}}}, now) ==
+        RC_ASSERT(m.on(waybill::batch_settled{0, items, {}, {{n + past % 1'000, fault_class::transient}}}, now) ==
                   waybill::heard::invalid);
-        RC_ASSERT(m.on(waybill::batch_settled{{n + past % 1'000}}, now) == waybill::heard::late);
-        RC_ASSERT(m.on(waybill::batch_started{{n + past % 1'000}}, now) == waybill::heard::late);
+        const auto call = 1 + *rc::gen::arbitrary<std::uint64_t>() % 1'000;
+        RC_ASSERT(m.on(waybill::batch_settled{call, items}, now) == waybill::heard::late);
+        if (n != 0) {
+            auto twice = items;
+            twice.push_back(*rc::gen::elementOf(items));
+            RC_ASSERT(m.on(waybill::batch_settled{0, twice}, now) == waybill::heard::invalid);
+        }
+        RC_ASSERT(m.on(waybill::batch_settled{0, {n + past % 1'000}}, now) == waybill::heard::late);
+        RC_ASSERT(m.on(waybill::batch_started{0, {n + past % 1'000}}, now) == waybill::heard::late);
         RC_ASSERT(m.on(waybill::reported{n + past % 1'000}, now) == waybill::heard::late);
         RC_ASSERT(m == before);
     }));

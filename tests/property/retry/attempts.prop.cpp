@@ -79,15 +79,22 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                 RC_ASSERT(c.tries == before);
                 continue;
             }
-            if (const auto* w = std::get_if<act::wait>(&said)) {
+            steady_time begins = now;
+            if (p.time_limit < duration::highest() && now - c.began >= p.time_limit) {
+                const auto how = c.made == 0 ? fault_class::cancelled : c.tries.how();
+                RC_ASSERT(said == attempts::action(act::give_up{how}));
+                RC_ASSERT(c.tries.end(now) == attempts_end::time_limit);
+                if (*rc::gen::inRange(0, 2) == 0) continue;
+                begins = later(c.began, c.not_before);  // in time, and it ends now
+            } else if (const auto* w = std::get_if<act::wait>(&said)) {
                 RC_ASSERT(w->until > now);
                 RC_ASSERT(w->until == c.not_before);
                 if (*rc::gen::inRange(0, 2) == 0) continue;
-                now = w->until;
+                begins = now = w->until;
                 latest = later(latest, now);
             }
-            RC_ASSERT(std::holds_alternative<act::go>(c.tries.next(now)));
-            if (c.waited) RC_ASSERT(now >= c.not_before);
+            RC_ASSERT(std::holds_alternative<act::go>(c.tries.next(begins)));
+            if (c.waited) RC_ASSERT(begins >= c.not_before);
             ++c.made;
             RC_ASSERT(c.made <= (p.retry.most == 0 ? 1 : p.retry.most));
             const std::uint32_t left = tokens.left(now);

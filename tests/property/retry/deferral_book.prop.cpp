@@ -36,8 +36,7 @@ public:
         const auto i = all_.find(d.sequence);
         if (i == all_.end() && all_.size() >= options_.most) return booked::full;
         const bool known = i != all_.end();
-        const std::uint32_t ticket = known ? i->second.ticket : 0;
-        all_[d.sequence] = {d, ticket, false, {}};
+        all_[d.sequence] = {d, 0, false, {}};
         return known ? booked::replaced : booked::added;
     }
 
@@ -56,14 +55,22 @@ public:
             if (!best) break;
             best->held = true;
             best->until = at + options_.hold;
-            out.push_back({best->what, ++best->ticket});
+            best->ticket = ++tickets_;
+            out.push_back({best->what, best->ticket});
         }
         return out;
     }
 
     heard settled(std::uint64_t n) { return all_.erase(n) != 0 ? heard::taken : heard::late; }
 
-    heard give_back(std::uint64_t n, std::uint32_t ticket)
+    heard settled(std::uint64_t n, std::uint64_t ticket)
+    {
+        const auto i = all_.find(n);
+        if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
+        return settled(n);
+    }
+
+    heard give_back(std::uint64_t n, std::uint64_t ticket)
     {
         const auto i = all_.find(n);
         if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
@@ -71,7 +78,7 @@ public:
         return heard::taken;
     }
 
-    heard hold_on(std::uint64_t n, std::uint32_t ticket, steady_time at)
+    heard hold_on(std::uint64_t n, std::uint64_t ticket, steady_time at)
     {
         const auto i = all_.find(n);
         if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
@@ -104,7 +111,7 @@ public:
 private:
     struct entry {
         deferred what{};
-        std::uint32_t ticket = 0;
+        std::uint64_t ticket = 0;
         bool held = false;
         steady_time until{};
     };
@@ -122,6 +129,7 @@ private:
 
     deferral_options options_;
     std::map<std::uint64_t, entry> all_;
+    std::uint64_t tickets_ = 0;
 };
 
 wall_time any_wall(dice& roll)
@@ -178,7 +186,14 @@ TEST_CASE("a book does what one does that looks at all its entries")
         const std::uint64_t numbers = 1 + roll(12);
         for (std::uint64_t step = 0; step != 60; ++step) {
             const std::uint64_t n = roll(numbers);
-            switch (roll(8)) {
+            switch (roll(9)) {
+                case 8: {
+                    if (out.empty()) break;
+                    const handed& h = out[roll(out.size())];
+                    const std::uint64_t s = h.entry.sequence;
+                    REQUIRE(book.settled(s, h.ticket) == model.settled(s, h.ticket));
+                    break;
+                }
                 case 0:
                 case 1:
                 case 2: {
@@ -233,6 +248,12 @@ TEST_CASE("what a book holds comes back, and what has become of its bytes is ref
         std::string bytes = save(book);
         const auto again = load<deferral_book>(bytes, {});
         REQUIRE(again.has_value());
+        REQUIRE(*again == book);
+        const std::vector<handed> some = book.take(any_wall(roll), {}, roll(5));
+        REQUIRE((*again == book) == some.empty());
+        for (const handed& h : some) {
+            REQUIRE(book.give_back(h.entry.sequence, h.ticket) == heard::taken);
+        }
         REQUIRE(*again == book);
         for (int changes = 0; changes != 20; ++changes) {
             std::string other = bytes.substr(0, bytes.size() - 4);

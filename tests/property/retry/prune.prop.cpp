@@ -59,7 +59,7 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
         plan.before.rows += 1;
         plan.before.bytes += r.bytes;
         if (r.held) plan.held = {plan.held.rows + 1, plan.held.bytes + r.bytes};
-        if (now - p.spike.within < r.parked) ++plan.recent;
+        if (!(r.parked < now - p.spike.within)) ++plan.recent;
     }
     std::stable_sort(all.begin(), all.end(), [](const entry& a, const entry& b) {
         return a.row.parked < b.row.parked;

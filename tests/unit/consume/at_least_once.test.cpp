@@ -205,15 +205,130 @@ TEST_CASE("at_least_once: a commit that is refused")
 
 TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again")
 {
+    const advanced cancelled{advance_outcome::conflict, fault_class::cancelled};
     at_least_once_machine m(1);
     m.on(good);
-    m.on(advanced{advance_outcome::conflict, fault_class::cancelled});
+    m.on(cancelled);
     auto there = m;
     there.on(stood{checkpoint_stands::after});
-    CHECK(there.ended() == batch_end::cancelled);
+    CHECK(there.ended() == batch_end::committed);  // all of it is there: nothing comes again
     CHECK(there.covered_events() == 1);
+    CHECK(there.why() == fault_class::none);
     m.on(stood{checkpoint_stands::before});
     CHECK(m.ended() == batch_end::cancelled);
+    CHECK(m.why() == fault_class::cancelled);
+    // Part of it is there: the rest is left.
+    at_least_once_machine part(2, {.commit_every = 1});
+    part.on(good);
+    part.on(cancelled);
+    part.on(stood{checkpoint_stands::after});
+    CHECK(part.ended() == batch_end::cancelled);
+    CHECK(part.covered_events() == 1);
+    CHECK(part.why() == fault_class::cancelled);
+    CHECK(part.checkpoint_failed());
+}
+
+TEST_CASE("at_least_once: why it ended so")
+{
+    const handled lost{fault_class::ownership_lost};
+    const stood there{checkpoint_stands::after};
+    at_least_once_machine m(2);
+    m.on(good);
+    m.on(lost);
+    CHECK(m.ended() == batch_end::abandoned);
+    CHECK(m.why() == fault_class::ownership_lost);
+    CHECK_FALSE(m.checkpoint_failed());
+
+    at_least_once_machine earlier(3, {.commit_every = 1});  // what an earlier commit answered is over
+    earlier.on(good);
+    earlier.on(no_answer);
+    earlier.on(there);
+    CHECK(earlier.why() == fault_class::none);
+    earlier.on(good);
+    earlier.on(no_answer);
+    auto stolen = earlier;
+    earlier.on(there);
+    earlier.on(lost);
+    CHECK(earlier.why() == fault_class::ownership_lost);
+    CHECK_FALSE(earlier.checkpoint_failed());
+    stolen.on(stood{checkpoint_stands::elsewhere});
+    CHECK(stolen.why() == fault_class::ownership_lost);
+    CHECK(stolen.checkpoint_failed());
+
+    at_least_once_machine asked(3);
+    asked.on(bad);
+    asked.on(bad);
+    asked.on(handled{fault_class::none, true});
+    asked.on(answered{waybill::if_all_failed::redeliver});
+    CHECK(asked.ended() == batch_end::redeliver);
+    CHECK(asked.why() == fault_class::permanent);
+
+    at_least_once_machine sink(2, {.tries = 1});
+    sink.on(good);
+    sink.on(bad);
+    sink.on(done{fault_class::transient});
+    auto not_there = sink;
+    sink.on(advanced{advance_outcome::conflict, fault_class::cancelled});
+    sink.on(there);
+    CHECK(sink.ended() == batch_end::cancelled);
+    CHECK(sink.why() == fault_class::cancelled);
+    // It stops for the sink. That the commit is not there either is seen from what is covered.
+    not_there.on(no_answer);
+    not_there.on(stood{checkpoint_stands::before});
+    CHECK(not_there.ended() == batch_end::redeliver);
+    CHECK(not_there.why() == fault_class::transient);
+    CHECK(not_there.covered_events() == 0);
+
+    at_least_once_machine refused(1, {.tries = 1});  // where nothing is in the way
+    refused.on(good);
+    refused.on(advanced{advance_outcome::conflict});
+    refused.on(stood{checkpoint_stands::before});
+    CHECK(refused.ended() == batch_end::redeliver);
+    CHECK(refused.why() == fault_class::infrastructure);
+}
+
+TEST_CASE("at_least_once: no more failures wait than events do for a commit, and enough to ask about")
+{
+    const handled down{fault_class::infrastructure};
+    at_least_once_machine m(5, {.commit_every = 1});
+    m.on(bad);
+    CHECK(m.next() == action(act::handle{1}));  // one is too few to ask about
+    m.on(bad);
+    CHECK(m.next() == action(act::ask{2}));
+    m.on(answered{});
+    m.on(done{});
+    CHECK(m.next() == dead(1));
+    m.on(done{});
+    CHECK(m.next() == action(act::commit_to{1}));
+    m.on(applied);
+    m.on(bad);
+    CHECK(m.next() == action(act::ask{3}));  // still none has worked
+    auto stays = m;
+    stays.on(answered{waybill::if_all_failed::redeliver});
+    CHECK(stays.ended() == batch_end::redeliver);
+    CHECK(stays.covered_events() == 2);
+    m.on(answered{});
+    m.on(done{});
+    m.on(applied);
+    m.on(down);
+    CHECK(m.ended() == batch_end::redeliver);
+    CHECK(m.covered_events() == 3);
+    CHECK(m.dead_lettered() == 3);
+
+    // What is skipped waits as well, and counts.
+    at_least_once_machine skips(9, {.commit_every = 4});
+    skips.on(handled{fault_class::none, true});
+    skips.on(bad);
+    skips.on(bad);
+    skips.on(handled{fault_class::none, true});
+    CHECK(skips.next() == action(act::ask{2}));
+    skips.on(answered{});
+    skips.on(done{});
+    skips.on(done{});
+    CHECK(skips.next() == action(act::commit_to{3}));
+    skips.on(applied);
+    CHECK(skips.skipped_events() == 2);
+    CHECK(skips.next() == action(act::handle{4}));
 }
 
 TEST_CASE("at_least_once: commits as often as it is told")
@@ -463,6 +578,56 @@ TEST_CASE("process_at_least_once: asks, and takes skipped events")
     CHECK(r.end == batch_end::committed);
     CHECK(r.dead_lettered == 2);
     CHECK(asked == std::vector<std::uint64_t>{2, 2});
+}
+
+TEST_CASE("process_at_least_once: the text is of what it ended so for")
+{
+    const auto deliver = [](auto& offsets, auto&& handle, const at_least_once_policy& p) {
+        store s;
+        waybill::parking letters(s);
+        const std::vector<event> events = {{1, "", ""}, {2, "", ""}, {3, "", ""}, {4, "", ""}};
+        const auto stay = [](std::uint64_t) { return waybill::if_all_failed::redeliver; };
+        return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, p, stay);
+    };
+    // Each commit is there, and nobody is told.
+    struct {
+        std::optional<checkpoint> stored;
+        fault answer = waybill::infrastructure("no answer");
+        waybill::result<std::optional<checkpoint>> load(const waybill::partition_key&) const { return stored; }
+        waybill::result<advance_outcome> commit(const waybill::partition_key&, const std::optional<position>&,
+                                                const position& to, std::uint64_t epoch)
+        {
+            stored = checkpoint{to, epoch};
+            return waybill::unexpected(answer);
+        }
+    } mute;
+    const fault gone = waybill::ownership_lost("the lease is gone");
+    const auto lose = [&](const event& e, std::string_view) { return e.sequence == 4 ? gone : fault{}; };
+    auto r = deliver(mute, lose, {.commit_every = 2});
+    CHECK(r.end == batch_end::abandoned);
+    CHECK(r.uncovered == 1);
+    CHECK(r.why == gone);
+
+    mute = {};
+    mute.answer = waybill::cancelled("shutting down");
+    r = deliver(mute, lose, {.commit_every = 2});
+    CHECK(r.end == batch_end::cancelled);
+    CHECK(r.reached == position{2, ""});
+    CHECK(r.why == waybill::cancelled("shutting down"));
+    mute.stored = {};
+    r = deliver(mute, [](const event&, std::string_view) { return fault{}; }, {});
+    CHECK(r == at_least_once_report{.end = batch_end::committed, .reached = position{4, ""}, .handled = 4});
+
+    // Asked about two failures: not the text of a third event that was busy once, and then skipped.
+    int calls = 0;
+    const auto odd = [&](const event& e, std::string_view) -> waybill::event_outcome {
+        if (e.sequence <= 2) return waybill::permanent("bad " + std::to_string(e.sequence));
+        if (++calls == 1) return waybill::transient("busy");
+        return waybill::skipped();
+    };
+    r = deliver(mute, odd, {});
+    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.why == waybill::permanent("bad 2"));
 }
 
 TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the policy wants them")

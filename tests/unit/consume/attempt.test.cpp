@@ -40,6 +40,20 @@ static_assert(plan(attempt{from, 8, 0, me}).noted == attempt{from, 8, 0, me});
 static_assert(plan(attempt{from, 8, 1, 0}).noted == attempt{from, 8, 1, me});
 static_assert(plan(attempt{from, 8, 0, dead}).called_off == attempt{from, 8, 1, 0});
 
+// Where leases tell, only the one whose lease had expired has died; and where whoever had it before is
+// alive, nobody has. What was counted earlier stays counted.
+constexpr attempt_plan plan_after(const attempt& found, const std::optional<std::uint64_t>& ended)
+{
+    return plan_attempt(found, from, 8, me, 2, ended);
+}
+static_assert(plan_after({from, 8, 0, dead}, dead) == plan(attempt{from, 8, 0, dead}));
+static_assert(plan_after({from, 8, 0, dead}, {}) == plan(attempt{from, 8, 0, dead}));
+static_assert(plan_after({from, 8, 0, dead}, 0) == plan(attempt{from, 8, 0, 0}));
+static_assert(plan_after({from, 8, 1, dead}, 0).noted == attempt{from, 8, 1, me});
+static_assert(plan_after({from, 8, 1, dead}, 99) == plan(attempt{from, 8, 1, 0}));
+static_assert(plan_after({from, 1, 2, dead}, 0).condemned);
+static_assert(!plan_after({from, 1, 1, dead}, 0).condemned);
+
 // Two have: the first half alone.
 static_assert(plan(attempt{from, 8, 1, dead}).events == 4);
 static_assert(plan(attempt{from, 8, 1, dead}).noted == attempt{from, 4, 2, me});

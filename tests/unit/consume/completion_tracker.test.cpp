@@ -330,4 +330,21 @@ TEST_CASE("stuck_watch: for how long the same event has been the oldest")
     CHECK(watch.stuck_for(t, at(90)) == duration{});  // the same number in another generation
 }
 
+TEST_CASE("completion_tracker: the high water stays after a revoke, and is asked for at once")
+{
+    completion_tracker t{{.most = 100'000, .mark = waybill::commit_mark::high_water}};
+    std::vector<waybill::ticket> tickets;
+    for (std::uint64_t n = 0; n != 65'536; ++n) tickets.push_back(*t.begin(n * 40));
+    for (std::uint64_t n = 1; n != 65'536; ++n) {
+        t.complete(tickets[n]);
+        REQUIRE(t.watermark() == n * 40);  // quadratic, were it looked for each time
+    }
+    t.revoke();
+    CHECK(t.watermark() == 65'535 * 40);
+    t.forget_below(1'000'000'000);
+    CHECK(t.watermark() == 65'535 * 40);
+    t.assign(7);
+    CHECK(t.watermark() == 7);
+}
+
 }  // namespace completion_tracker_test

@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include <support/scarce.hpp>
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/consume/tracker_bytes.hpp>
 
@@ -24,14 +25,12 @@ using waybill::ticket;
 
 namespace {
 
-std::uint64_t taken = 0;
-std::uint64_t left = ~std::uint64_t{0};
+using tests_support::scarce::left;
+using tests_support::scarce::taken;
 
 void* scarce(std::size_t size)
 {
-    if (left == 0) return nullptr;
-    --left;
-    ++taken;
+    if (!tests_support::scarce::next()) return nullptr;
     return std::malloc(size == 0 ? 1 : size);
 }
 

@@ -213,6 +213,25 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(!*kept.attempted(key));
 }
 
+TEST_CASE("process_batch: owners who are alive are not taken for dead, however often the partition changes hands")
+{
+    for (const bool alive : {true, false}) {
+        store kept;
+        batch_end last = batch_end::empty;
+        for (std::uint64_t n = 1; n <= 5 && last != batch_end::committed; ++n) {
+            // The store takes the note, and is down then; the last one finds it well.
+            int begins = 0;
+            waybill::testing::faulty s(kept, [&](store_call c) {
+                return c == store_call::begin && n != 5 && ++begins > 1 ? mishap::fails : mishap::none;
+            });
+            const std::optional<std::uint64_t> ended = alive ? std::optional<std::uint64_t>(0) : std::nullopt;
+            last = process_batch(s, {key, {}, n, 100 + n, ended}, events_of({"a"}), through, noon).end;
+            CHECK(last == (n == (alive ? 5 : 4) ? batch_end::committed : batch_end::redeliver));
+        }
+        CHECK(kept.letters().empty() == alive);
+    }
+}
+
 TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted")
 {
     for (const bool by_policy : {false, true}) {

@@ -318,6 +318,84 @@ TEST_CASE("lease_keeper: what is won while it stops is given back")
     CHECK(store.list("log", "g")->leases[0].owner.nobody());
 }
 
+TEST_CASE("lease_keeper: options that check refuses make no call without end")
+{
+    memory_leases store;
+    for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
+        lease_keeper k({"log", "g", {"0"}, {"b", 2}, {.interval = none, .expiry = duration{}}});
+        int calls = 0;
+        for (; calls != 100 && k.call(at(0)); ++calls) k.on(waybill::ask(store, *k.call(at(0)), 0.5), at(0));
+        CHECK(calls < 10);
+    }
+    lease_keeper k({"log", "g", {"0"}, {"b", 2}, {.interval = ms(10), .expiry = {}}});
+    for (int now = 0; now != 100; ++now) {
+        while (const auto c = k.call(at(now))) k.on(waybill::ask(store, *c, 0.5), at(now));
+    }
+    CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
+}
+
+TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expired, and alive otherwise")
+{
+    const auto ended_of = [](const owner& o) { return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).ended; };
+    {
+        memory_leases store;  // nobody had it
+        owner a(store, "a", 1);
+        a.all(0);
+        a.all(5);
+        const auto m = a.keeper->assignment_of(0, 1, waybill::checkpoint{{7, "seven"}, 1});
+        CHECK(m == waybill::assignment{zero, waybill::position{7, "seven"}, 1, 1, {}});
+        CHECK(ended_of(a) == std::nullopt);
+
+        owner b(store, "b", 22);  // a is silent from now on
+        for (int now = 10; now != 120; ++now) b.all(now);
+        REQUIRE(b.keeper->held() == 1);
+        CHECK(ended_of(b) == 1);
+
+        b.keeper->on(waybill::released{0}, at(120));  // given back
+        b.all(120);
+        owner c(store, "c", 3);
+        for (int now = 120; now != 200; ++now) c.all(now);
+        REQUIRE(c.keeper->held() == 1);
+        CHECK(ended_of(c) == 0);
+    }
+    {
+        memory_leases store;  // robbed of one of two for the sake of balance
+        owner a(store, "a", 1, 2);
+        owner b(store, "b", 2, 2);
+        a.all(0);
+        a.all(5);
+        REQUIRE(a.keeper->held() == 2);
+        for (int now = 6; now != 40; ++now) {
+            a.all(now);
+            b.all(now);
+        }
+        REQUIRE(b.keeper->held() == 1);
+        const std::uint32_t p = b.keeper->epoch(0) ? 0 : 1;
+        CHECK(b.keeper->assignment_of(p, 2, {}).ended == 0);
+    }
+    for (const bool takes_effect : {false, true}) {
+        memory_leases store;  // taken after an expiry by a claim whose answer gets lost
+        owner a(store, "a", 1);
+        a.all(0);
+        a.all(5);
+        owner b(store, "b", 22);
+        bool lost = false;
+        for (int now = 10; now != 200; ++now) {
+            while (b.keeper->call(at(now))) {
+                if (!lost && b.told(now).starts_with("claim")) {
+                    b.fail(now, takes_effect);
+                    lost = true;
+                } else {
+                    b.go(now);
+                }
+            }
+        }
+        REQUIRE(lost);
+        REQUIRE(b.keeper->held() == 1);
+        CHECK(ended_of(b) == 1);
+    }
+}
+
 TEST_CASE("lease_keeper: a copy goes on by itself")
 {
     memory_leases store;
@@ -328,6 +406,32 @@ TEST_CASE("lease_keeper: a copy goes on by itself")
     a.all(5);
     CHECK(copy != *a.keeper);
     CHECK(copy.held() == 0);
+}
+
+TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is closed")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    REQUIRE(a.keeper->trusted(0, at(5)));
+    while (a.told(15) == "wait") FAIL("no round at 15");
+    a.go(15);  // the renewal; to announce comes next
+    a.keeper->on(waybill::stop_asked{}, at(15));
+    std::uint64_t calls = 0;
+    for (std::int64_t t = 15; t != 300; ++t) {
+        for (; a.keeper->call(at(t)); ++calls) {
+            REQUIRE(calls < 1'000);
+            a.go(t);
+        }
+        const auto next = a.keeper->next(at(t));
+        REQUIRE(std::get<act::wait>(next).until > at(t));
+        CHECK(a.keeper->trusted(0, at(t)));
+    }
+    CHECK(calls > 20);
+    a.keeper->on(waybill::released{0}, at(300));
+    a.all(300);
+    CHECK(a.told(300) == "ended");
 }
 
 }  // namespace

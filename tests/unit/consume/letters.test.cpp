@@ -243,6 +243,70 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     CHECK((*s.load(key))->at.sequence == 3);
 }
 
+// A store that cannot go back to the beginning.
+struct without_reset {
+    using transaction = store::transaction;
+    store& behind;
+    auto begin() { return behind.begin(); }
+    auto load(const waybill::partition_key& k) { return behind.load(k); }
+    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<waybill::position>& from,
+                 const waybill::position& to, std::uint64_t epoch)
+    {
+        return behind.advance(tx, k, from, to, epoch);
+    }
+};
+static_assert(waybill::checkpoint_store<without_reset> && !waybill::checkpoint_reset<without_reset>);
+static_assert(waybill::checkpoint_reset<store>);
+
+TEST_CASE("rewind: to the beginning, where the first event is 0")
+{
+    using waybill::position;
+    using waybill::rewind;
+    using waybill::rewind_end;
+    store s;
+    const auto handle = [](store::transaction& tx, const event& e) {
+        tx.record(e.body);
+        return fault{};
+    };
+    const std::vector<event> events{{0, "a"}, {1, "b"}};
+    waybill::assignment mine{key, {}, 4};
+    CHECK(rewind(s, mine, std::nullopt).why.text == "cannot rewind to the beginning: the checkpoint is absent");
+    mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
+    without_reset plain{s};
+    CHECK(rewind(plain, mine, std::nullopt).end == rewind_end::unable);
+    CHECK(rewind(plain, mine, std::nullopt).why == waybill::permanent("the store has no reset"));
+    CHECK(rewind(plain, mine, position{0, ""}).end == rewind_end::rewound);
+    mine.from = position{0, ""};
+    CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).end == rewind_end::abandoned);
+
+    const auto r = rewind(s, mine, std::nullopt);
+    CHECK(r.end == rewind_end::rewound);
+    CHECK(r.mine == waybill::assignment{key, {}, 4});
+    CHECK(!*s.load(key));
+    // Whoever had it before the owner who did that writes nothing.
+    CHECK(waybill::process_batch(s, {key, {}, 3}, events, handle, noon).end == batch_end::abandoned);
+    CHECK(waybill::process_batch(s, r.mine, events, handle, noon).handled == 2);
+    CHECK(s.records() == std::vector<std::string>{"a", "b", "a", "b"});
+}
+
+TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
+{
+    using waybill::rewind_end;
+    using waybill::testing::mishap;
+    for (const mishap what : {mishap::unknown_applied, mishap::unknown_not_applied}) {
+        store kept;
+        auto tx = *kept.begin();
+        (void)kept.advance(tx, key, {}, {3, ""}, 4);
+        (void)tx.commit();
+        waybill::testing::faulty s(kept, [&](waybill::testing::store_call c) {
+            return c == waybill::testing::store_call::commit ? what : mishap::none;
+        });
+        const auto r = waybill::rewind(s, {key, waybill::position{3, ""}, 4}, std::nullopt);
+        CHECK(r.end == (what == mishap::unknown_applied ? rewind_end::rewound : rewind_end::not_done));
+        CHECK(kept.load(key)->has_value() == (what == mishap::unknown_not_applied));
+    }
+}
+
 TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with our epoch")
 {
     using waybill::position;
@@ -263,6 +327,37 @@ TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with
         const auto r = waybill::rewind(s, {key, position{3, ""}, 4}, position{1, ""});
         CHECK(r.end == (their_epoch == 4 ? rewind_end::rewound : rewind_end::abandoned));
     }
+}
+
+// A store that never takes a body of more than ten bytes.
+struct small_store : waybill::testing::memory_store<std::uint64_t> {
+    using memory = waybill::testing::memory_store<std::uint64_t>;
+    waybill::result<void> put(transaction& tx, const waybill::dead_letter& d)
+    {
+        if (d.body.size() > 10) return waybill::unexpected(waybill::permanent("too big"));
+        return memory::put(tx, d);
+    }
+};
+
+TEST_CASE("letters: one that the store never takes goes without its body, and stops nobody")
+{
+    struct large {
+        std::uint64_t sequence;
+        std::string body;
+    };
+    small_store small;
+    const waybill::assignment mine{{"log", "g", "0"}, {}, 1};
+    const std::vector<large> events{{1, "small"}, {2, std::string(11, 'x')}, {3, "last"}};
+    const auto handle = [](auto&, const large&) { return waybill::permanent("bad"); };
+    const auto r = waybill::process_batch(small, mine, events, handle, waybill::wall_time{});
+    CHECK(r.end == waybill::batch_end::committed);
+    CHECK(r.dead_lettered == 3);
+    const auto letter = **small.find(mine.key, 2);
+    CHECK(letter.kept == waybill::letter_keeps::pointer);
+    CHECK(letter.body.empty());
+    CHECK(letter.size == 11);
+    CHECK(letter.reason == "bad");
+    CHECK((*small.find(mine.key, 1))->body == "small");
 }
 
 }  // namespace

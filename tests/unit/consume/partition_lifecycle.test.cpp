@@ -6,6 +6,8 @@
 #include <string>
 #include <variant>
 
+#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/lease_group.hpp>
 #include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/core/match.hpp>
 
@@ -19,15 +21,15 @@ using waybill::duration;
 using waybill::fault_class;
 using waybill::heard;
 using waybill::lifecycle_options;
-using waybill::lost;
+using waybill::partition_lost;
 using waybill::partition_closed;
 using waybill::partition_lifecycle;
 using waybill::partition_opened;
-using waybill::pass;
+using waybill::batch_pass;
 using waybill::processed;
 using waybill::relinquished;
 using waybill::revoked;
-using waybill::saved;
+using waybill::partition_saved;
 using waybill::steady_time;
 using waybill::woken;
 
@@ -37,10 +39,20 @@ static_assert(!check(lifecycle_options{}));
 static_assert(check(lifecycle_options{.save_tries = 0})->field == "save_tries");
 static_assert(check(lifecycle_options{.poll = duration::milliseconds(-1)})->negative);
 static_assert(check(lifecycle_options{.pause = {.base = duration{}}})->field == "backoff.base");
-static_assert(pass_of(batch_end::committed) == pass::moved && pass_of(batch_end::empty) == pass::drained);
-static_assert(pass_of(batch_end::abandoned) == pass::lost && pass_of(batch_end::unknown) == pass::reopen);
-static_assert(pass_of(batch_end::redeliver) == pass::again && pass_of(batch_end::cancelled) == pass::again);
-static_assert(name(pass::drained) == "drained");
+static_assert(pass_of(batch_end::committed) == batch_pass::moved && pass_of(batch_end::empty) == batch_pass::drained);
+static_assert(pass_of(batch_end::abandoned) == batch_pass::lost && pass_of(batch_end::unknown) == batch_pass::reopen);
+static_assert(pass_of(batch_end::redeliver) == batch_pass::again && pass_of(batch_end::cancelled) == batch_pass::again);
+static_assert(name(batch_pass::drained) == "drained");
+
+static_assert(assigned{1} == assigned{1} && processed{0, 1, batch_pass::moved} != processed{0, 1, batch_pass::again});
+static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
+static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} && waybill::woken{1} != waybill::woken{2});
+static_assert(partition_closed{0, 1} == partition_closed{0, 1} && waybill::relinquished{1} != waybill::relinquished{2});
+static_assert(waybill::released{1} != waybill::released{2} && waybill::doubted{1} == waybill::doubted{1});
+static_assert(waybill::outdated{1, 2} != waybill::outdated{1, 3} && waybill::stop_asked{} == waybill::stop_asked{});
+static_assert(waybill::events_done{2} != waybill::events_done{3});
+static_assert(waybill::commit_started{} == waybill::commit_started{} && waybill::cadence_closed{} == waybill::cadence_closed{});
+static_assert(waybill::commit_confirmed{} == waybill::commit_confirmed{} && waybill::commit_failed{} == waybill::commit_failed{});
 
 // All of it at compile time: opened, processed, and given back.
 static_assert([] {
@@ -49,12 +61,12 @@ static_assert([] {
     right = right && p.next(at(0)) == partition_lifecycle::action(act::open{3, 1});
     right = right && p.on(partition_opened{3, 1}, at(0)) == heard::taken;
     right = right && p.next(at(0)) == partition_lifecycle::action(act::process{3, 1});
-    right = right && p.on(processed{3, 1, pass::moved}, at(0)) == heard::taken;
+    right = right && p.on(processed{3, 1, batch_pass::moved}, at(0)) == heard::taken;
     right = right && p.on(revoked{}, at(0)) == heard::taken;
     right = right && p.next(at(0)) == partition_lifecycle::action(act::close{3, 1, false});
     right = right && p.on(partition_closed{3, 1}, at(0)) == heard::taken;
     right = right && p.next(at(0)) == partition_lifecycle::action(act::save{3, 1});
-    right = right && p.on(saved{3, 1}, at(0)) == heard::taken;
+    right = right && p.on(partition_saved{3, 1}, at(0)) == heard::taken;
     right = right && p.next(at(0)) == partition_lifecycle::action(act::relinquish{3, 1});
     right = right && p.on(relinquished{3, 1}, at(0)) == heard::taken;
     return right && p.idle() && p.next(at(0)) == partition_lifecycle::action(act::idle{});
@@ -92,15 +104,15 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
     CHECK(told(p, 1'000) == "wait 3000");
     (void)p.on(partition_opened{0, 5}, at(3'000));
     CHECK(told(p, 3'000) == "process 5");
-    (void)p.on(processed{0, 5, pass::again}, at(3'000));  // not yet: nothing has moved since
+    (void)p.on(processed{0, 5, batch_pass::again}, at(3'000));  // not yet: nothing has moved since
     CHECK(told(p, 3'000) == "wait 7000");
     CHECK(p.on(woken{0}, at(3'500)) == heard::late);
-    (void)p.on(processed{0, 5, pass::moved}, at(7'000));
+    (void)p.on(processed{0, 5, batch_pass::moved}, at(7'000));
     CHECK(p.failures() == 0);
-    (void)p.on(processed{0, 5, pass::reopen}, at(7'000));
+    (void)p.on(processed{0, 5, batch_pass::reopen}, at(7'000));
     CHECK(told(p, 8'000) == "open 5");
     (void)p.on(partition_opened{0, 5}, at(8'000));
-    (void)p.on(processed{0, 5, pass::lost}, at(8'000));
+    (void)p.on(processed{0, 5, batch_pass::lost}, at(8'000));
     CHECK(told(p, 9'999) == "wait 10000");
     CHECK(told(p, 10'000) == "open 5");
 }
@@ -108,7 +120,7 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
 TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
 {
     partition_lifecycle p = processing();
-    (void)p.on(processed{0, 5, pass::drained}, at(10));
+    (void)p.on(processed{0, 5, batch_pass::drained}, at(10));
     CHECK(told(p, 10) == "wait 1010");
     CHECK(p.on(woken{0}, at(20)) == heard::taken);
     CHECK(told(p, 20) == "process 5");
@@ -123,16 +135,16 @@ TEST_CASE("partition_lifecycle: once lost, nothing follows but close")
         if (steps > 1) (void)p.on(processed{0, 5}, at(0));
         if (steps > 2) (void)p.on(revoked{}, at(0));
         if (steps > 3) (void)p.on(partition_closed{0, 5}, at(0));
-        if (steps > 4) (void)p.on(saved{0, 5}, at(0));
+        if (steps > 4) (void)p.on(partition_saved{0, 5}, at(0));
         INFO(steps);
-        CHECK(p.on(lost{}, at(0)) == heard::taken);
+        CHECK(p.on(partition_lost{}, at(0)) == heard::taken);
         CHECK(told(p) == (steps < 4 ? "drop 5" : "idle"));
         CHECK(p.on(processed{0, 5}, at(0)) == heard::late);
-        CHECK(p.on(saved{0, 5}, at(0)) == heard::late);
+        CHECK(p.on(partition_saved{0, 5}, at(0)) == heard::late);
         CHECK(p.on(revoked{}, at(0)) == heard::late);
         (void)p.on(partition_closed{0, 5}, at(0));
         CHECK(told(p) == "idle");
-        CHECK(p.on(lost{}, at(0)) == heard::late);
+        CHECK(p.on(partition_lost{}, at(0)) == heard::late);
     }
 }
 
@@ -154,9 +166,45 @@ TEST_CASE("partition_lifecycle: a new epoch drops what was done under the old on
     CHECK(!p.has_processed());
 
     (void)p.on(assigned{9}, at(0));
-    (void)p.on(lost{}, at(0));  // and the new one is gone before the old one is closed
+    (void)p.on(partition_lost{}, at(0));  // and the new one is gone before the old one is closed
     (void)p.on(partition_closed{0, 8}, at(0));
     CHECK(told(p) == "idle");
+}
+
+TEST_CASE("partition_lifecycle: what is revoked while the epoch before is dropped is never opened")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(assigned{8}, at(0));
+    CHECK(p.on(revoked{}, at(0)) == heard::taken);
+    CHECK(p.on(revoked{}, at(0)) == heard::late);
+    CHECK(p.on(assigned{8}, at(0)) == heard::late);  // the same once more
+    CHECK(told(p) == "drop 5");
+    partition_lifecycle lost_too = p;
+    partition_lifecycle anew = p;
+    (void)p.on(partition_closed{0, 5}, at(0));
+    CHECK(told(p) == "relinquish 8");
+    CHECK(p.on(waybill::relinquished{0, 8}, at(0)) == heard::taken);
+    CHECK(told(p) == "idle");
+
+    (void)lost_too.on(partition_lost{}, at(0));
+    (void)lost_too.on(partition_closed{0, 5}, at(0));
+    CHECK(told(lost_too) == "idle");
+    (void)anew.on(assigned{9}, at(0));
+    (void)anew.on(partition_closed{0, 5}, at(0));
+    CHECK(told(anew) == "open 9");
+    (void)anew.on(partition_lost{}, at(0));
+    CHECK(anew.on(revoked{}, at(0)) == heard::late);  // nothing follows
+}
+
+TEST_CASE("partition_lifecycle: a save that fails waits as after a first failure, however often a batch failed")
+{
+    partition_lifecycle p = processing();
+    for (int n = 0; n != 9; ++n) (void)p.on(processed{0, 5, batch_pass::again}, at(100'000 * n));
+    CHECK(p.failures() == 9);
+    (void)p.on(revoked{}, at(900'000));
+    (void)p.on(partition_closed{0, 5}, at(900'000));
+    (void)p.on(partition_saved{0, 5, fault_class::infrastructure}, at(900'000));
+    CHECK(told(p, 901'000) == "save 5");
 }
 
 TEST_CASE("partition_lifecycle: what never was processed is not saved")
@@ -173,14 +221,14 @@ TEST_CASE("partition_lifecycle: a save that fails is tried a few times, and then
     (void)p.on(processed{0, 5}, at(0));
     (void)p.on(revoked{}, at(0));
     (void)p.on(partition_closed{0, 5}, at(0));
-    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(0));
+    (void)p.on(partition_saved{0, 5, fault_class::infrastructure}, at(0));
     CHECK(told(p, 1'000) == "save 5");
-    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(1'000));
+    (void)p.on(partition_saved{0, 5, fault_class::infrastructure}, at(1'000));
     CHECK(told(p, 3'000) == "save 5");
     partition_lifecycle other = p;
-    (void)p.on(saved{0, 5, fault_class::infrastructure}, at(3'000));
+    (void)p.on(partition_saved{0, 5, fault_class::infrastructure}, at(3'000));
     CHECK(told(p, 3'000) == "relinquish 5");
-    (void)other.on(saved{0, 5, fault_class::ownership_lost}, at(3'000));
+    (void)other.on(partition_saved{0, 5, fault_class::ownership_lost}, at(3'000));
     CHECK(told(other, 3'000) == "idle");
 }
 

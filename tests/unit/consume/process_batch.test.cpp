@@ -134,6 +134,8 @@ TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is
         const std::vector<event> events{{10, "a"}, {20, "b"}, {third, "c"}};
         const auto r = process_batch(s, {key, {}, 1}, events, h, noon);
         CHECK(r.end == batch_end::invalid);
+        CHECK(!r.reached);
+        CHECK(process_batch(s, {key, waybill::position{5, "x"}, 1}, events, h, noon).reached == waybill::position{5, "x"});
         CHECK(r.why == waybill::permanent("event 2 has sequence " + std::to_string(third) +
                                           ", which must be greater than 20 before it"));
         CHECK(h.calls == 0);

@@ -22,10 +22,10 @@ using waybill::fault_class;
 using waybill::heard;
 using waybill::partition_closed;
 using waybill::partition_opened;
-using waybill::pass;
+using waybill::batch_pass;
 using waybill::processed;
 using waybill::processor;
-using waybill::saved;
+using waybill::partition_saved;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
 
@@ -61,7 +61,7 @@ public:
                 },
                 [&](act::save a) {
                     said += "save" + of(a);
-                    work.on(saved{a.partition, a.epoch}, at(now));
+                    work.on(partition_saved{a.partition, a.epoch}, at(now));
                 },
                 [](act::wait) {}, [](act::idle) {});
         }
@@ -91,7 +91,7 @@ private:
 public:
     processor work;
     std::string said;
-    pass how = pass::drained;
+    batch_pass how = batch_pass::drained;
     std::uint64_t stored = 0;
 };
 
@@ -117,12 +117,24 @@ TEST_CASE("processor: takes, opens and processes, and gives back what it has")
     for (const auto& row : table.leases) CHECK(row.owner.nobody());
 }
 
+TEST_CASE("processor: an assignment is made of what is opened and what is stored")
+{
+    memory_leases store;
+    process a(store, "a", 2);
+    a.run(0);
+    a.run(4);
+    const waybill::partition_key key{"log", "g", "1"};
+    CHECK(a.work.assignment_of(act::open{1, 1}, std::nullopt) == waybill::assignment{key, {}, 1, 1, {}});
+    CHECK(a.work.assignment_of(act::open{1, 3}, waybill::checkpoint{{9, "x"}, 2}) ==
+          waybill::assignment{key, waybill::position{9, "x"}, 3, 1, {}});
+}
+
 TEST_CASE("processor: a partition that always has events starves no other, and no lease")
 {
     memory_leases store;
     process a(store, "a", 3);
     a.run(0);
-    a.how = pass::moved;
+    a.how = batch_pass::moved;
     a.run(4, 12);
     a.what();
     a.run(5, 6);
@@ -141,7 +153,7 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     memory_leases store;
     process a(store, "a", 1);
     a.run(0);
-    a.how = pass::moved;
+    a.how = batch_pass::moved;
     a.run(4, 6);
     CHECK(!a.what().empty());
     // From 39 on it does not know; the store is slow to answer what it asked for at 12.
@@ -164,9 +176,9 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     a.what();
     const auto row = store.list("log", "g")->leases[0];
     (void)store.claim({row.key, {"b", 1}, 2, row.version});
-    (void)a.work.on(processed{0, 1, pass::moved}, at(5));  // late: none was asked for
+    (void)a.work.on(processed{0, 1, batch_pass::moved}, at(5));  // late: none was asked for
     a.work.on(waybill::woken{0}, at(6));
-    a.how = pass::lost;  // the fence has told
+    a.how = batch_pass::lost;  // the fence has told
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
     CHECK(!a.work.leases().epoch(0));
@@ -185,10 +197,10 @@ TEST_CASE("processor: who is told that he lost what he has opens it again")
     a.run(4);
     a.what();
     a.work.on(waybill::woken{0}, at(5));
-    a.how = pass::lost;  // a checkpoint that somebody rewound
+    a.how = batch_pass::lost;  // a checkpoint that somebody rewound
     a.run(5);
     CHECK(a.what() == "process 0/1 ");
-    a.how = pass::drained;
+    a.how = batch_pass::drained;
     a.run(7);
     CHECK(a.what() == "open 0/1 process 0/1 ");
 }
@@ -234,7 +246,7 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
     CHECK(a.work.on(processed{9, 1}, at(0)) == heard::invalid);
     CHECK(a.work.on(partition_opened{9, 1}, at(0)) == heard::invalid);
     CHECK(a.work.on(partition_closed{9, 1}, at(0)) == heard::invalid);
-    CHECK(a.work.on(saved{9, 1}, at(0)) == heard::invalid);
+    CHECK(a.work.on(partition_saved{9, 1}, at(0)) == heard::invalid);
     CHECK(a.work.on(waybill::woken{9}, at(0)) == heard::invalid);
     waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
     CHECK(!check(none));

@@ -104,6 +104,24 @@ constexpr settle_policy released = [] {
 }();
 static_assert(after(2, fault_class::infrastructure, released) == settlement(act::abandon{false}));
 static_assert(after(2, fault_class::cancelled, released) == settlement(act::abandon{false}));
+// But a pause, where one can be had without being counted, comes before giving it back at once.
+constexpr settle_policy released_copies(when_down w, bool can_defer = true)
+{
+    settle_policy p = released;
+    p.on_outage = w;
+    p.can_defer = can_defer;
+    p.defer_renews = true;
+    return p;
+}
+static_assert(after(2, fault_class::infrastructure, released_copies(when_down::defer)) ==
+              settlement(act::defer{now + duration::seconds(20)}));
+static_assert(after(2, fault_class::infrastructure, released_copies(when_down::leave)) ==
+              settlement(act::defer{now + duration::seconds(20)}));
+static_assert(after(2, fault_class::infrastructure, released_copies(when_down::leave, false)) ==
+              settlement(act::abandon{false}));
+static_assert(after(2, fault_class::infrastructure, released_copies(when_down::abandon)) ==
+              settlement(act::abandon{false}));
+
 static_assert(after(2, fault_class::cancelled, [] {
                   settle_policy p = few;
                   p.can_defer = false;
@@ -224,11 +242,15 @@ static_assert(check(settle_policy{.max_deliveries = 0})->field == "max_deliverie
 static_assert(check(settle_policy{.to_settle = duration::seconds(-1)})->negative);
 static_assert(check(settle_policy{.longest_defer = {}})->field == "longest_defer");
 static_assert(check(settle_policy{.on_outage = when_down::defer, .can_defer = false})->field == "can_defer");
+// Given back at once, all of its deliveries would be used up in an outage: unless that does not count.
+static_assert(check(settle_policy{.on_outage = when_down::abandon})->field == "release_counts");
+static_assert(!check(settle_policy{.on_outage = when_down::abandon, .release_counts = false}));
+static_assert(!check(settle_policy{.max_deliveries = waybill::highest_size, .on_outage = when_down::abandon}));
 static_assert(name(parked_for::exhausted) == "exhausted");
 static_assert(name(left_for::lock_short) == "lock_short");
 static_assert(name(when_down::defer) == "defer");
 
-// In settle_batch.hpp: each answer is of the kind that is called like it.
+// Each answer is of the kind that is called like it.
 static_assert(waybill::kind_of(act::complete{}) == waybill::settle_kind::complete);
 static_assert(waybill::kind_of(act::abandon{}) == waybill::settle_kind::abandon);
 static_assert(waybill::kind_of(act::defer{}) == waybill::settle_kind::defer);

@@ -35,7 +35,10 @@ constexpr waybill::backoff one_second{.base = duration::seconds(1),
                                       .cap = duration::seconds(1),
                                       .spread = waybill::jitter::none};
 
-action call(settle_kind k, items which) { return act::settle_batch{k, std::move(which)}; }
+action call(settle_kind k, items which, std::uint64_t number = 0)
+{
+    return act::settle_batch{number, k, std::move(which)};
+}
 action said(std::uint64_t item, settle_end end, fault_class how, std::uint32_t tries,
             settle_kind kind = settle_kind::complete)
 {
@@ -49,7 +52,7 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
-    CHECK(m.on(batch_settled{{0, 1}}, at(0)) == heard::taken);
+    CHECK(m.on(batch_settled{0, {0, 1}}, at(0)) == heard::taken);
     CHECK(m.next(at(0)) == said(0, settle_end::done, fault_class::none, 1));
     CHECK(m.on(reported{0}, at(0)) == heard::taken);
     CHECK(m.next(at(0)) == said(1, settle_end::done, fault_class::none, 1));
@@ -85,14 +88,14 @@ TEST_CASE("settle_batches: the call with the least time left comes first")
     m.on(decided{settle_kind::dead_letter, duration::seconds(9)}, at(0));
     m.on(decided{settle_kind::defer, duration::seconds(20)}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::dead_letter, {1}));
-    m.on(batch_started{{1}}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::defer, {2}));
-    m.on(batch_started{{2}}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
-    m.on(batch_started{{0}}, at(0));
+    m.on(batch_started{0, {1}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::defer, {2}, 1));
+    m.on(batch_started{1, {2}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}, 2));
+    m.on(batch_started{2, {0}}, at(0));
     CHECK(m.next(at(0)) == action(act::idle{}));
     CHECK(m.next(at(100)) == action(act::idle{}));  // all locks are over, the answers say more
-    m.on(batch_settled{{1}}, at(100));
+    m.on(batch_settled{0, {1}}, at(100));
     CHECK(m.next(at(100)) == said(1, settle_end::done, fault_class::none, 1, settle_kind::dead_letter));
 }
 
@@ -100,7 +103,7 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
 {
     settle_batches m({.tries = 2, .pauses = one_second});
     for (int i = 0; i != 5; ++i) m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
-    CHECK(m.on(batch_settled{{0, 1, 2, 3, 4},
+    CHECK(m.on(batch_settled{0, {0, 1, 2, 3, 4},
                              fault_class::none,
                              {{1, fault_class::transient},
                               {2, fault_class::permanent},
@@ -114,8 +117,8 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
     CHECK(m.next(at(0)) == said(3, settle_end::lost, fault_class::ownership_lost, 1));
     m.on(reported{3}, at(0));
     CHECK(m.next(at(0)) == action(act::wait{at(1)}));
-    CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}));  // an error that claims to be none is one
-    m.on(batch_settled{{1, 4}, fault_class::infrastructure}, at(1));
+    CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}, 1));  // an error that claims to be none is one
+    m.on(batch_settled{1, {1, 4}, fault_class::infrastructure}, at(1));
     CHECK(m.next(at(1)) == said(1, settle_end::given_up, fault_class::infrastructure, 2));
     m.on(reported{1}, at(1));
     CHECK(m.next(at(1)) == said(4, settle_end::given_up, fault_class::infrastructure, 2));
@@ -125,11 +128,11 @@ TEST_CASE("settle_batches: a pause ends in time for one more call, and without t
 {
     settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
     m.on(decided{settle_kind::abandon, duration::seconds(10)}, at(0));
-    m.on(batch_settled{{0}, fault_class::transient, {}, 0.999}, at(0));
+    m.on(batch_settled{0, {0}, fault_class::transient, {}, 0.999}, at(0));
     CHECK(m.next(at(0)) == action(act::wait{at(9)}));
-    CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}));
+    CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}, 1));
     auto over = m;
-    m.on(batch_settled{{0}, fault_class::transient}, at(9));
+    m.on(batch_settled{1, {0}, fault_class::transient}, at(9));
     CHECK(m.next(at(9)) == said(0, settle_end::lost, fault_class::transient, 2, settle_kind::abandon));
     CHECK(over.next(at(10)) == said(0, settle_end::lost, fault_class::transient, 1, settle_kind::abandon));
 }
@@ -142,7 +145,7 @@ TEST_CASE("settle_batches: a completion is told once even if its lock is over; o
     CHECK(m.next(at(0)) == said(0, settle_end::lost, fault_class::none, 0, settle_kind::abandon));
     CHECK(m.on(reported{0}, at(0)) == heard::taken);
     CHECK(m.next(at(0)) == call(settle_kind::complete, {1}));
-    m.on(batch_settled{{1}, fault_class::transient}, at(0));
+    m.on(batch_settled{0, {1}, fault_class::transient}, at(0));
     CHECK(m.next(at(0)) == said(1, settle_end::lost, fault_class::transient, 1));
 }
 
@@ -151,15 +154,15 @@ TEST_CASE("settle_batches: what is over is over, and what was never said is late
     settle_batches m;
     m.on(decided{}, at(0));
     CHECK(m.on(reported{0}, at(0)) == heard::invalid);  // it is not over
-    m.on(batch_settled{{0}}, at(0));
+    m.on(batch_settled{0, {0}}, at(0));
     const auto over = m;
-    CHECK(m.on(batch_settled{{0}, fault_class::permanent}, at(0)) == heard::late);
-    CHECK(m.on(batch_started{{0}}, at(0)) == heard::late);
+    CHECK(m.on(batch_settled{0, {0}, fault_class::permanent}, at(0)) == heard::late);
+    CHECK(m.on(batch_started{0, {0}}, at(0)) == heard::late);
     CHECK(m == over);
     m.on(reported{0}, at(0));
     CHECK(m.on(reported{0}, at(0)) == heard::late);
-    CHECK(m.on(batch_settled{{0}}, at(0)) == heard::late);
-    CHECK(m.on(batch_settled{{0}, {}, {{1}}}, at(0)) == heard::invalid);
+    CHECK(m.on(batch_settled{0, {0}}, at(0)) == heard::late);
+    CHECK(m.on(batch_settled{0, {0}, {}, {{1}}}, at(0)) == heard::invalid);
 }
 
 TEST_CASE("settle_batches: no more than the limit in a call, in the order in which they were decided")
@@ -169,6 +172,86 @@ TEST_CASE("settle_batches: no more than the limit in a call, in the order in whi
     m.on(decided{}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
     CHECK(m.next(steady_time::highest()) == call(settle_kind::complete, {0}));
+}
+
+TEST_CASE("settle_batches: where more are ready than a call can have, those whose locks end first go")
+{
+    settle_batches m;
+    for (int i = 0; i != 25; ++i) {
+        m.on(decided{settle_kind::abandon, duration::seconds(i == 24 ? 2 : i == 20 ? 20 : 60)}, at(0));
+    }
+    CHECK(m.next(at(0)) == call(settle_kind::abandon, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}));
+    m.on(batch_started{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::abandon, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 1));
+    m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
+    m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
+    std::uint64_t told = 0;
+    for (auto a = m.next(at(1)); std::holds_alternative<act::report>(a); a = m.next(at(1))) {
+        const auto r = std::get<act::report>(a);
+        CHECK(r.end == settle_end::done);
+        ++told;
+        m.on(reported{r.item}, at(1));
+    }
+    CHECK(told == 20);
+    CHECK(m.next(at(1)) == call(settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
+}
+
+TEST_CASE("settle_batches: an answer that comes twice counts once")
+{
+    settle_batches m({.tries = 3, .pauses = one_second});
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    const batch_settled failed{0, {0}, fault_class::transient};
+    CHECK(m.on(failed, at(0)) == heard::taken);
+    auto before = m;
+    CHECK(m.on(failed, at(0)) == heard::late);
+    CHECK(m.on(batch_started{0, {0}}, at(0)) == heard::late);
+    CHECK(m.on(batch_settled{2, {0}}, at(0)) == heard::late);  // no call has that number
+    CHECK(m == before);
+    // Nor while the next call about it is under way.
+    CHECK(m.next(at(1)) == call(settle_kind::complete, {0}, 1));
+    CHECK(m.on(batch_started{1, {0}}, at(1)) == heard::taken);
+    CHECK(m.on(failed, at(1)) == heard::late);
+    CHECK(m.on(batch_settled{1, {0}}, at(1)) == heard::taken);
+    CHECK(m.next(at(1)) == said(0, settle_end::done, fault_class::none, 2));
+}
+
+TEST_CASE("settle_batches: an answer that names a message twice is invalid")
+{
+    settle_batches m({.tries = 3});
+    m.on(decided{}, at(0));
+    m.on(decided{}, at(0));
+    const auto before = m;
+    CHECK(m.on(batch_settled{0, {0, 0, 0}, fault_class::transient}, at(0)) == heard::invalid);
+    CHECK(m.on(batch_settled{0, {0, 1, 0}}, at(0)) == heard::invalid);
+    CHECK(m == before);
+    CHECK(m.on(batch_settled{0, {1, 0}, {}, {{0, fault_class::permanent}}}, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == said(0, settle_end::done, fault_class::none, 1));
+}
+
+TEST_CASE("settle_batches: a time for a call that is less than none reads as none, and no wait is over")
+{
+    settle_batches m({.linger = duration::seconds(1'000), .to_settle = duration::seconds(-100)});
+    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait{at(10)}));
+    CHECK(m.next(at(10)) == call(settle_kind::complete, {0}));
+    // A clock that goes back.
+    settle_batches back;
+    back.on(decided{settle_kind::complete, duration::seconds(-50)}, at(100));
+    CHECK(back.next(at(90)) == call(settle_kind::complete, {0}));
+}
+
+TEST_CASE("settle_batches: an answer about very many is no slower for each")
+{
+    // Looked for one by one from the first this takes minutes.
+    constexpr std::uint64_t many = 500'000;
+    settle_batches m({.items = waybill::highest_size, .tries = 1});
+    for (std::uint64_t i = 0; i != many; ++i) m.on(decided{}, at(0));
+    const auto b = std::get<act::settle_batch>(m.next(at(0)));
+    REQUIRE(b.items.size() == many);
+    batch_settled s{b.call, b.items};
+    for (std::uint64_t i = 0; i != many; ++i) s.failed.push_back({i, fault_class::permanent});
+    CHECK(m.on(s, at(0)) == heard::taken);
+    CHECK(m.next(at(0)) == said(0, settle_end::given_up, fault_class::permanent, 1));
 }
 
 static_assert(!check(settle_batch_policy{}));

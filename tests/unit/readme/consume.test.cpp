@@ -66,9 +66,8 @@ TEST_CASE("README: a process that shares partitions")
             work.next(now()),
             [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
             [&](act::open a) {
-                const auto key = work.key(a.partition);
-                const auto stored = store.load(key);
-                if (stored) mine[a.partition] = {key, position_of(*stored), a.epoch, self.incarnation};
+                const auto stored = store.load(work.key(a.partition));
+                if (stored) mine[a.partition] = work.assignment_of(a, *stored);
                 work.on(waybill::opened_with(a, stored), now());
             },
             [&](act::process a) {
@@ -78,7 +77,7 @@ TEST_CASE("README: a process that shares partitions")
                 work.on(waybill::processed_with(a, r.end), now());
             },
             [&](act::close a) { work.on(waybill::partition_closed{a.partition, a.epoch}, now()); },
-            [&](act::save a)  { work.on(waybill::saved{a.partition, a.epoch}, now()); },
+            [&](act::save a)  { work.on(waybill::partition_saved{a.partition, a.epoch}, now()); },
             [&](act::wait w)  { sleep_until(w.until); },
             [&](act::idle)    {});
     }

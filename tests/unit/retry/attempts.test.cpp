@@ -121,14 +121,43 @@ static_assert([] {  // one more nanosecond, and it would have been in time
     return a.end() == attempts_end::open && b.end() == attempts_end::time_limit;
 }());
 
-static_assert([] {  // a slow call uses the time up as well; a first try is always made
+static_assert([] {  // a slow call uses the time up as well; but if it works, it works
     call_policy p = three;
     p.retry.immediate = 2;
     p.time_limit = 1s;
     attempts a(p, at(0s));
-    const bool goes = a.next(at(5s)) == go;
+    attempts b = a;
+    const bool goes = a.next(at(0s)) == go;
     a.on(failing, at(5s));
-    return goes && a.end() == attempts_end::time_limit;
+    b.on({}, at(5s));
+    const bool works = b.next(at(5s)) == action(act::done{}) && b.end(at(9s)) == b.end();
+    return goes && works && a.end() == attempts_end::time_limit;
+}());
+
+static_assert([] {  // who overslept is told that it is over, and tells of no other try
+    call_policy p = three;
+    p.retry.pauses.base = 10s;
+    p.time_limit = 1min;
+    attempts a(p, at(0s));
+    a.on(failing, at(45s));
+    bool ok = a.next(at(45s)) == wait_until(55s) && a.next(at(59s)) == go;
+    ok = ok && a.end(at(59s)) == attempts_end::open;
+    ok = ok && a.end(at(60s)) == attempts_end::time_limit && a.end() == attempts_end::open;
+    ok = ok && a.next(at(60s)) == action(act::give_up{fault_class::transient});
+    ok = ok && a.next(at(2h)) == action(act::give_up{fault_class::transient});
+    a.on(failing, at(2h));  // one that had begun in time
+    return ok && a.end() == attempts_end::time_limit && a.tries() == 2;
+}());
+
+static_assert([] {  // not even the first try begins too late, and that is not the call's fault
+    call_policy p = three;
+    p.time_limit = 1min;
+    const attempts a(p, at(0s));
+    bool ok = a.next(at(59s)) == go && a.next(at(60s)) == a.next(at(2h));
+    ok = ok && a.next(at(2h)) == action(act::give_up{fault_class::cancelled});
+    ok = ok && a.end(at(2h)) == attempts_end::time_limit && a.tries() == 0;
+    const attempts endless(three, steady_time::lowest());
+    return ok && endless.next(steady_time::highest()) == go;
 }());
 
 static_assert([] {  // a clock that goes back does not end it, nor does the end of time wrap
@@ -176,6 +205,15 @@ static_assert(check(call_policy{.retry = {.most = 0}})->field == "retry.most");
 // What others call "max retries" does not count the first try.
 static_assert(tries_for_retries(0) == 1 && tries_for_retries(3) == 4);
 static_assert(tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
+
+// They begin at a time, so it is told when they are made.
+TEST_CASE("attempts: made of a policy that passes its check, and of no other")
+{
+    CHECK(*make<attempts>(three, at(5s)) == attempts(three, at(5s)));
+    CHECK(make<attempts>(call_policy{.time_limit = {}}, at(0s)).error().field == "call.time_limit");
+    retry_tokens tokens;
+    CHECK(*make<attempts>(three, at(5s), tokens) == attempts(three, at(5s), tokens));
+}
 
 TEST_CASE("attempts: the loop of the head comment")
 {

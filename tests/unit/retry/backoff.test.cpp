@@ -163,6 +163,12 @@ constexpr std::string_view bad(const backoff& b)
 }
 static_assert(bad({}) == "" && bad(plain) == "" &&
               bad({.base = 1s, .cap = 1s, .factor = 1.0}) == "");
+static_assert(check(backoff{.factor = -3})->value == 3'000);
+static_assert(check(backoff{.factor = -3})->negative);
+static_assert(check(backoff{.factor = 0.5})->value == 500);
+static_assert(!check(backoff{.factor = 0.5})->negative);
+static_assert(check(backoff{.factor = 0.99999})->value == 999);  // never the bound itself
+static_assert(check(backoff{.factor = not_a_number})->value == ~std::uint64_t{0});
 static_assert(bad({.base = {}}) == "backoff.base" && bad({.base = -1s}) == "backoff.base");
 static_assert(bad({.base = 2s, .cap = 1s}) == "backoff.cap");
 static_assert(bad({.factor = 0.99}) == "backoff.factor" &&

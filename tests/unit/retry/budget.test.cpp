@@ -108,6 +108,12 @@ static_assert([] {  // the smallest and the largest numbers
     return ok;
 }());
 
+static_assert([] {  // the lowest time is one like any other
+    retry_tokens t{by_time};
+    const bool ok = t.spend(steady_time::lowest()) && t.spend(steady_time::lowest());
+    return ok && t.left(steady_time::lowest() + duration::milliseconds(100)) == 2;
+}());
+
 static_assert([] {  // uncounted tokens, and those that time does not give, do not change with it
     retry_tokens t;
     const bool ok = t.spend(at(5)) && t == retry_tokens();

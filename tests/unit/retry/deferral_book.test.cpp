@@ -118,6 +118,46 @@ TEST_CASE("deferred again it is the same message with another time")
     CHECK(b.find(4) == nullptr);
 }
 
+TEST_CASE("no ticket is given twice, so that an old hand reaches nothing of a new one")
+{
+    deferral_book b;
+    b.defer({.sequence = 5});
+    const auto first = b.take(wall(0), {}, 1);
+    SUBCASE("settled and deferred again") { b.settled(5); }
+    SUBCASE("another book in its place") { b = deferral_book(); }
+    SUBCASE("a copy in its place")
+    {
+        const deferral_book other;
+        b = other;
+    }
+    b.defer({.sequence = 5});
+    CHECK(b.settled(5, first[0].ticket) == heard::late);
+    const auto second = b.take(wall(0), {}, 1);
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].ticket > first[0].ticket);
+    CHECK(b.give_back(5, first[0].ticket) == heard::late);
+    CHECK(b.hold_on(5, first[0].ticket, steady(500)) == heard::late);
+    CHECK(b.settled(5, first[0].ticket) == heard::late);
+    CHECK(b.is_in_hand(5));
+    CHECK(*b.next_release() == steady(60));
+    CHECK(b.settled(5, second[0].ticket) == heard::taken);
+    CHECK(b.settled(5, second[0].ticket) == heard::late);
+    CHECK(b.empty());
+}
+
+TEST_CASE("who has it in hand no more does not settle it")
+{
+    deferral_book b;
+    b.defer({.sequence = 5});
+    const auto h = b.take(wall(0), {}, 1);
+    SUBCASE("deferred again") { b.defer({.sequence = 5}); }
+    SUBCASE("given back") { b.give_back(5, h[0].ticket); }
+    SUBCASE("its hold ran out, and somebody else has it") { (void)b.take(wall(0), steady(60), 1); }
+    CHECK(b.settled(5, h[0].ticket) == heard::late);
+    CHECK(b.settled(6, h[0].ticket) == heard::late);
+    CHECK(b.size() == 1);
+}
+
 TEST_CASE("a full book takes nothing, but what it has already, and what is restored")
 {
     deferral_book b{{.most = 2}};
@@ -268,6 +308,36 @@ TEST_CASE("copies are apart, and equal where nothing was done to either")
     const deferral_book moved = std::move(a);
     CHECK(moved.size() == 1);
     CHECK_FALSE(deferral_book{{.most = 1}} == deferral_book{});
+}
+
+TEST_CASE("books are equal that hold the same, whatever was in hand before")
+{
+    deferral_book a;
+    a.defer({.sequence = 1});
+    deferral_book b = a;
+    const auto h = b.take(wall(0), {}, 1);
+    CHECK_FALSE(a == b);
+    b.give_back(1, h[0].ticket);
+    CHECK(a == b);
+    (void)a.take(wall(0), {}, 1);
+    (void)b.take(wall(0), {}, 1);
+    CHECK_FALSE(a == b);  // by other tickets
+}
+
+TEST_CASE("many partitions are put together as well")
+{
+    deferral_book b;
+    constexpr std::uint64_t most = 0x1'0000;
+    for (std::uint64_t n = 0; n != 2 * most; ++n) {
+        b.defer({.sequence = in_partition(n % most, n), .due = wall(n < most ? 0 : 1)});
+    }
+    const auto all = b.take(wall(1), {}, UINT64_MAX, handing::by_partition);
+    REQUIRE(all.size() == 2 * most);
+    bool ok = true;
+    for (std::uint64_t n = 0; n != all.size(); ++n) {
+        ok = ok && all[n].entry.sequence == in_partition(n / 2, n / 2 + n % 2 * most);
+    }
+    CHECK(ok);
 }
 
 TEST_CASE("numbers up to the end of 64 bits, and each of them is visited in order")

@@ -13,20 +13,19 @@
 
 #include <doctest/doctest.h>
 
+#include <support/scarce.hpp>
 #include <waybill/retry/deferral_book.hpp>
 #include <waybill/retry/deferral_bytes.hpp>
 
 namespace deferral_memory_test {
 namespace {
 
-std::uint64_t taken = 0;
-std::uint64_t left = ~std::uint64_t{0};
+using tests_support::scarce::left;
+using tests_support::scarce::taken;
 
 void* scarce(std::size_t size)
 {
-    if (left == 0) return nullptr;
-    --left;
-    ++taken;
+    if (!tests_support::scarce::next()) return nullptr;
     return std::malloc(size == 0 ? 1 : size);
 }
 

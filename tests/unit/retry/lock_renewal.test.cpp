@@ -26,6 +26,9 @@ static_assert(name(static_cast<lock_end>(9)) == "?");
 static_assert(!check(lock_renewal_options{}));
 static_assert(check(lock_renewal_options{.lock = {}})->field == "lock_renewal.lock");
 static_assert(check(lock_renewal_options{.renew_left = 1.5})->field == "lock_renewal.renew_left");
+static_assert(check(lock_renewal_options{.renew_left = 7.5})->value == 7'500);
+static_assert(check(lock_renewal_options{.renew_left = 1.0})->value == 1'000);
+static_assert(check(lock_renewal_options{.renew_left = -0.5})->value == 500);
 static_assert(check(lock_renewal_options{.renew_left = 0.0})->value == 0);
 static_assert(check(lock_renewal_options{.renew_left = -1.0})->negative);
 static_assert(check(lock_renewal_options{.margin = 60s})->field == "lock_renewal.margin");
@@ -33,6 +36,16 @@ static_assert(check(lock_renewal_options{.margin = -1s})->negative);
 static_assert(check(lock_renewal_options{.answer = -1s})->field == "lock_renewal.answer");
 static_assert(check(lock_renewal_options{.most = 0s})->field == "lock_renewal.most");
 static_assert(check(lock_renewal_options{.pauses = {.base = 0s}})->field == "backoff.base");
+
+// An answer that never comes must leave time for another try: 2.5 s here, less a base of pauses.
+static_assert(check(lock_renewal_options{.lock = 5s})->field == "lock_renewal.answer");
+static_assert(check(lock_renewal_options{.lock = 21s}));
+static_assert(!check(lock_renewal_options{.lock = 22s}));
+static_assert(check(lock_renewal_options{.lock = 5s})->bound == 2'000'000'000);
+static_assert(check(lock_renewal_options{.lock = 5s, .answer = 2s})->value == 2'000'000'000);
+static_assert(!check(lock_renewal_options{.lock = 5s, .answer = 1999ms}));
+static_assert(!check(lock_renewal_options{.lock = 5s, .margin = 3s, .answer = 2s}));
+static_assert(check(lock_renewal_options{.lock = 1s})->field == "lock_renewal.pauses.base");
 
 static_assert(std::is_trivially_copyable_v<lock_renewal>);
 static_assert(sizeof(lock_renewal) <= 192);

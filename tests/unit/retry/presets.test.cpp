@@ -52,6 +52,14 @@ static_assert([] {
            last == retry_action(act::wait{steady_time::at(30s)});
 }());
 
+// They stand for the plain value wherever that is decided by.
+static_assert(decide(presets::nservicebus(), 6, fault_class::transient, 0.5, {}) ==
+              retry_action(act::wait{steady_time::at(10s)}));
+static_assert(waybill::decide(presets::nservicebus(), 3, fault_class::transient, 0.5, {}, 0s) ==
+              retry_action(act::retry_now{}));
+static_assert(attempts(presets::polly(), {}).policy() == presets::polly().value);
+static_assert(make<attempts>(presets::polly(), {}).has_value());
+
 static_assert(patience(presets::service_bus_queue()) == queue_patience{10min});
 static_assert(patience(presets::sqs_queue()) ==
               queue_patience{duration::seconds(345'600), delivery_end::time_to_live});

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <forward_list>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -251,8 +252,48 @@ TEST_CASE("sums of sizes saturate, and no limit is no limit for them either")
     std::vector<prune_row> rows{{1, highest_size, at(0s)}, {2, highest_size, at(0s)}};
     const prune_plan p = plan_prune(rows, {.bytes = 1'000}, at(0s));
     CHECK(p.before.bytes == highest_size);
-    CHECK(p.removals.size() == 1);
+    CHECK(ids(p) == "1b 2b");
     CHECK_FALSE(plan_prune(rows, prune_policy{}, at(0s)).full);
+}
+
+TEST_CASE("what is left of a sum that has saturated is known exactly")
+{
+    std::vector<prune_row> rows{
+        {1, highest_size, at(0s)}, {2, highest_size, at(1s)}, {3, 5'000, at(2s)}};
+    prune_plan p = plan_prune(rows, {.bytes = 1'000}, at(9s));
+    CHECK(ids(p) == "1b 2b 3b");
+    CHECK(p.after == prune_totals{});
+    p = plan_prune(rows, {.bytes = 6'000}, at(9s));
+    CHECK(ids(p) == "1b 2b");
+    CHECK(p.after == prune_totals{1, 5'000});
+    CHECK_FALSE(p.full);
+    rows[1].held = true;
+    p = plan_prune(rows, {.bytes = 6'000}, at(9s));
+    CHECK(ids(p) == "1b 3b");
+    CHECK(p.after == prune_totals{1, highest_size});
+    CHECK(p.full);
+}
+
+TEST_CASE("a row is recent up to the time of a spike, and including it")
+{
+    const std::vector<prune_row> rows{{1, 1, at(0s)}, {2, 1, at(1s)}};
+    const prune_policy policy{.spike = {.count = 2, .within = 600s}};
+    CHECK(plan_prune(rows, policy, at(600s)).spike);
+    CHECK(plan_prune(rows, policy, at(601s)).recent == 1);
+    CHECK_FALSE(plan_prune(rows, policy, at(601s)).spike);
+}
+
+TEST_CASE("a share that is wrong is told in thousandths, with its sign")
+{
+    const auto said = [](double share) { return text(*check(prune_policy{.low_water = share})); };
+    CHECK(said(7.5) ==
+          "prune.low_water is 7500: must be a number of thousandths from 0 to (1000)");
+    CHECK(said(1.00001).find(" is 1001: ") != std::string::npos);
+    CHECK(said(-0.5).find(" is -500: ") != std::string::npos);
+    CHECK(said(-1e-9).find(" is -1: ") != std::string::npos);
+    const double no_number = std::numeric_limits<double>::quiet_NaN();
+    CHECK(check(prune_policy{.low_water = no_number})->value == highest_size);
+    CHECK(check(prune_policy{.low_water = -std::numeric_limits<double>::infinity()})->negative);
 }
 
 }  // namespace prune_test

@@ -102,6 +102,38 @@ TEST_CASE("retry_call: within a time limit")
     CHECK(w.woken.size() == 1);
 }
 
+TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep was too long")
+{
+    world w{.fails = 99};
+    call_report r = retry_call({.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
+                               w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half);
+    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.tries == 1);
+    CHECK(r.why == transient("no 1"));
+    CHECK(r.elapsed >= duration(1h));
+    CHECK(w.called.size() == 1);
+
+    attempts tries({.retry = four.retry, .time_limit = 60s}, w.now);
+    w.now = w.now + duration(2h);
+    r = retry_call(tries, [&] { return w.call(); }, w.clock(), half);
+    CHECK_FALSE(r.ok());
+    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.why == cancelled(""));
+    CHECK(r.tries == 0);
+    CHECK(w.called.size() == 1);
+}
+
+TEST_CASE("retry_call: who waits is not told that it is over, however long the asking takes")
+{
+    world w{.fails = 99};
+    attempts tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
+    int asked = 0;
+    const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
+    const call_report r = retry_call(tries, [&] { return w.call(); }, clock, half);
+    CHECK(r.waiting.has_value());
+    CHECK(r.end == attempts_end::open);
+}
+
 TEST_CASE("retry_call: what a call may answer")
 {
     world w;
@@ -157,6 +189,7 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
     r = retry_call(tries, call, w.clock(), half);
     CHECK(w.called.size() == 1);
     CHECK(r.waiting == at(101'010ms));
+    CHECK(r.why == transient(""));  // as the last one ended; its words are not kept
     w.now = *r.waiting;
     r = retry_call(tries, call, w.clock(), half);
     CHECK(w.called.size() == 2);

@@ -40,6 +40,15 @@ static_assert(!std::is_constructible_v<shared_budget, retry_tokens>);  // it wou
 static_assert(!std::is_constructible_v<shared_budget, const retry_tokens&>);
 static_assert(std::is_trivially_copyable_v<shared_budget>);
 
+// One that says that it can be taken from though it is const.
+struct constant {
+    bool spend(steady_time) const { return true; }
+    void succeeded(steady_time) const {}
+};
+static_assert(std::is_constructible_v<shared_budget, constant&>);
+static_assert(!std::is_constructible_v<shared_budget, const constant&>);
+static_assert(!std::is_constructible_v<shared_budget, constant>);
+
 static_assert([] {  // none never runs out
     const shared_budget none;
     none.succeeded(at(0));

@@ -309,7 +309,8 @@ constexpr std::string_view bad(const valve_options& o)
     const auto error = check(o);
     return error ? error->field : "";
 }
-static_assert(bad({}) == "" && bad({.trip_at = 1}) == "" && bad({.min_calls = valve_options::never}) == "");
+static_assert(bad({}) == "" && bad({.trip_at = 1}) == "" && bad({.min_calls = valve_options::never, .in_a_row = 3}) == "");
+static_assert(bad({.min_calls = valve_options::never}) == "valve.in_a_row");  // it would never shut
 static_assert(bad({.trip_at = 0}) == "valve.trip_at" && bad({.trip_at = 1.5}) == "valve.trip_at");
 static_assert(bad({.trip_at = -0.5}) == "valve.trip_at");
 static_assert(bad({.trip_at = std::numeric_limits<double>::quiet_NaN()}) == "valve.trip_at");
@@ -322,8 +323,13 @@ static_assert(bad({.shut_for = {.base = {}}}) == "backoff.base");
 
 TEST_CASE("valve: what is wrong with its options is said in words")
 {
-    CHECK(text(*check(valve_options{.trip_at = 1.5})) == "valve.trip_at is 150: percent must be at most (100)");
-    CHECK(text(*check(valve_options{.trip_at = -0.5})) == "valve.trip_at is -50: percent must be more than (0)");
+    CHECK(text(*check(valve_options{.trip_at = 1.5})) ==
+          "valve.trip_at is 1500: must be a number of thousandths above 0, and at most (1000)");
+    CHECK(check(valve_options{.trip_at = -0.5})->negative);
+    CHECK(check(valve_options{.trip_at = -0.5})->value == 500);
+    CHECK(check(valve_options{.trip_at = 1.004})->value == 1'004);
+    CHECK(check(valve_options{.trip_at = 1.0004})->value == 1'001);
+    CHECK(check(valve_options{.trip_at = 0})->value == 0);
     CHECK(text(*check(valve_options{.timeout = -1ns})) ==
           "valve.timeout is -1: nanoseconds must be more than (0)");
     CHECK(text(*check(valve_options{.ramp = 33})) == "valve.ramp is 33: must be at most (32)");

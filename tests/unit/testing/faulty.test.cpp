@@ -57,6 +57,8 @@ static_assert(waybill::testing::mishaps_of(store_call::commit).size() == 8);
 static_assert(waybill::testing::mishaps_of(store_call::put).size() == 5);
 static_assert(waybill::testing::mishaps_of(store_call::load).size() == 3);
 static_assert(waybill::testing::mishaps_of(store_call::load)[0] == mishap::none);
+static_assert(name(store_call::reset) == "reset" && waybill::testing::mishaps_of(store_call::reset).size() == 5);
+static_assert(waybill::checkpoint_reset<faulty<store, once>>);
 static_assert(name(store_call::advance) == "advance" && name(mishap::dies_after) == "dies_after");
 static_assert(name(store_call::commit) == "commit" && name(mishap::unknown_applied) == "unknown_applied");
 

@@ -54,6 +54,9 @@ enum class flaw : std::uint8_t {
     withdraw_of_nothing_is_an_error,
     contended_and_written,
     contended_is_an_error,
+    update_any_partition,  // writes the rows of other keys that have this version
+    update_any_group,
+    versions_from_one,     // for each new row
 };
 
 // Handles share their data, as connections do. `between` is called where a racy store has looked and
@@ -78,6 +81,9 @@ public:
 
     result<claim_outcome> claim(const lease_claim& c)
     {
+        if (c.expected && (flaw_ == flaw::update_any_partition || flaw_ == flaw::update_any_group)) {
+            return update_any(c);
+        }
         const auto found = data_->leases.find(id_of(c));
         const bool there = found != data_->leases.end();
         bool wins = there ? c.expected == found->second.version : !c.expected;
@@ -125,6 +131,7 @@ public:
         return {};
     }
 
+    void erase(const waybill::partition_key& key) { data_->leases.erase(id_of({key, {}, 0, {}})); }
     void between(std::function<void()> f) { data_->between = std::move(f); }
 
 private:
@@ -157,8 +164,21 @@ private:
             return q.source == p.source && q.group == p.group && same;
         });
     }
+    claim_outcome update_any(const lease_claim& c)
+    {
+        claim_outcome o;
+        for (auto& [at, row] : data_->leases) {
+            const bool group = row.key.group == c.key.group || flaw_ == flaw::update_any_group;
+            const bool partition = row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
+            if (row.key.source != c.key.source || !group || !partition || row.version != c.expected) continue;
+            row = {row.key, c.owner, c.epoch, ++data_->writes};
+            o = {claim_end::won, c.epoch, row.version};
+        }
+        return o;
+    }
     std::uint64_t next_version(const lease* old, const lease_claim& c)
     {
+        if (flaw_ == flaw::versions_from_one) return old ? old->version + 1 : 1;
         if (flaw_ == flaw::version_of_content && old && old->owner == c.owner) return old->version;
         if (flaw_ == flaw::version_alternates) return ++data_->writes % 2;
         return ++data_->writes;
@@ -188,14 +208,16 @@ std::vector<std::string> broken_by(flaw f)
             current->between(once);
             first();
             once();
-        });
+        },
+        [](wrong_leases& s, const waybill::partition_key& key) { s.erase(key); });
 }
 
 TEST_CASE("lease_conformance: passes what is right")
 {
     CHECK(broken_by(flaw::none).empty());
     CHECK(waybill::testing::lease_conformance([] { return waybill::testing::memory_leases(); },
-                                              [](auto& s) -> auto& { return s; })
+                                              [](auto& s) -> auto& { return s; }, waybill::testing::in_turn(),
+                                              [](auto& s, const auto& key) { s.erase(key); })
               .empty());
 }
 
@@ -224,6 +246,9 @@ TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks"
         {flaw::withdraw_any_version, "withdraw: leaves an owner who announced himself again"},
         {flaw::withdraw_of_nothing_is_an_error, "withdraw: what is not there is no error"},
         {flaw::contended_and_written, "claim: where a row is expected and there is none it is contended, and leaves none"},
+        {flaw::update_any_partition, "claim: the version of another lease is contended, and changes neither"},
+        {flaw::update_any_group, "claim: the version of another lease is contended, and changes neither"},
+        {flaw::versions_from_one, "claim: a lease whose row was deleted has no version that it had before"},
         {flaw::contended_is_an_error, "claim: answers won or contended where the store can be reached"},
     };
     for (const auto& one : all) {

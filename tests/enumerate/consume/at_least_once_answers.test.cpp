@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// Every answer to every step of at_least_once_machine, for up to three events and all that a policy
+// can say about them, also answers that no store of the other enumerations gives: a commit that is
+// cancelled, refused where nothing is in the way, or found with somebody else.
+//
+// What has to hold: it ends; how it ended fits to what is covered, and why to what was answered; no
+// commit goes past what is not done; and no more waits for a commit than the policy says.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <variant>
+
+#include <support/sanitized.hpp>
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace at_least_once_answers {
+namespace {
+
+namespace act = waybill::act;
+using waybill::advance_outcome;
+using waybill::at_least_once_machine;
+using waybill::batch_end;
+using waybill::checkpoint_stands;
+using waybill::fault_class;
+using waybill::highest_size;
+using waybill::testing::choices;
+
+constexpr fault_class faults[] = {fault_class::none,           fault_class::transient,
+                                  fault_class::permanent,      fault_class::infrastructure,
+                                  fault_class::ownership_lost, fault_class::cancelled};
+
+fault_class pick_fault(choices& c) { return faults[c.pick(static_cast<std::uint32_t>(std::size(faults)))]; }
+
+class world {
+public:
+    world(choices& c, std::uint64_t events) : choices_(c), events_(events), policy_(any_policy(c)), machine_(events, policy_) {}
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        for (int step = 0; step != 40; ++step) {
+            if (machine_.ended()) {
+                ended();
+                return broken_;
+            }
+            const auto a = machine_.next();
+            if (const auto* h = std::get_if<act::handle>(&a)) handle(h->event);
+            if (const auto* d = std::get_if<act::dead_letter>(&a)) put(d->event);
+            if (const auto* q = std::get_if<act::ask>(&a)) ask(q->failed);
+            if (const auto* t = std::get_if<act::commit_to>(&a)) commit(t->event);
+            if (std::holds_alternative<act::read_back>(a)) read_back();
+            if (std::holds_alternative<act::idle>(a)) breaks("idle, and it is not over");
+            if (!broken_.empty()) return broken_;
+        }
+        return "it does not end";
+    }
+
+private:
+    static waybill::at_least_once_policy any_policy(choices& c)
+    {
+        constexpr std::uint64_t counts[] = {1, 2, highest_size};
+        waybill::at_least_once_policy p;
+        p.tries = 1;
+        p.commit_every = counts[c.pick(3)];
+        p.ask_from = counts[c.pick(3)];
+        if (c.pick(2) != 0) p.on_exhausted = waybill::when_exhausted::dead_letter;
+        return p;
+    }
+
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+    }
+
+    void handle(std::uint64_t event)
+    {
+        if (event != next_) breaks("an event is handled out of order");
+        const bool enough = event - machine_.covered_events() >= policy_.commit_every;
+        if (enough && (worked_ || failed_ >= policy_.ask_from)) breaks("more waits for a commit than may");
+        ++next_;
+        const bool skipped = choices_.pick(2) != 0;
+        const fault_class how = skipped ? fault_class::none : pick_fault(choices_);
+        if (how != fault_class::none) why_ = how;
+        if (how == fault_class::none) done_[event] = true;
+        worked_ = worked_ || (how == fault_class::none && !skipped);
+        const bool late = how == fault_class::transient && policy_.on_exhausted == waybill::when_exhausted::dead_letter;
+        if (late || how == fault_class::permanent) ++failed_;
+        machine_.on(waybill::handled{how, skipped});
+    }
+
+    void put(std::uint64_t event)
+    {
+        const fault_class how = pick_fault(choices_);
+        if (how == fault_class::none) done_[event] = true;
+        if (how != fault_class::none) why_ = how;
+        machine_.on(waybill::done{how});
+    }
+
+    void ask(std::uint64_t failed)
+    {
+        if (worked_ || failed != failed_ || failed < policy_.ask_from) breaks("asked where nobody is to be");
+        const bool on = choices_.pick(2) == 0;
+        machine_.on(waybill::answered{on ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver});
+    }
+
+    void commit(std::uint64_t to)
+    {
+        for (std::uint64_t i = 0; i <= to; ++i) {
+            if (!done_[i]) breaks("a commit goes past what is not done");
+        }
+        const auto which = choices_.pick(7);
+        constexpr advance_outcome outcomes[] = {advance_outcome::applied, advance_outcome::conflict,
+                                                advance_outcome::stale_epoch};
+        if (which < 3) machine_.on(waybill::advanced{outcomes[which]});
+        if (which >= 3) machine_.on(waybill::advanced{advance_outcome::conflict, faults[which - 1]});
+        cancelled_ = cancelled_ || (which >= 3 && faults[which - 1] == fault_class::cancelled);
+    }
+
+    void read_back()
+    {
+        constexpr checkpoint_stands all[] = {checkpoint_stands::before, checkpoint_stands::after,
+                                             checkpoint_stands::moved, checkpoint_stands::elsewhere};
+        const auto which = choices_.pick(5);
+        if (which == 4) machine_.on(waybill::stood{{}, fault_class::infrastructure});
+        if (which != 4) machine_.on(waybill::stood{all[which]});
+    }
+
+    void ended()
+    {
+        const at_least_once_machine over = machine_;
+        machine_.on(waybill::handled{});
+        machine_.on(waybill::done{});
+        machine_.on(waybill::answered{});
+        machine_.on(waybill::advanced{});
+        machine_.on(waybill::stood{});
+        if (!(machine_ == over) || !std::holds_alternative<act::idle>(machine_.next())) breaks("over, and goes on");
+
+        const batch_end end = *machine_.ended();
+        const fault_class why = machine_.why();
+        const bool all = machine_.covered_events() == events_;
+        if (all != (end == batch_end::committed)) breaks("committed is another thing than covered to the last event");
+        if (all != (why == fault_class::none)) breaks("there is no reason, or one for what has worked");
+        if (all && machine_.checkpoint_failed()) breaks("the checkpoint has failed where all is covered");
+        if (!all && !machine_.checkpoint_failed() && why != why_) breaks("the reason is not what was answered last");
+        switch (end) {
+            case batch_end::committed: break;
+            case batch_end::redeliver:
+                if (why == fault_class::ownership_lost || why == fault_class::cancelled) breaks("another end fits to the reason");
+                break;
+            case batch_end::abandoned:
+                if (why != fault_class::ownership_lost) breaks("abandoned for another reason");
+                break;
+            case batch_end::cancelled:
+                if (why != fault_class::cancelled) breaks("cancelled for another reason");
+                if (machine_.checkpoint_failed() && !cancelled_) breaks("no commit was cancelled");
+                break;
+            case batch_end::unknown:
+                if (!machine_.checkpoint_failed()) breaks("unknown, and not for the checkpoint");
+                break;
+            case batch_end::empty:
+            case batch_end::invalid: breaks("there were events");
+        }
+    }
+
+    choices& choices_;
+    std::uint64_t events_;
+    waybill::at_least_once_policy policy_;
+    at_least_once_machine machine_;
+    std::uint64_t next_ = 0;
+    std::array<bool, 4> done_{};
+    bool worked_ = false;
+    std::uint64_t failed_ = 0;
+    bool cancelled_ = false;
+    fault_class why_ = fault_class::none;  // of the last event or dead letter that failed
+    std::string broken_;
+};
+
+TEST_CASE("at least once: every answer to every step")
+{
+    for (std::uint64_t events = 1; events <= (tests_support::sanitized ? 2 : 3); ++events) {
+        choices c;
+        std::string first;
+        std::string line;
+        do {
+            const std::string broken = world(c, events).run();
+            if (broken.empty() || !first.empty()) continue;
+            first = broken;
+            line = c.line();
+        } while (c.next());
+        CHECK(!c.diverged());
+        std::printf("at least once, every answer: %llu events %9llu schedules %s %s\n",
+                    static_cast<unsigned long long>(events), static_cast<unsigned long long>(c.completed()),
+                    first.c_str(), line.c_str());
+        CHECK(first == "");
+    }
+}
+
+}  // namespace
+}  // namespace at_least_once_answers

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// scarce: memory that is used up when a test says so.
+//
+// One file of a program replaces operator new and asks `next()` each time; all others only set how
+// many allocations are left.
+
+#ifndef WAYBILL_TESTS_SUPPORT_SCARCE_HPP
+#define WAYBILL_TESTS_SUPPORT_SCARCE_HPP
+
+#include <cstdint>
+#include <new>
+
+namespace tests_support::scarce {
+
+inline constexpr std::uint64_t plenty = ~std::uint64_t{0};
+inline std::uint64_t left = plenty;
+inline std::uint64_t taken = 0;
+
+/// False where there is no memory for this one.
+inline bool next() noexcept
+{
+    if (left == 0) return false;
+    if (left != plenty) --left;
+    ++taken;
+    return true;
+}
+
+/// Stands for an allocation where there is none.
+inline void one()
+{
+    if (!next()) throw std::bad_alloc();
+}
+
+/// As much as is needed, as long as this lives.
+class pause {
+public:
+    pause() noexcept : before_(left) { left = plenty; }
+    ~pause() { left = before_; }
+    pause(const pause&) = delete;
+    pause& operator=(const pause&) = delete;
+
+private:
+    std::uint64_t before_;
+};
+
+/// True if f(), with so many allocations left, found none in the end. Other exceptions pass.
+template <class F>
+bool fails_after(std::uint64_t allocations, F&& f)
+{
+    left = allocations;
+    try {
+        f();
+    } catch (const std::bad_alloc&) {
+        left = plenty;
+        return true;
+    } catch (...) {
+        left = plenty;
+        throw;
+    }
+    left = plenty;
+    return false;
+}
+
+}  // namespace tests_support::scarce
+
+#endif  // WAYBILL_TESTS_SUPPORT_SCARCE_HPP

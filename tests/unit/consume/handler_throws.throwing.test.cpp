@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// A handler that throws at each place in turn, bare and in `catching`, outside of transactions and
+// on a dead letter. Bare, the exception passes through, and who starts over finds all that was not
+// committed. Wrapped, it has a named end. Nothing is lost, and by its key nothing happens twice.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/ext/exceptions.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace handler_throws_test {
+namespace {
+
+using waybill::assignment;
+using waybill::batch_end;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::reprocess_end;
+using store_type = waybill::testing::memory_store<std::uint64_t>;
+
+struct event {
+    std::uint64_t sequence;
+};
+const waybill::partition_key key{"s", "g", "p"};
+const std::vector<event> events{{1}, {2}, {3}, {4}, {5}};
+
+enum class thrown : std::uint8_t { error, no_memory, number };
+
+[[noreturn]] void throw_a(thrown what)
+{
+    if (what == thrown::error) throw std::runtime_error("it is out of order");
+    if (what == thrown::no_memory) throw std::bad_alloc();
+    throw 7;
+}
+
+// Effects somewhere else, which know keys.
+struct outside {
+    store_type store;
+    waybill::committing<store_type> checkpoints{store};
+    waybill::parking<store_type> letters{store};
+    std::uint64_t bad = 0;
+    thrown what = thrown::error;
+    bool after_effect = false;
+    bool once = false;
+    std::set<std::string, std::less<>> keys;
+    std::vector<std::uint64_t> effects;
+
+    fault operator()(const event& e, std::string_view id)
+    {
+        const bool throws = e.sequence == bad;
+        if (throws && once) bad = 0;
+        if (throws && !after_effect) throw_a(what);
+        if (keys.emplace(id).second) effects.push_back(e.sequence);
+        if (throws) throw_a(what);
+        return {};
+    }
+
+    template <class Handler>
+    waybill::at_least_once_report deliver(Handler&& handler)
+    {
+        const assignment mine{key, waybill::position_of(*store.load(key)), 1};
+        return waybill::process_at_least_once(checkpoints, letters, mine, events, handler, {});
+    }
+    [[nodiscard]] std::uint64_t stands() const
+    {
+        const auto at = *store.load(key);
+        return at ? at->at.sequence : 0;
+    }
+};
+
+template <class F>
+bool throws(F f)
+{
+    try {
+        f();
+    } catch (...) {
+        return true;
+    }
+    return false;
+}
+
+template <class Check>
+void each_case(Check check)
+{
+    for (std::uint64_t bad = 1; bad <= events.size(); ++bad) {
+        for (const thrown what : {thrown::error, thrown::no_memory, thrown::number}) {
+            for (const bool after_effect : {false, true}) {
+                outside o;
+                o.bad = bad;
+                o.what = what;
+                o.after_effect = after_effect;
+                o.once = true;
+                check(o);
+            }
+        }
+    }
+}
+
+TEST_CASE("process_at_least_once: a bare handler that throws, and what was not committed comes again")
+{
+    each_case([](outside& o) {
+        const std::uint64_t bad = o.bad;
+        CHECK(throws([&] { (void)o.deliver(o); }));
+        CHECK(o.stands() < bad);
+        CHECK(o.store.letters().empty());
+        for (std::uint64_t n = 1; n <= o.stands(); ++n) CHECK(o.effects[n - 1] == n);
+        const auto r = o.deliver(o);
+        CHECK(r.end == batch_end::committed);
+        CHECK(o.effects == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+        CHECK(o.stands() == 5);
+    });
+}
+
+TEST_CASE("process_at_least_once: a wrapped handler that throws has a named end")
+{
+    each_case([](outside& o) {
+        const std::uint64_t bad = o.bad;
+        const auto r = o.deliver(waybill::catching(std::ref(o)));
+        if (o.what == thrown::no_memory) {
+            // What was done before is committed; the rest comes again.
+            CHECK(r.end == batch_end::redeliver);
+            CHECK(r.why.how == fault_class::infrastructure);
+            CHECK(!r.why.text.empty());
+            CHECK(o.stands() == bad - 1);
+            CHECK(o.deliver(waybill::catching(std::ref(o))).end == batch_end::committed);
+            CHECK(o.store.letters().empty());
+            CHECK(o.effects.size() == events.size());
+        } else {
+            CHECK(r.end == batch_end::committed);
+            CHECK(r.dead_lettered == 1);
+            CHECK(r.handled == events.size() - 1);
+            REQUIRE(o.store.letters().size() == 1);
+            const auto& [row, letter] = *o.store.letters().begin();
+            CHECK(row.second == bad);
+            CHECK(letter.how == fault_class::permanent);
+            const std::string_view said = o.what == thrown::error ? "it is out of order"
+                                                                  : "an exception that is not a std::exception";
+            CHECK(letter.reason == said);
+            CHECK(o.effects.size() == events.size() - (o.after_effect ? 0 : 1));
+        }
+        CHECK(o.stands() == 5);
+    });
+}
+
+TEST_CASE("process_at_least_once: who is asked throws, and the batch comes again")
+{
+    outside o;
+    int asked = 0;
+    const assignment mine{key, {}, 1};
+    const auto bad = [](const event&, std::string_view) { return waybill::permanent("no"); };
+    const auto ask = [&](std::uint64_t) -> waybill::if_all_failed {
+        if (++asked == 1) throw std::runtime_error("nobody knows");
+        return waybill::if_all_failed::go_on;
+    };
+    CHECK_THROWS_AS((void)waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask),
+                    std::runtime_error);
+    CHECK(o.stands() == 0);
+    const auto r = waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask);
+    CHECK(r.end == batch_end::committed);
+    CHECK(o.store.letters().size() == 5);
+}
+
+// A store with the letter of event 3, and what comes of handling it once more.
+struct parked {
+    store_type store;
+    std::optional<thrown> what;
+
+    parked()
+    {
+        const auto handle = [](store_type::transaction& tx, const event& e) {
+            if (e.sequence == 3) return waybill::permanent("the first time");
+            tx.record(e.sequence);
+            return fault{};
+        };
+        (void)waybill::process_batch(store, {key, {}, 1}, events, handle, {});
+    }
+    fault operator()(store_type::transaction& tx, const event& e)
+    {
+        tx.record(e.sequence);
+        if (what) throw_a(*what);
+        return {};
+    }
+    template <class Handler>
+    waybill::reprocess_report again(Handler&& handler)
+    {
+        const auto fetch = [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
+            return std::optional(event{d.at.sequence});
+        };
+        return waybill::reprocess(store, key, 3, fetch, handler, {});
+    }
+    [[nodiscard]] waybill::dead_letter letter() const
+    {
+        const auto found = *store.find(key, 3);
+        return found ? *found : waybill::dead_letter{};
+    }
+    [[nodiscard]] bool untouched() const { return store.records() == std::vector<std::uint64_t>{1, 2, 4, 5}; }
+};
+
+TEST_CASE("reprocess: a bare handler that throws leaves letter and effects as they were")
+{
+    for (const thrown what : {thrown::error, thrown::no_memory, thrown::number}) {
+        parked p;
+        const auto before = p.letter();
+        p.what = what;
+        CHECK(throws([&] { (void)p.again(p); }));
+        CHECK(p.letter() == before);
+        CHECK(p.untouched());
+        p.what.reset();
+        CHECK(p.again(p).end == reprocess_end::handled);
+        CHECK(p.again(p).end == reprocess_end::absent);
+        CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
+    }
+}
+
+TEST_CASE("reprocess: a wrapped handler that throws has a named end")
+{
+    for (const thrown what : {thrown::error, thrown::no_memory, thrown::number}) {
+        parked p;
+        const auto before = p.letter();
+        p.what = what;
+        const auto r = p.again(waybill::catching(std::ref(p)));
+        CHECK(p.untouched());
+        if (what == thrown::no_memory) {
+            CHECK(r.end == reprocess_end::not_done);
+            CHECK(r.why.how == fault_class::infrastructure);
+            CHECK(p.letter() == before);
+        } else {
+            CHECK(r.end == reprocess_end::failed);
+            CHECK(p.letter().tries == before.tries + 1);
+            CHECK(p.letter().reason == r.why.text);
+            CHECK(p.letter().reason != before.reason);
+        }
+        p.what.reset();
+        CHECK(p.again(waybill::catching(std::ref(p))).end == reprocess_end::handled);
+        CHECK(p.store.letters().empty());
+        CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
+    }
+}
+
+TEST_CASE("reprocess: what fetches throws, and nothing has changed")
+{
+    parked p;
+    const auto before = p.letter();
+    const auto fetch = [](const waybill::dead_letter&) -> waybill::result<std::optional<event>> {
+        throw std::runtime_error("the log is not there");
+    };
+    CHECK_THROWS_AS((void)waybill::reprocess(p.store, key, 3, fetch, p, {}), std::runtime_error);
+    CHECK(p.letter() == before);
+    const auto r = waybill::reprocess(p.store, key, 3, waybill::catching(fetch), p, {});
+    CHECK(r.end == reprocess_end::not_done);
+    CHECK(r.why.text == "the log is not there");
+    CHECK(p.letter() == before);
+    CHECK(p.untouched());
+}
+
+}  // namespace
+}  // namespace handler_throws_test

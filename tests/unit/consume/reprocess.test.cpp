@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// What is handled for a dead letter is its event, and no other.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace reprocess_unit_test {
+namespace {
+
+using waybill::dead_letter;
+using waybill::fault;
+using waybill::letter_keeps;
+using waybill::reprocess_end;
+using waybill::result;
+using store = waybill::testing::memory_store<std::string>;
+
+const waybill::partition_key key{"orders", "billing", "0"};
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+};
+struct octets {
+    std::uint64_t sequence;
+    std::vector<unsigned char> body;
+};
+struct bare {
+    std::uint64_t sequence;
+};
+struct unnumbered {
+    std::string body;
+};
+
+// A store with a letter of event 1, and what is fetched for it.
+struct world {
+    store s{};
+
+    explicit world(const waybill::batch_policy& p = {})
+    {
+        park(waybill::make_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {}, p));
+    }
+    void park(const dead_letter& d)
+    {
+        auto tx = *s.begin();
+        (void)s.put(tx, d);
+        (void)tx.commit();
+    }
+    template <class E>
+    auto run(E e)
+    {
+        const auto fetch = [&](const dead_letter&) -> result<std::optional<E>> { return std::optional<E>(e); };
+        const auto handle = [](store::transaction& tx, const E&) {
+            tx.record("effect");
+            return fault{};
+        };
+        return waybill::reprocess(s, key, 1, fetch, handle, {});
+    }
+    template <class E>
+    bool takes(E e)
+    {
+        return run(e).end == reprocess_end::handled && s.records().size() == 1 && s.letters().empty();
+    }
+    template <class E>
+    std::string refuses(E e)
+    {
+        const dead_letter before = **s.find(key, 1);
+        const auto r = run(e);
+        CHECK(r.end == reprocess_end::gone);
+        CHECK(r.why.how == waybill::fault_class::permanent);
+        CHECK(s.records().empty());
+        CHECK(**s.find(key, 1) == before);
+        return r.why.text;
+    }
+};
+
+TEST_CASE("reprocess: an event of another sequence is not handled, whatever its letter keeps")
+{
+    for (const auto keeps : {letter_keeps::body, letter_keeps::pointer, letter_keeps::summary}) {
+        world w({.keeps = keeps});
+        CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched for 1");
+        CHECK(w.refuses(bare{2}) == "event 2 was fetched for 1");
+        CHECK(w.takes(event{1, "a body"}));
+    }
+}
+
+TEST_CASE("reprocess: neither is one of other bytes, as after the log was made anew")
+{
+    for (const auto keeps : {letter_keeps::body, letter_keeps::pointer, letter_keeps::summary}) {
+        world w({.keeps = keeps, .summary_bytes = 2});
+        CHECK(w.refuses(event{1, "another"}) ==
+              "event 1 is not what its letter says: of 7 bytes, not 6, or with other ones");
+        (void)w.refuses(event{1, "a bodY"});
+        (void)w.refuses(event{1, ""});
+        (void)w.refuses(octets{1, {'a', ' ', 'b', 'o', 'd', 'Y'}});
+        CHECK(w.takes(octets{1, {'a', ' ', 'b', 'o', 'd', 'y'}}));
+    }
+}
+
+TEST_CASE("reprocess: what event or letter do not know is not compared")
+{
+    CHECK(world().takes(bare{1}));
+    CHECK(world().takes(unnumbered{"anything"}));
+    world w;
+    w.park({.key = key, .at = {1, ""}});
+    CHECK(w.takes(event{1, "a body"}));
+}
+
+}  // namespace
+}  // namespace reprocess_unit_test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// The suite for fences passes a right one, and names the rule that a wrong one breaks.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/testing/fence_conformance.hpp>
+#include <waybill/testing/memory_leases.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace fence_conformance_test {
+namespace {
+
+using store = waybill::testing::memory_store<std::string>;
+
+enum class flaw : std::uint8_t { none, constant, absent_is_zero, zero_is_absent, narrow, any_partition, any_group, error };
+
+class wrong_fence : public waybill::testing::memory_leases {
+public:
+    explicit wrong_fence(flaw f) : flaw_(f) {}
+
+    waybill::result<std::optional<std::uint64_t>> epoch(store::transaction& tx, waybill::partition_key key)
+    {
+        if (flaw_ == flaw::constant) return std::optional<std::uint64_t>(1);
+        if (flaw_ == flaw::error) return waybill::unexpected(waybill::infrastructure("no such column"));
+        if (flaw_ == flaw::any_partition) key.partition = "0";
+        if (flaw_ == flaw::any_group) key.group = "billing";
+        auto found = *memory_leases::epoch(tx, key);
+        if (!found && flaw_ == flaw::absent_is_zero) found = 0;
+        if (found && *found == 0 && flaw_ == flaw::zero_is_absent) found.reset();
+        if (found && flaw_ == flaw::narrow) *found &= 0xFFFF'FFFFU;
+        return found;
+    }
+
+private:
+    flaw flaw_;
+};
+
+std::vector<std::string> broken_by(flaw f)
+{
+    store s;
+    wrong_fence leases(f);
+    return waybill::testing::fence_conformance(s, leases);
+}
+
+TEST_CASE("fence_conformance: passes what is right")
+{
+    CHECK(broken_by(flaw::none).empty());
+}
+
+TEST_CASE("fence_conformance: catches what is wrong, by the rule that it breaks")
+{
+    const std::pair<flaw, const char*> all[] = {
+        {flaw::constant, "epoch: answers the one of the last claim, in all 64 bits"},
+        {flaw::absent_is_zero, "epoch: where there is no lease there is none"},
+        {flaw::zero_is_absent, "epoch: answers the one of the last claim, in all 64 bits"},
+        {flaw::narrow, "epoch: answers the one of the last claim, in all 64 bits"},
+        {flaw::any_partition, "epoch: leases of other keys have nothing to do with it"},
+        {flaw::any_group, "epoch: leases of other keys have nothing to do with it"},
+        {flaw::error, "epoch: where there is no lease there is none"},
+    };
+    for (const auto& one : all) {
+        const flaw wrong = one.first;
+        const std::string rule = one.second;
+        const auto broken = broken_by(wrong);
+        INFO("flaw ", static_cast<int>(wrong), ": ", rule);
+        CHECK(std::find(broken.begin(), broken.end(), rule) != broken.end());
+    }
+}
+
+TEST_CASE("fence_conformance: catches a fence that locks nothing")
+{
+    store s;
+    waybill::testing::memory_leases leases;
+    CHECK(waybill::testing::fence_conformance(s, leases, leases) ==
+          std::vector<std::string>{"epoch: nobody takes a lease between its reading and the commit"});
+}
+
+}  // namespace
+}  // namespace fence_conformance_test

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// Memory that runs out in a commit: all of it is there afterwards, or nothing.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <support/scarce.hpp>
+
+#include <waybill/testing/memory_store.hpp>
+
+// Inlined, g++ would see memory of new go to free, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size)
+{
+    tests_support::scarce::one();
+    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+namespace memory_store_memory_test {
+namespace {
+
+using tests_support::scarce::fails_after;
+
+TEST_CASE("memory_store: a commit that finds no memory changes nothing")
+{
+    const waybill::partition_key key{"a source that no string keeps in itself", "g", "p"};
+    std::uint64_t failed = 0;
+    for (std::uint64_t left = 0; left != 200; ++left) {
+        waybill::testing::memory_store<int> s;
+        {
+            auto tx = *s.begin();
+            tx.record(1);
+            CHECK(s.put(tx, {.key = key, .at = {1, ""}}).has_value());
+            CHECK(s.note(tx, key, {1, 1, 1, 1}).has_value());
+            CHECK(tx.commit().has_value());
+        }
+        auto tx = *s.begin();
+        for (int n = 2; n != 8; ++n) tx.record(n);
+        CHECK(s.advance(tx, key, {}, {5, "an offset that no string keeps in itself"}, 1).has_value());
+        CHECK(s.put(tx, {.key = key, .at = {2, ""}}).has_value());
+        CHECK(s.remove(tx, key, 1).has_value());
+        CHECK(s.forget(tx, key).has_value());
+        const bool none = fails_after(left, [&] { static_cast<void>(tx.commit()); });
+        failed += none ? 1U : 0U;
+        CHECK(s.records().size() == (none ? 1U : 7U));
+        CHECK(s.load(key)->has_value() == !none);
+        CHECK(s.find(key, 1)->has_value() == none);
+        CHECK(s.find(key, 2)->has_value() == !none);
+        CHECK(s.attempted(key)->has_value() == none);
+        if (!none) break;
+    }
+    CHECK(failed > 5);
+    CHECK(failed < 200);
+}
+
+}  // namespace
+}  // namespace memory_store_memory_test
