@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt: every decision, report, error and enum as one readable line.
+// ext/fmt: every decision, report, policy, error and enum as one readable line.
 //
 //     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
 //     fmt::print("{}\n", machine.next());  // dead_letter event 3: permanent after 2 tries
@@ -28,8 +28,12 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/ext/fmt_act.hpp>
+#include <waybill/ext/fmt_consume.hpp>
+#include <waybill/ext/fmt_lease.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/ext/fmt_options.hpp>
 #include <waybill/ext/fmt_report.hpp>
+#include <waybill/ext/fmt_retry.hpp>
 #include <waybill/ext/fmt_scaling.hpp>
 #include <waybill/ext/fmt_wire.hpp>
 #include <waybill/retry.hpp>
@@ -77,6 +81,31 @@ concept fact_in_words =
            wire::service>;
 
 template <class T>
+concept consumer_in_words =
+    one_of<T, act::abandon, act::announce, act::claim, act::close, act::commit_position,
+           act::commit_to, act::complete, act::dead_letter_message, act::defer, act::leave,
+           act::list_leases, act::open, act::process, act::relinquish, act::report, act::save,
+           act::settle_batch, act::withdraw, at_least_once_report, attempt, attempt_plan,
+           balance_plan, begin_refusal, blocked, cadence_needs, checkpoint_stands, claim_end,
+           claim_outcome, commit_mark, commit_reason, delivery_guarantee, encoded_as,
+           encoded_done, idempotency_scope, lease, lease_claim, lease_table, left_for, owner_id,
+           parked_for, presence, reprocess_end, reprocess_report, rewind_end, rewind_report,
+           settle_end, settle_kind, ticket, tracker_problem, when_down>;
+
+template <class T>
+concept retry_in_words =
+    one_of<T, act::receive, act::receive_deferred, act::renew, act::settle_message,
+           act::settle_original, act::take_due, booked, broker_said, deferral_problem,
+           delivery_end, handing, lock_end, prune_plan, prune_reason, prune_removal,
+           prune_totals, queue_patience, settle_as, valve_state, when_full>;
+
+template <class T>
+concept options_in_words =
+    one_of<T, at_least_once_policy, commit_cadence, delivery_terms, idempotency_options,
+           intake_options, lease_options, lifecycle_options, lock_renewal_options, prune_policy,
+           prune_spike, settle_batch_policy, settle_policy, tracker_options, valve_options>;
+
+template <class T>
 concept scaling_in_words =
     one_of<T, scaling::admission, scaling::answered, scaling::command, scaling::comparison,
            scaling::decision, scaling::evidence, scaling::lack_of, scaling::policy_error,
@@ -87,7 +116,9 @@ concept scaling_in_words =
 
 template <class T>
     requires waybill::detail::outcome_in_words<T> || waybill::detail::act_in_words<T> ||
-             waybill::detail::fact_in_words<T> || waybill::detail::scaling_in_words<T>
+             waybill::detail::fact_in_words<T> || waybill::detail::consumer_in_words<T> ||
+             waybill::detail::retry_in_words<T> || waybill::detail::options_in_words<T> ||
+             waybill::detail::scaling_in_words<T>
 struct fmt::formatter<T, char> : waybill::detail::in_words<T> {};
 
 template <class I>
@@ -124,6 +155,34 @@ struct fmt::formatter<waybill::retry_action> : waybill::detail::in_words<waybill
 template <>
 struct fmt::formatter<waybill::attempts::action>
     : waybill::detail::in_words<waybill::attempts::action> {};
+template <>
+struct fmt::formatter<waybill::at_least_once_machine::action>
+    : waybill::detail::in_words<waybill::at_least_once_machine::action> {};
+template <>
+struct fmt::formatter<waybill::cadence::action>
+    : waybill::detail::in_words<waybill::cadence::action> {};
+template <>
+struct fmt::formatter<waybill::intake::action>
+    : waybill::detail::in_words<waybill::intake::action> {};
+template <>
+struct fmt::formatter<waybill::lease_call> : waybill::detail::in_words<waybill::lease_call> {};
+template <>
+struct fmt::formatter<waybill::lease_keeper::action>
+    : waybill::detail::in_words<waybill::lease_keeper::action> {};
+template <>
+struct fmt::formatter<waybill::lock_renewal::action>
+    : waybill::detail::in_words<waybill::lock_renewal::action> {};
+template <>
+struct fmt::formatter<waybill::partition_lifecycle::action>
+    : waybill::detail::in_words<waybill::partition_lifecycle::action> {};
+template <>
+struct fmt::formatter<waybill::processor::action>
+    : waybill::detail::in_words<waybill::processor::action> {};
+template <>
+struct fmt::formatter<waybill::settle_batches::action>
+    : waybill::detail::in_words<waybill::settle_batches::action> {};
+template <>
+struct fmt::formatter<waybill::settlement> : waybill::detail::in_words<waybill::settlement> {};
 template <>
 struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
 

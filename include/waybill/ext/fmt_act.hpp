@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_act: what a machine says is to be done, in words.
+// ext/fmt_act: what a machine says is to be done, in words. For consumers and intakes that is
+// in fmt_consume.hpp, fmt_lease.hpp and fmt_retry.hpp.
 
 #ifndef WAYBILL_EXT_FMT_ACT_HPP
 #define WAYBILL_EXT_FMT_ACT_HPP
@@ -14,7 +15,10 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/core/act.hpp>
+#include <waybill/ext/fmt_consume.hpp>
+#include <waybill/ext/fmt_lease.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/ext/fmt_retry.hpp>
 #include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
 
@@ -82,6 +86,7 @@ namespace waybill::inline v0_1::detail::words {
 [[nodiscard]] inline std::string line(const act::rollback&) { return "rollback"; }
 [[nodiscard]] inline std::string line(const act::read_back&) { return "read back"; }
 
+/// A whole action. The words for its parts have to stand above this, here or in what is included.
 template <class... Actions>
 [[nodiscard]] std::string line(const std::variant<Actions...>& action)
 {

@@ -249,7 +249,9 @@ template <class Batch, class F, bool Fullest>
     if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
     if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
     if (p.read_back != usual.read_back) said += fmt::format(", read back {}", name(p.read_back));
-    if (p.ask_from != usual.ask_from) said += ", ask from " + counted(p.ask_from, "event", "events");
+    if (p.ask_from != usual.ask_from) {
+        said += ", ask from " + counted(p.ask_from, "event", "events");
+    }
     if (!p.attempts) said += ", deaths not counted";
     if (p.deaths != usual.deaths) said += ", " + counted(p.deaths, "death", "deaths");
     return said;

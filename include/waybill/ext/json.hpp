@@ -16,13 +16,13 @@
 //
 // There is deliberately no from_json: `j.get<T>()` would throw, or read a number that is not there.
 //
-//   - Policies (limits, open_limits, backoff, retry_policy, send_policy, batch_policy): every field
-//     may be left out and then has its default; a field that is not known is refused by its name,
-//     so a slip of the pen is not a default. Whether the values make sense is for `check` to say.
-//     Policies of scaling are checked as they are read, see json_scaling.hpp.
-//   - State (calibration, checkpoint, dead_letter, the samples of a window, what scaling remembers):
-//     has a "version", all fields are there, and one that a later version has written is refused as
-//     `newer`.
+//   - Policies, options, limits and terms, as of batches, calls, leases, valves, locks and queues:
+//     every field may be left out and then has its default; a field that is not known is refused by
+//     its name, so a slip of the pen is not a default. Whether the values make sense is for `check`
+//     to say. Policies of scaling are checked as they are read, see json_scaling.hpp.
+//   - State (calibration, checkpoint, dead_letter, the rows of attempts, leases and owners, the
+//     samples of a window, what scaling remembers): has a "version", all fields are there, and one
+//     that a later version has written is refused as `newer`.
 //   - Durations are strings, "100ms", "1.5s", "10min", "forever" (core/time_text.hpp); times are
 //     ISO 8601 in UTC; both are exact. Only points on a steady clock, which mean nothing to anybody
 //     else, are plain nanoseconds, and are only written.
@@ -42,15 +42,20 @@
 
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_act.hpp>
+#include <waybill/ext/json_act_consume.hpp>
 #include <waybill/ext/json_batch.hpp>
+#include <waybill/ext/json_consume.hpp>
 #include <waybill/ext/json_deferral.hpp>
 #include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_lease.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_prune.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
+#include <waybill/ext/json_retry.hpp>
 #include <waybill/ext/json_scaling.hpp>
+#include <waybill/ext/json_settle.hpp>
 #include <waybill/ext/json_state.hpp>
 #include <waybill/ext/json_text.hpp>
 #include <waybill/ext/json_window.hpp>

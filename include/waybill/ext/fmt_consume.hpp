@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_consume: what became of batches, dead letters and messages, what a tracker says, and what
+// is to be told to a queue or a checkpoint, in words.
+
+#ifndef WAYBILL_EXT_FMT_CONSUME_HPP
+#define WAYBILL_EXT_FMT_CONSUME_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <waybill/batch/sending.hpp>
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/process_at_least_once.hpp>
+#include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/rewind.hpp>
+#include <waybill/consume/settle.hpp>
+#include <waybill/consume/settle_batch.hpp>
+#include <waybill/consume/tracker_bytes.hpp>
+#include <waybill/consume/tracker_options.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/ext/fmt_line.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string events(std::uint64_t n) { return counted(n, "event", "events"); }
+
+/// "3 of 10", or "3" where there is no most.
+[[nodiscard]] inline std::string used_of(std::uint64_t used, std::uint64_t most)
+{
+    if (most == unlimited) return fmt::format("{}", used);
+    return fmt::format("{} of {}", used, most);
+}
+
+[[nodiscard]] inline std::string line(const attempt& a)
+{
+    const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
+    std::string said =
+        fmt::format("{} {}, {}", events(a.suspects), from, counted(a.deaths, "death", "deaths"));
+    if (a.by != 0) said += fmt::format(", by {}", a.by);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const attempt_plan& p)
+{
+    std::string said = (p.condemned ? "park " : "deliver ") + events(p.events);
+    if (p.left != 0) said += fmt::format(", {} left", p.left);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const at_least_once_report& r)
+{
+    std::string said(name(r.end));
+    if (r.reached) said += " at " + line(*r.reached);
+    const bool some = r.end == batch_end::committed || r.handled != 0 || r.dead_lettered != 0;
+    if (some) said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+    if (!r.why.ok()) said += (some ? "; " : ": ") + line(r.why);
+    if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
+    if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
+    if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
+    if (r.uncovered != 0) said += fmt::format("; {} uncovered", r.uncovered);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const rewind_report& r)
+{
+    std::string said = fmt::format("{}: {}", name(r.end), line(r.mine));
+    if (!r.why.ok()) said += "; " + line(r.why);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const reprocess_report& r)
+{
+    if (r.why.ok()) return std::string(name(r.end));
+    return fmt::format("{}: {}", name(r.end), line(r.why));
+}
+
+[[nodiscard]] inline std::string line(const ticket& t)
+{
+    return fmt::format("event {}, generation {}", t.sequence, t.generation);
+}
+
+[[nodiscard]] inline std::string line(const blocked& b)
+{
+    return fmt::format("event {} holds back {}", b.sequence, events(b.waiting));
+}
+
+[[nodiscard]] inline std::string line(const encoded_done& e)
+{
+    return fmt::format("{}: {} in {}, {} dropped", name(e.how), events(e.kept),
+                       bytes(e.bytes.size()), e.dropped);
+}
+
+[[nodiscard]] inline std::string line(const act::commit_to& a)
+{
+    return fmt::format("commit to event {}", a.event);
+}
+[[nodiscard]] inline std::string line(const act::commit_position& a)
+{
+    return fmt::format("commit position: {}", name(a.why));
+}
+
+[[nodiscard]] inline std::string line(const act::complete&) { return "complete"; }
+[[nodiscard]] inline std::string line(const act::abandon& a)
+{
+    return a.failed ? "abandon" : "abandon, not failed";
+}
+[[nodiscard]] inline std::string line(const act::defer& a)
+{
+    return "defer until " + line(a.until);
+}
+[[nodiscard]] inline std::string line(const act::dead_letter_message& a)
+{
+    return fmt::format("dead_letter message: {}, {}, {}", name(a.why), name(a.how),
+                       used_of(a.used, a.most));
+}
+[[nodiscard]] inline std::string line(const act::leave& a)
+{
+    return fmt::format("leave: {}", name(a.why));
+}
+
+/// "item 3" or "items 0 to 2, 7".
+[[nodiscard]] inline std::string numbered_items(const std::vector<std::uint64_t>& all)
+{
+    if (all.empty()) return "no items";
+    std::string said = all.size() == 1 ? "item " : "items ";
+    std::string_view between;
+    for (std::size_t i = 0; i != all.size();) {
+        run r{all[i], 1};
+        for (++i; i != all.size() && all[i] == r.end(); ++i) ++r.count;
+        said += fmt::format("{}{}", between, numbers(r));
+        between = ", ";
+    }
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const act::settle_batch& a)
+{
+    return fmt::format("settle batch {}: {} {}", a.call, name(a.kind), numbered_items(a.items));
+}
+[[nodiscard]] inline std::string line(const act::report& a)
+{
+    std::string said = fmt::format("report item {}: {} {} after {}", a.item, name(a.kind),
+                                   name(a.end), counted(a.tries, "try", "tries"));
+    if (a.how != fault_class::none) said += fmt::format(", {}", name(a.how));
+    return said;
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_CONSUME_HPP

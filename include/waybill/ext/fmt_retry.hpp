@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_retry: what goes of dead letters, how long a queue has patience, and what an intake and
+// the keeper of a lock want done, in words.
+
+#ifndef WAYBILL_EXT_FMT_RETRY_HPP
+#define WAYBILL_EXT_FMT_RETRY_HPP
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/retry/delivery.hpp>
+#include <waybill/retry/intake_steps.hpp>
+#include <waybill/retry/lock_renewal.hpp>
+#include <waybill/retry/prune.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string line(const prune_removal& r)
+{
+    return fmt::format("remove {}: {}, {}, parked {}", r.id, name(r.why), bytes(r.bytes),
+                       line(r.parked));
+}
+
+[[nodiscard]] inline std::string line(const prune_totals& t)
+{
+    return fmt::format("{}, {}", counted(t.rows, "row", "rows"), bytes(t.bytes));
+}
+
+[[nodiscard]] inline std::string line(const prune_plan& p)
+{
+    if (p.wrong) return fmt::format("remove nothing of {}; {}", line(p.before), line(*p.wrong));
+    std::string said = fmt::format("remove {} of {}; {} left", p.removals.size(), line(p.before),
+                                   line(p.after));
+    if (p.held.rows != 0) said += fmt::format("; held {}", line(p.held));
+    if (p.spike) said += fmt::format("; spike, {} recent", p.recent);
+    if (p.full) said += "; full";
+    if (!p.in_order) said += "; rows not in order";
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const queue_patience& p)
+{
+    return fmt::format("lasts {}, ended by {}", line(p.lasts), name(p.by));
+}
+
+[[nodiscard]] inline std::string line(const act::renew& a)
+{
+    return fmt::format("renew, attempt {}", a.attempt);
+}
+
+[[nodiscard]] inline std::string line(const act::take_due& a)
+{
+    return fmt::format("take due: at most {} from number {}", counted(a.most, "pair", "pairs"),
+                       a.first);
+}
+[[nodiscard]] inline std::string line(const act::receive& a)
+{
+    return fmt::format("receive: at most {} from number {}",
+                       counted(a.most, "message", "messages"), a.first);
+}
+[[nodiscard]] inline std::string line(const act::receive_deferred& a)
+{
+    return fmt::format("receive deferred {}", a.work);
+}
+[[nodiscard]] inline std::string line(const act::settle_original& a)
+{
+    return fmt::format("settle original {}: {}", a.work, name(a.how));
+}
+[[nodiscard]] inline std::string line(const act::settle_message& a)
+{
+    return fmt::format("settle message {}: {}{}", a.work, name(a.how),
+                       a.gone ? ", original gone" : "");
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_RETRY_HPP

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_act_consume: what the machines of consumers say is to be done, as JSON, one way; and the
+// whole actions of all machines but those of json_act.hpp.
+
+#ifndef WAYBILL_EXT_JSON_ACT_CONSUME_HPP
+#define WAYBILL_EXT_JSON_ACT_CONSUME_HPP
+
+#include <concepts>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/lease_calls.hpp>
+#include <waybill/consume/lease_keeper.hpp>
+#include <waybill/consume/partition_lifecycle.hpp>
+#include <waybill/consume/processor.hpp>
+#include <waybill/consume/settle.hpp>
+#include <waybill/consume/settle_batch.hpp>
+#include <waybill/ext/json_act.hpp>
+#include <waybill/ext/json_consume.hpp>
+#include <waybill/ext/json_lease.hpp>
+#include <waybill/ext/json_retry.hpp>
+#include <waybill/ext/json_settle.hpp>
+#include <waybill/ext/json_state.hpp>
+#include <waybill/retry/intake.hpp>
+#include <waybill/retry/lock_renewal.hpp>
+
+namespace waybill::inline v0_1::act {
+
+inline void to_json(nlohmann::json& j, const commit_to& a)
+{
+    j = {{"act", "commit_to"}, {"event", a.event}};
+}
+inline void to_json(nlohmann::json& j, const commit_position& a)
+{
+    j = {{"act", "commit_position"}, {"why", a.why}};
+}
+
+inline void to_json(nlohmann::json& j, const announce& a)
+{
+    j = {{"act", "announce"}, {"who", a.who}};
+}
+inline void to_json(nlohmann::json& j, const withdraw& a)
+{
+    j = {{"act", "withdraw"}, {"who", a.who}};
+}
+inline void to_json(nlohmann::json& j, const list_leases& a)
+{
+    j = {{"act", "list_leases"}};
+    detail::put_text(j, "source", a.source);
+    detail::put_text(j, "group", a.group);
+}
+inline void to_json(nlohmann::json& j, const claim& a) { j = {{"act", "claim"}, {"row", a.row}}; }
+
+inline void to_json(nlohmann::json& j, const open& a)
+{
+    j = {{"act", "open"}, {"partition", a.partition}, {"epoch", a.epoch}};
+}
+inline void to_json(nlohmann::json& j, const process& a)
+{
+    j = {{"act", "process"}, {"partition", a.partition}, {"epoch", a.epoch}};
+}
+inline void to_json(nlohmann::json& j, const close& a)
+{
+    j = {{"act", "close"}, {"partition", a.partition}, {"epoch", a.epoch}};
+    if (a.lost) j["lost"] = true;
+}
+inline void to_json(nlohmann::json& j, const save& a)
+{
+    j = {{"act", "save"}, {"partition", a.partition}, {"epoch", a.epoch}};
+}
+inline void to_json(nlohmann::json& j, const relinquish& a)
+{
+    j = {{"act", "relinquish"}, {"partition", a.partition}, {"epoch", a.epoch}};
+}
+
+/// An action of one of our machines, and nothing that could be made into one.
+template <class Action>
+    requires std::same_as<Action, at_least_once_machine::action> ||
+             std::same_as<Action, cadence::action> || std::same_as<Action, intake::action> ||
+             std::same_as<Action, lease_call> || std::same_as<Action, lease_keeper::action> ||
+             std::same_as<Action, lock_renewal::action> ||
+             std::same_as<Action, partition_lifecycle::action> ||
+             std::same_as<Action, processor::action> ||
+             std::same_as<Action, settle_batches::action> || std::same_as<Action, settlement>
+void to_json(nlohmann::json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_1::act
+
+#endif  // WAYBILL_EXT_JSON_ACT_CONSUME_HPP

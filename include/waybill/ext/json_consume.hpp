@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_consume: the row of attempts and the policies of consumers, both ways; and what became
+// of batches, letters and trackers, one way.
+//
+//     {"version": 1, "from": 10, "suspects": 4, "deaths": 1, "by": 7}
+//
+// A row without "from" is one of a partition that had no checkpoint yet.
+
+#ifndef WAYBILL_EXT_JSON_CONSUME_HPP
+#define WAYBILL_EXT_JSON_CONSUME_HPP
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/consume/process_at_least_once.hpp>
+#include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/rewind.hpp>
+#include <waybill/consume/tracker_bytes.hpp>
+#include <waybill/consume/tracker_options.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_report.hpp>
+#include <waybill/ext/json_state.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// The version of the form that is written here.
+inline constexpr std::uint64_t attempt_version = 1;
+
+inline void to_json(nlohmann::json& j, const begin_refusal& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const cadence_needs& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const checkpoint_stands& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const commit_mark& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const commit_reason& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const delivery_guarantee& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const encoded_as& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const idempotency_scope& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const reprocess_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const rewind_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const tracker_problem& e) { j = name(e); }
+
+template <class Json>
+void from_json(const Json&, begin_refusal&) = delete;
+template <class Json>
+void from_json(const Json&, cadence_needs&) = delete;
+template <class Json>
+void from_json(const Json&, checkpoint_stands&) = delete;
+template <class Json>
+void from_json(const Json&, commit_mark&) = delete;
+template <class Json>
+void from_json(const Json&, commit_reason&) = delete;
+template <class Json>
+void from_json(const Json&, delivery_guarantee&) = delete;
+template <class Json>
+void from_json(const Json&, encoded_as&) = delete;
+template <class Json>
+void from_json(const Json&, idempotency_scope&) = delete;
+template <class Json>
+void from_json(const Json&, reprocess_end&) = delete;
+template <class Json>
+void from_json(const Json&, rewind_end&) = delete;
+template <class Json>
+void from_json(const Json&, tracker_problem&) = delete;
+
+inline void to_json(nlohmann::json& j, const attempt& a)
+{
+    j = {{"version", attempt_version},
+         {"suspects", a.suspects},
+         {"deaths", a.deaths},
+         {"by", a.by}};
+    if (a.from) j["from"] = *a.from;
+}
+
+inline void read_value(const json_place& at, attempt& into)
+{
+    json_fields(at)
+        .version(attempt_version)
+        .may("from", into.from)
+        .must("suspects", into.suspects)
+        .must("deaths", into.deaths)
+        .must("by", into.by)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const attempt_plan& p)
+{
+    j = {{"events", p.events}, {"condemned", p.condemned}, {"noted", p.noted}, {"left", p.left}};
+    if (p.called_off) j["called_off"] = *p.called_off;
+}
+
+inline void to_json(nlohmann::json& j, const tracker_options& o)
+{
+    j = {{"most", o.most}, {"span", o.span}, {"mark", o.mark}};
+}
+
+inline void read_value(const json_place& at, tracker_options& into)
+{
+    json_fields(at)
+        .may("most", into.most)
+        .may("span", into.span)
+        .may("mark", into.mark)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const ticket& t)
+{
+    j = {{"sequence", t.sequence}, {"generation", t.generation}, {"number", t.number}};
+}
+
+inline void to_json(nlohmann::json& j, const blocked& b)
+{
+    j = {{"sequence", b.sequence}, {"waiting", b.waiting}};
+}
+
+inline void to_json(nlohmann::json& j, const encoded_done& e)
+{
+    j = {{"how", e.how}, {"kept", e.kept}, {"dropped", e.dropped}};
+    detail::put_text(j, "bytes", e.bytes);
+}
+
+inline void to_json(nlohmann::json& j, const commit_cadence& c)
+{
+    j = {{"every", detail::size_or_unlimited(c.every)},
+         {"interval", c.interval},
+         {"needs", c.needs},
+         {"on_close", c.on_close},
+         {"idle_refresh", c.idle_refresh},
+         {"pause", c.pause}};
+}
+
+inline void read_value(const json_place& at, commit_cadence& into)
+{
+    json_fields(at)
+        .may_size("every", into.every)
+        .may("interval", into.interval)
+        .may("needs", into.needs)
+        .may("on_close", into.on_close)
+        .may("idle_refresh", into.idle_refresh)
+        .may("pause", into.pause)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const idempotency_options& o)
+{
+    j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.most)}};
+}
+
+inline void read_value(const json_place& at, idempotency_options& into)
+{
+    std::uint64_t most = into.most;
+    json_fields(at).may("scope", into.scope).may_size("most", most).done();
+    into.most = most;
+}
+
+inline void to_json(nlohmann::json& j, const at_least_once_policy& p)
+{
+    j = {{"tries", p.tries},
+         {"on_exhausted", p.on_exhausted},
+         {"commit_every", detail::size_or_unlimited(p.commit_every)},
+         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)},
+         {"keeps", p.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
+         {"read_back", p.read_back},
+         {"keys", p.keys}};
+}
+
+inline void read_value(const json_place& at, at_least_once_policy& into)
+{
+    std::uint64_t reason_bytes = into.reason_bytes;
+    json_fields(at)
+        .may("tries", into.tries)
+        .may("on_exhausted", into.on_exhausted)
+        .may_size("commit_every", into.commit_every)
+        .may_size("ask_from", into.ask_from)
+        .may_size("reason_bytes", reason_bytes)
+        .may("keeps", into.keeps)
+        .may_size("body_bytes", into.body_bytes)
+        .may_size("summary_bytes", into.summary_bytes)
+        .may("read_back", into.read_back)
+        .may("keys", into.keys)
+        .done();
+    into.reason_bytes = reason_bytes;
+}
+
+inline void to_json(nlohmann::json& j, const at_least_once_report& r)
+{
+    j = {{"end", r.end},
+         {"handled", r.handled},
+         {"dead_lettered", r.dead_lettered},
+         {"skipped", r.skipped},
+         {"repeated", r.repeated}};
+    if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (r.uncovered != 0) j["uncovered"] = r.uncovered;
+    if (r.reached) j["reached"] = *r.reached;
+    if (!r.why.ok()) j["why"] = r.why;
+}
+
+inline void to_json(nlohmann::json& j, const rewind_report& r)
+{
+    j = {{"end", r.end}, {"mine", r.mine}};
+    if (!r.why.ok()) j["why"] = r.why;
+}
+
+inline void to_json(nlohmann::json& j, const reprocess_report& r)
+{
+    j = {{"end", r.end}};
+    if (!r.why.ok()) j["why"] = r.why;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_CONSUME_HPP

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_lease: who has a partition, both ways, for a store that keeps a row as one text; and
+// what is asked of such a store, and planned, one way.
+//
+//     {"version": 1, "key": {"source": "orders", "group": "billing", "partition": "0"},
+//      "owner": {"name": "host-7", "incarnation": 81}, "epoch": 3, "row_version": 12}
+//
+// "version" is that of the form, as in all that is stored; the number that changes with every write
+// of the row is "row_version". A store that has such numbers of its own puts its own one in when it
+// has read the row.
+
+#ifndef WAYBILL_EXT_JSON_LEASE_HPP
+#define WAYBILL_EXT_JSON_LEASE_HPP
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/balance.hpp>
+#include <waybill/consume/lease.hpp>
+#include <waybill/consume/lease_calls.hpp>
+#include <waybill/consume/partition_lifecycle.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_state.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// The versions of the forms that are written here.
+inline constexpr std::uint64_t lease_version = 1;
+inline constexpr std::uint64_t presence_version = 1;
+
+inline void to_json(nlohmann::json& j, const claim_end& e) { j = name(e); }
+template <class Json>
+void from_json(const Json&, claim_end&) = delete;
+
+inline void to_json(nlohmann::json& j, const owner_id& o)
+{
+    j = {{"incarnation", o.incarnation}};
+    detail::put_text(j, "name", o.name);
+}
+
+inline void read_value(const json_place& at, owner_id& into)
+{
+    json_fields(at).must_text("name", into.name).must("incarnation", into.incarnation).done();
+}
+
+inline void to_json(nlohmann::json& j, const lease& l)
+{
+    j = {{"version", lease_version},
+         {"key", l.key},
+         {"owner", l.owner},
+         {"epoch", l.epoch},
+         {"row_version", l.version}};
+}
+
+inline void read_value(const json_place& at, lease& into)
+{
+    json_fields(at)
+        .version(lease_version)
+        .must("key", into.key)
+        .must("owner", into.owner)
+        .must("epoch", into.epoch)
+        .must("row_version", into.version)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const presence& p)
+{
+    j = {{"version", presence_version}, {"owner", p.owner}, {"row_version", p.version}};
+    detail::put_text(j, "source", p.source);
+    detail::put_text(j, "group", p.group);
+}
+
+inline void read_value(const json_place& at, presence& into)
+{
+    json_fields(at)
+        .version(presence_version)
+        .must_text("source", into.source)
+        .must_text("group", into.group)
+        .must("owner", into.owner)
+        .must("row_version", into.version)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const lease_table& t)
+{
+    j = {{"leases", t.leases}, {"owners", t.owners}};
+}
+
+/// Expects that there is no row where nothing is "expected".
+inline void to_json(nlohmann::json& j, const lease_claim& c)
+{
+    j = {{"key", c.key}, {"owner", c.owner}, {"epoch", c.epoch}};
+    if (c.expected) j["expected"] = *c.expected;
+}
+
+inline void to_json(nlohmann::json& j, const claim_outcome& o)
+{
+    j = {{"end", o.end}};
+    if (o.end != claim_end::won) return;
+    j["epoch"] = o.epoch;
+    j["row_version"] = o.version;
+}
+
+inline void to_json(nlohmann::json& j, const balance_plan& p)
+{
+    j = {{"claim", p.claim}, {"mine", p.mine}, {"target", p.target}, {"balanced", p.balanced}};
+    if (p.steal) j["steal"] = *p.steal;
+}
+
+inline void to_json(nlohmann::json& j, const lease_options& o)
+{
+    j = {{"interval", o.interval}, {"expiry", o.expiry}};
+}
+
+inline void read_value(const json_place& at, lease_options& into)
+{
+    json_fields(at).may("interval", into.interval).may("expiry", into.expiry).done();
+}
+
+inline void to_json(nlohmann::json& j, const lifecycle_options& o)
+{
+    j = {{"poll", o.poll}, {"pause", o.pause}, {"save_tries", o.save_tries}};
+}
+
+inline void read_value(const json_place& at, lifecycle_options& into)
+{
+    json_fields(at)
+        .may("poll", into.poll)
+        .may("pause", into.pause)
+        .may("save_tries", into.save_tries)
+        .done();
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_LEASE_HPP

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_retry: what valves, locks, intakes and queues are set to, both ways; and what they say,
+// one way.
+//
+//     {"at_once": 32, "guard": {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}}
+
+#ifndef WAYBILL_EXT_JSON_RETRY_HPP
+#define WAYBILL_EXT_JSON_RETRY_HPP
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/retry/delivery.hpp>
+#include <waybill/retry/intake.hpp>
+#include <waybill/retry/lock_renewal.hpp>
+#include <waybill/retry/valve_options.hpp>
+
+namespace waybill::inline v0_1 {
+
+inline void to_json(nlohmann::json& j, const broker_said& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const delivery_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const lock_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const settle_as& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const valve_state& e) { j = name(e); }
+
+template <class Json>
+void from_json(const Json&, broker_said&) = delete;
+template <class Json>
+void from_json(const Json&, delivery_end&) = delete;
+template <class Json>
+void from_json(const Json&, lock_end&) = delete;
+template <class Json>
+void from_json(const Json&, settle_as&) = delete;
+template <class Json>
+void from_json(const Json&, valve_state&) = delete;
+
+/// What `never` shuts a valve is "unlimited".
+inline void to_json(nlohmann::json& j, const valve_options& o)
+{
+    j = {{"trip_at", o.trip_at},
+         {"min_calls", detail::size_or_unlimited(o.min_calls)},
+         {"period", o.period},
+         {"in_a_row", detail::size_or_unlimited(o.in_a_row)},
+         {"timeout", o.timeout},
+         {"shut_for", o.shut_for},
+         {"ramp", o.ramp},
+         {"transient_counts", o.transient_counts}};
+}
+
+inline void read_value(const json_place& at, valve_options& into)
+{
+    json_fields(at)
+        .may("trip_at", into.trip_at)
+        .may_size("min_calls", into.min_calls)
+        .may("period", into.period)
+        .may_size("in_a_row", into.in_a_row)
+        .may("timeout", into.timeout)
+        .may("shut_for", into.shut_for)
+        .may("ramp", into.ramp)
+        .may("transient_counts", into.transient_counts)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const lock_renewal_options& o)
+{
+    j = {{"lock", o.lock},     {"renew_left", o.renew_left}, {"margin", o.margin},
+         {"answer", o.answer}, {"most", o.most},             {"pauses", o.pauses}};
+}
+
+inline void read_value(const json_place& at, lock_renewal_options& into)
+{
+    json_fields(at)
+        .may("lock", into.lock)
+        .may("renew_left", into.renew_left)
+        .may("margin", into.margin)
+        .may("answer", into.answer)
+        .may("most", into.most)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const intake_options& o)
+{
+    j = {{"at_once", detail::size_or_unlimited(o.at_once)},
+         {"pause", o.pause},
+         {"look_every", o.look_every},
+         {"guard", o.guard}};
+}
+
+inline void read_value(const json_place& at, intake_options& into)
+{
+    json_fields(at)
+        .may_size("at_once", into.at_once)
+        .may("pause", into.pause)
+        .may("look_every", into.look_every)
+        .may("guard", into.guard)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const delivery_terms& t)
+{
+    j = {{"lock", t.lock},
+         {"max_deliveries", detail::size_or_unlimited(t.max_deliveries)},
+         {"time_to_live", t.time_to_live},
+         {"highest_lock", t.highest_lock}};
+}
+
+inline void read_value(const json_place& at, delivery_terms& into)
+{
+    json_fields(at)
+        .may("lock", into.lock)
+        .may_size("max_deliveries", into.max_deliveries)
+        .may("time_to_live", into.time_to_live)
+        .may("highest_lock", into.highest_lock)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const queue_patience& p)
+{
+    j = {{"lasts", p.lasts}, {"by", p.by}};
+}
+
+namespace act {
+
+inline void to_json(nlohmann::json& j, const renew& a)
+{
+    j = {{"act", "renew"}, {"attempt", a.attempt}};
+}
+
+inline void to_json(nlohmann::json& j, const take_due& a)
+{
+    j = {{"act", "take_due"}, {"first", a.first}, {"most", a.most}};
+}
+inline void to_json(nlohmann::json& j, const receive& a)
+{
+    j = {{"act", "receive"}, {"first", a.first}, {"most", a.most}};
+}
+inline void to_json(nlohmann::json& j, const receive_deferred& a)
+{
+    j = {{"act", "receive_deferred"}, {"work", a.work}};
+}
+inline void to_json(nlohmann::json& j, const settle_original& a)
+{
+    j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.how}};
+}
+inline void to_json(nlohmann::json& j, const settle_message& a)
+{
+    j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.how}};
+    if (a.gone) j["gone"] = true;
+}
+
+}  // namespace act
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_RETRY_HPP

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_settle: how messages of a queue are settled: the policies both ways, what is to be told
+// to the queue one way.
+//
+//     {"max_deliveries": 10, "on_outage": "defer", "longest_defer": "12h"}
+
+#ifndef WAYBILL_EXT_JSON_SETTLE_HPP
+#define WAYBILL_EXT_JSON_SETTLE_HPP
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/settle.hpp>
+#include <waybill/consume/settle_batch.hpp>
+#include <waybill/ext/json_enum.hpp>
+#include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_read.hpp>
+
+namespace waybill::inline v0_1 {
+
+inline void to_json(nlohmann::json& j, const left_for& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const parked_for& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const settle_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const settle_kind& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_down& e) { j = name(e); }
+
+template <class Json>
+void from_json(const Json&, left_for&) = delete;
+template <class Json>
+void from_json(const Json&, parked_for&) = delete;
+template <class Json>
+void from_json(const Json&, settle_end&) = delete;
+template <class Json>
+void from_json(const Json&, settle_kind&) = delete;
+template <class Json>
+void from_json(const Json&, when_down&) = delete;
+
+inline void to_json(nlohmann::json& j, const settle_policy& p)
+{
+    j = {{"levels", p.levels},
+         {"max_deliveries", detail::size_or_unlimited(p.max_deliveries)},
+         {"to_settle", p.to_settle},
+         {"on_outage", p.on_outage},
+         {"can_defer", p.can_defer},
+         {"longest_defer", p.longest_defer},
+         {"defer_renews", p.defer_renews},
+         {"release_counts", p.release_counts}};
+}
+
+inline void read_value(const json_place& at, settle_policy& into)
+{
+    json_fields(at)
+        .may("levels", into.levels)
+        .may_size("max_deliveries", into.max_deliveries)
+        .may("to_settle", into.to_settle)
+        .may("on_outage", into.on_outage)
+        .may("can_defer", into.can_defer)
+        .may("longest_defer", into.longest_defer)
+        .may("defer_renews", into.defer_renews)
+        .may("release_counts", into.release_counts)
+        .done();
+}
+
+inline void to_json(nlohmann::json& j, const settle_batch_policy& p)
+{
+    j = {{"items", detail::size_or_unlimited(p.items)},
+         {"linger", p.linger},
+         {"to_settle", p.to_settle},
+         {"tries", p.tries},
+         {"pauses", p.pauses}};
+}
+
+inline void read_value(const json_place& at, settle_batch_policy& into)
+{
+    json_fields(at)
+        .may_size("items", into.items)
+        .may("linger", into.linger)
+        .may("to_settle", into.to_settle)
+        .may("tries", into.tries)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+namespace act {
+
+inline void to_json(nlohmann::json& j, const complete&) { j = {{"act", "complete"}}; }
+inline void to_json(nlohmann::json& j, const abandon& a)
+{
+    j = {{"act", "abandon"}, {"failed", a.failed}};
+}
+inline void to_json(nlohmann::json& j, const defer& a)
+{
+    j = {{"act", "defer"}, {"until", a.until}};
+}
+inline void to_json(nlohmann::json& j, const dead_letter_message& a)
+{
+    j = {{"act", "dead_letter_message"},
+         {"why", a.why},
+         {"how", a.how},
+         {"used", a.used},
+         {"most", detail::size_or_unlimited(a.most)}};
+}
+inline void to_json(nlohmann::json& j, const leave& a)
+{
+    j = {{"act", "leave"}, {"why", a.why}};
+}
+
+inline void to_json(nlohmann::json& j, const settle_batch& a)
+{
+    j = {{"act", "settle_batch"}, {"call", a.call}, {"kind", a.kind}, {"items", a.items}};
+}
+inline void to_json(nlohmann::json& j, const report& a)
+{
+    j = {{"act", "report"}, {"item", a.item}, {"kind", a.kind}, {"end", a.end}, {"tries", a.tries}};
+    if (a.how != fault_class::none) j["how"] = a.how;
+}
+
+}  // namespace act
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_SETTLE_HPP

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows that the files of version 1 were written of, made anew: attempts, leases and owners, as
+// a store keeps each as one text; with texts of any bytes, and the ends of what there is.
+
+#ifndef WAYBILL_TESTS_GOLDEN_CONSUME_ROWS_HPP
+#define WAYBILL_TESTS_GOLDEN_CONSUME_ROWS_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/lease.hpp>
+
+namespace golden_rows {
+
+/// A row as it was stored.
+struct stored {
+    std::string_view name;
+    std::string_view json;
+};
+
+inline constexpr stored version_1[] = {
+#include <golden/consume/rows_1.inc>
+};
+
+inline const stored* find(std::string_view name)
+{
+    for (const stored& s : version_1) {
+        if (s.name == name) return &s;
+    }
+    return nullptr;
+}
+
+/// f(name, row) for each of them.
+template <class F>
+void each(F f)
+{
+    using namespace waybill;
+    const std::string bytes("\0\xFF\x80 no text", 11);
+    const partition_key key{"orders", "billing", "0"};
+    const owner_id host{"host-7", 81};
+
+    f("attempt_first", attempt{{}, 4, 0, 7});
+    f("attempt_died", attempt{10, 4, 1, 7});
+    f("attempt_rests", attempt{10, 2, 3, 0});
+    f("attempt_ends", attempt{UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT64_MAX});
+
+    f("lease_held", lease{key, host, 3, 12});
+    f("lease_given_back", lease{key, {}, 3, 13});
+    f("lease_ends", lease{{bytes, "", "\xC3\xA4"}, {bytes, UINT64_MAX}, UINT64_MAX, UINT64_MAX});
+
+    f("owner", presence{"orders", "billing", host, 5});
+    f("owner_ends", presence{bytes, bytes, {"\xC3\xA4", UINT64_MAX}, UINT64_MAX});
+}
+
+}  // namespace golden_rows
+
+#endif  // WAYBILL_TESTS_GOLDEN_CONSUME_ROWS_HPP

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows of attempts, leases and owners as texts: golden/consume has the files.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+#include <golden/consume/rows.hpp>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_consume_rows_test {
+namespace {
+
+using namespace waybill;
+using nlohmann::json;
+
+template <class T>
+std::string wrong(const json& document)
+{
+    const auto read = read_json<T>(document);
+    return read ? "nothing" : text(read.error());
+}
+
+// A row that is right but for one field.
+template <class T, class V>
+std::string wrong_field(const T& row, const char* field, const V& value)
+{
+    json j = row;
+    j[field] = value;
+    return wrong<T>(j);
+}
+
+template <class T>
+std::string without(const T& row, const char* field)
+{
+    json j = row;
+    j.erase(field);
+    return wrong<T>(j);
+}
+
+const partition_key key{"orders", "billing", "0"};
+const lease held{key, {"host-7", 81}, 3, 12};
+const presence there{"orders", "billing", {"host-7", 81}, 5};
+const attempt died{10, 4, 1, 7};
+
+TEST_CASE("JSON of version 1 is the rows that were stored, and is written the same")
+{
+    std::size_t read = 0;
+    golden_rows::each([&](std::string_view name, const auto& row) {
+        using T = std::remove_cvref_t<decltype(row)>;
+        CAPTURE(name);
+        const auto* stored = golden_rows::find(name);
+        REQUIRE(stored != nullptr);
+        const auto again = parse_json<T>(stored->json);
+        REQUIRE_MESSAGE(again.has_value(), text(again.error()));
+        CHECK(*again == row);
+        CHECK(json(row).dump() == stored->json);
+        ++read;
+    });
+    CHECK(read == std::size(golden_rows::version_1));
+}
+
+TEST_CASE("what no row of attempts can be is refused, and where")
+{
+    CHECK(wrong<attempt>(died) == "nothing");
+    CHECK(without(died, "from") == "nothing");
+    CHECK(wrong<attempt>(json::array()) == "the document: expected an object, found an array");
+    CHECK(without(died, "version") == "/version: expected a value, found nothing");
+    CHECK(without(died, "suspects") == "/suspects: expected a value, found nothing");
+    CHECK(without(died, "deaths") == "/deaths: expected a value, found nothing");
+    CHECK(without(died, "by") == "/by: expected a value, found nothing");
+    CHECK(wrong_field(died, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(died, "from", nullptr) ==
+          "/from: expected a whole number of at most 64 bits, found null");
+    CHECK(wrong_field(died, "suspects", "all") ==
+          "/suspects: expected a whole number of at most 64 bits, found \"all\"");
+    CHECK(wrong_field(died, "deaths", std::uint64_t{1} << 32U) ==
+          "/deaths: expected a whole number of at most 32 bits, found 4294967296");
+    CHECK(wrong_field(died, "by", -7) ==
+          "/by: expected a whole number of at most 64 bits, found -7");
+    CHECK(wrong_field(died, "death", 1) == "/death: expected no field of this name, found 1");
+    CHECK(read_json<attempt>(json{{"version", 2}}).error().problem == json_problem::newer);
+    CHECK(parse_json<attempt>(R"({"version":1,"by":1,"by":2})").error().problem ==
+          json_problem::duplicate);
+}
+
+TEST_CASE("what no lease can be is refused, and where")
+{
+    CHECK(wrong<lease>(held) == "nothing");
+    for (const char* const field : {"version", "key", "owner", "epoch", "row_version"}) {
+        CHECK(without(held, field) ==
+              "/" + std::string(field) + ": expected a value, found nothing");
+    }
+    CHECK(wrong_field(held, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(held, "epoch", 1.5) ==
+          "/epoch: expected a whole number of at most 64 bits, found 1.5");
+    CHECK(wrong_field(held, "owner", "host-7") == "/owner: expected an object, found \"host-7\"");
+    CHECK(wrong_field(held, "owner", json{{"name", "host-7"}}) ==
+          "/owner/incarnation: expected a value, found nothing");
+    CHECK(wrong_field(held, "owner", json{{"name", "a"}, {"incarnation", 1}, {"pid", 2}}) ==
+          "/owner/pid: expected no field of this name, found 2");
+    CHECK(wrong_field(held, "key", json{{"source", 5}}) ==
+          "/key/source: expected a text in UTF-8, found 5");
+    CHECK(wrong_field(held, "expiry", "1min") ==
+          "/expiry: expected no field of this name, found \"1min\"");
+    CHECK(read_json<lease>(json{{"version", 2}}).error().problem == json_problem::newer);
+}
+
+TEST_CASE("what no owner can be is refused, and where")
+{
+    CHECK(wrong<presence>(there) == "nothing");
+    for (const char* const field : {"version", "source", "group", "owner", "row_version"}) {
+        CHECK(without(there, field) ==
+              "/" + std::string(field) + ": expected a value, found nothing");
+    }
+    CHECK(wrong_field(there, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(there, "row_version", true) ==
+          "/row_version: expected a whole number of at most 64 bits, found true");
+    CHECK(wrong_field(there, "group_base64", "*") == "/group_base64: expected base64, found \"*\"");
+    CHECK(wrong_field(there, "more", 1) == "/more: expected no field of this name, found 1");
+
+    const owner_id host{"host-7", 81};
+    CHECK(wrong<owner_id>(host) == "nothing");
+    CHECK(*read_json<owner_id>(json(host)) == host);
+    CHECK(without(host, "name") == "/name: expected a value, found nothing");
+    CHECK(without(host, "incarnation") == "/incarnation: expected a value, found nothing");
+    CHECK(wrong_field(host, "incarnation", "81") ==
+          "/incarnation: expected a whole number of at most 64 bits, found \"81\"");
+    CHECK(wrong_field(host, "pid", 1) == "/pid: expected no field of this name, found 1");
+}
+
+TEST_CASE("what a store is asked and answers is written")
+{
+    CHECK(json(lease_claim{key, {"host-7", 81}, 4, 12}).dump() ==
+          R"({"epoch":4,"expected":12,"key":{"group":"billing","partition":"0","source":"orders"},)"
+          R"("owner":{"incarnation":81,"name":"host-7"}})");
+    CHECK_FALSE(json(lease_claim{}).contains("expected"));
+    CHECK(json(claim_outcome{claim_end::won, 4, 13}).dump() ==
+          R"({"end":"won","epoch":4,"row_version":13})");
+    CHECK(json(claim_outcome{}).dump() == R"({"end":"contended"})");
+    CHECK(json(lease_table{{held}, {there}}).dump() ==
+          R"({"leases":[)" + json(held).dump() + R"(],"owners":[)" + json(there).dump() + "]}");
+    CHECK(json(balance_plan{{1, 4}, {}, 1, 3, false}).dump() ==
+          R"({"balanced":false,"claim":[1,4],"mine":1,"target":3})");
+    CHECK(json(balance_plan{{}, 5, 2, 3, false})["steal"] == 5);
+    CHECK(json(plan_attempt({}, 10, 4, 7, 3))["noted"] == json(attempt{10, 4, 0, 7}));
+    CHECK(json(plan_attempt(died, 10, 4, 8, 3))["called_off"] == json(attempt{10, 4, 2, 0}));
+}
+
+}  // namespace
+}  // namespace json_consume_rows_test

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//
+// What people keep in files of consumers, leases, queues, valves and locks.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/ext/json.hpp>
+
+namespace json_options_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+/// It is written so, read back, and an empty object is the default.
+template <class T>
+void comes_back(const T& value, std::string_view written)
+{
+    CHECK(json(value).dump() == written);
+    const auto read = parse_json<T>(json(value).dump());
+    REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+    CHECK(*read == value);
+    CHECK(*read_json<T>(json(T{})) == T{});
+    CHECK(*read_json<T>(json::object()) == T{});
+}
+
+template <class T>
+std::string wrong(const json& document)
+{
+    const auto read = read_json<T>(document);
+    return read ? "nothing" : text(read.error());
+}
+
+constexpr std::string_view no_duration =
+    R"( expected a duration such as "1.5s" (ns, us, ms, s, min, h, or "forever"), found )";
+
+std::string not_a_duration(std::string_view path, std::string_view found)
+{
+    return std::string(path) + ":" + std::string(no_duration) + std::string(found);
+}
+
+TEST_CASE("calls")
+{
+    comes_back(call_policy{.retry = {.most = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
+               R"({"retry":{"immediate":0,"most":4,"pauses":{"base":"100ms","cap":"5s",)"
+               R"("factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
+               R"("time_limit":"90s"})");
+    CHECK(wrong<call_policy>({{"time_limit", 90}}) == not_a_duration("/time_limit", "90"));
+    CHECK(wrong<call_policy>({{"timeout", "90s"}}) ==
+          "/timeout: expected no field of this name, found \"90s\"");
+}
+
+TEST_CASE("valves")
+{
+    comes_back(valve_options{.trip_at = 0.25,
+                             .min_calls = 20,
+                             .period = 10s,
+                             .in_a_row = 5,
+                             .timeout = 2min,
+                             .shut_for = {.base = 1s, .spread = jitter::equal},
+                             .ramp = 3,
+                             .transient_counts = true},
+               R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
+               R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
+               R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
+    CHECK(json(valve_options{})["in_a_row"] == "unlimited");
+    const auto never = read_json<valve_options>({{"min_calls", "unlimited"}});
+    CHECK(never->min_calls == valve_options::never);
+    // A part of it leaves the rest as it is in a valve.
+    const auto read = read_json<valve_options>({{"shut_for", {{"base", "1s"}}}});
+    REQUIRE(read.has_value());
+    CHECK(read->shut_for == backoff{.base = 1s, .cap = 300s, .spread = jitter::none});
+    CHECK(wrong<valve_options>({{"trip_at", "50%"}}) ==
+          "/trip_at: expected a number, found \"50%\"");
+    CHECK(wrong<valve_options>({{"ramp", -1}}) ==
+          "/ramp: expected a whole number of at most 32 bits, found -1");
+    CHECK(wrong<valve_options>({{"transient_counts", 1}}) ==
+          "/transient_counts: expected true or false, found 1");
+    CHECK(wrong<valve_options>({{"shut_for", {{"top", "1s"}}}}) ==
+          "/shut_for/top: expected no field of this name, found \"1s\"");
+}
+
+TEST_CASE("locks, intakes and queues")
+{
+    comes_back(lock_renewal_options{.lock = 30s,
+                                    .renew_left = 0.25,
+                                    .margin = 5s,
+                                    .answer = 2s,
+                                    .most = 10min,
+                                    .pauses = {.base = 1s}},
+               R"({"answer":"2s","lock":"30s","margin":"5s","most":"10min","pauses":{"base":"1s",)"
+               R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"},)"
+               R"("renew_left":0.25})");
+    CHECK(wrong<lock_renewal_options>({{"lock", 30}}) == not_a_duration("/lock", "30"));
+    CHECK(wrong<lock_renewal_options>({{"locks", "30s"}}) ==
+          "/locks: expected no field of this name, found \"30s\"");
+
+    const intake_options in{.at_once = 32, .pause = 2s, .look_every = 1min, .guard = {.ramp = 2}};
+    comes_back(in, R"({"at_once":32,"guard":)" + json(in.guard).dump() +
+                       R"(,"look_every":"1min","pause":"2s"})");
+    CHECK(wrong<intake_options>({{"guard", {{"period", 30}}}}) ==
+          not_a_duration("/guard/period", "30"));
+    CHECK(wrong<intake_options>({{"at_once", "many"}}) ==
+          "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
+    CHECK(wrong<intake_options>({{"valve", json::object()}}) ==
+          "/valve: expected no field of this name, found an object");
+
+    comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
+               R"({"highest_lock":"5min","lock":"30s","max_deliveries":5,"time_to_live":"336h"})");
+    CHECK(wrong<delivery_terms>({{"ttl", "1h"}}) ==
+          "/ttl: expected no field of this name, found \"1h\"");
+}
+
+TEST_CASE("settling")
+{
+    const settle_policy p{.levels = {.immediate = 0, .delayed = 2},
+                          .max_deliveries = unlimited,
+                          .to_settle = 2s,
+                          .on_outage = when_down::defer,
+                          .can_defer = true,
+                          .longest_defer = 12h,
+                          .defer_renews = true,
+                          .release_counts = false};
+    comes_back(p, R"({"can_defer":true,"defer_renews":true,"levels":)" + json(p.levels).dump() +
+                      R"(,"longest_defer":"12h","max_deliveries":"unlimited",)"
+                      R"("on_outage":"defer","release_counts":false,"to_settle":"2s"})");
+    CHECK(wrong<settle_policy>({{"on_outage", "park"}}) ==
+          "/on_outage: expected leave, defer or abandon, found \"park\"");
+    CHECK(wrong<settle_policy>({{"longest_defer", 43'200}}) ==
+          not_a_duration("/longest_defer", "43200"));
+    CHECK(wrong<settle_policy>({{"deliveries", 3}}) ==
+          "/deliveries: expected no field of this name, found 3");
+
+    const settle_batch_policy b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};
+    comes_back(b, R"({"items":100,"linger":"50ms","pauses":)" + json(b.pauses).dump() +
+                      R"(,"to_settle":"2s","tries":5})");
+    CHECK(wrong<settle_batch_policy>({{"tries", 1.0}}) ==
+          "/tries: expected a whole number of at most 32 bits, found 1.0");
+    CHECK(wrong<settle_batch_policy>({{"item", 1}}) ==
+          "/item: expected no field of this name, found 1");
+}
+
+TEST_CASE("leases and partitions")
+{
+    comes_back(lease_options{.interval = 5s, .expiry = 30s}, R"({"expiry":"30s","interval":"5s"})");
+    CHECK(wrong<lease_options>({{"expiry", 30}}) == not_a_duration("/expiry", "30"));
+    CHECK(wrong<lease_options>({{"renew", "5s"}}) ==
+          "/renew: expected no field of this name, found \"5s\"");
+    const lifecycle_options o{.poll = 200ms, .pause = {.base = 2s}, .save_tries = 5};
+    comes_back(o, R"({"pause":)" + json(o.pause).dump() + R"(,"poll":"200ms","save_tries":5})");
+    CHECK(wrong<lifecycle_options>({{"pause", "1s"}}) ==
+          "/pause: expected an object, found \"1s\"");
+    CHECK(wrong<lifecycle_options>({{"polls", 1}}) ==
+          "/polls: expected no field of this name, found 1");
+}
+
+TEST_CASE("trackers and cadences")
+{
+    comes_back(tracker_options{.most = 10, .span = 20, .mark = commit_mark::high_water},
+               R"({"mark":"high_water","most":10,"span":20})");
+    CHECK(wrong<tracker_options>({{"mark", "middle"}}) ==
+          "/mark: expected low_water or high_water, found \"middle\"");
+    CHECK(wrong<tracker_options>({{"most", "unlimited"}}) ==
+          "/most: expected a whole number of at most 64 bits, found \"unlimited\"");
+    CHECK(wrong<tracker_options>({{"least", 1}}) ==
+          "/least: expected no field of this name, found 1");
+
+    comes_back(commit_cadence{.every = 1'000,
+                              .interval = 5s,
+                              .needs = cadence_needs::both,
+                              .on_close = false,
+                              .idle_refresh = 6h,
+                              .pause = 2s},
+               R"({"every":1000,"idle_refresh":"6h","interval":"5s","needs":"both",)"
+               R"("on_close":false,"pause":"2s"})");
+    CHECK(json(commit_cadence{})["every"] == "unlimited");
+    CHECK(json(commit_cadence{})["interval"] == "forever");
+    CHECK(wrong<commit_cadence>({{"needs", "all"}}) ==
+          "/needs: expected either or both, found \"all\"");
+    CHECK(wrong<commit_cadence>({{"interval", 5}}) == not_a_duration("/interval", "5"));
+    CHECK(wrong<commit_cadence>({{"events", 5}}) ==
+          "/events: expected no field of this name, found 5");
+}
+
+TEST_CASE("batches whose events are handled at least once")
+{
+    comes_back(at_least_once_policy{.tries = 5,
+                                    .on_exhausted = when_exhausted::dead_letter,
+                                    .commit_every = 100,
+                                    .ask_from = 3,
+                                    .reason_bytes = 80,
+                                    .keeps = letter_keeps::summary,
+                                    .body_bytes = 4'096,
+                                    .summary_bytes = 64,
+                                    .read_back = when_read_back::always,
+                                    .keys = {.scope = idempotency_scope::event, .most = 64}},
+               R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"
+               R"("keys":{"most":64,"scope":"event"},"on_exhausted":"dead_letter",)"
+               R"("read_back":"always","reason_bytes":80,"summary_bytes":64,"tries":5})");
+    CHECK(json(at_least_once_policy{})["commit_every"] == "unlimited");
+    CHECK(wrong<at_least_once_policy>({{"keys", {{"scope", "all"}}}}) ==
+          "/keys/scope: expected group or event, found \"all\"");
+    CHECK(wrong<at_least_once_policy>({{"keys", {{"length", 64}}}}) ==
+          "/keys/length: expected no field of this name, found 64");
+    CHECK(wrong<at_least_once_policy>({{"savepoints", true}}) ==
+          "/savepoints: expected no field of this name, found true");
+    CHECK(wrong<at_least_once_policy>({{"keeps", "some"}}) ==
+          "/keeps: expected body, pointer, summary or nothing, found \"some\"");
+}
+
+}  // namespace
+}  // namespace json_options_test
