@@ -117,6 +117,13 @@ struct kafka_offset {
     std::optional<std::int64_t> next{};
     std::string metadata{};
 
+    /// The offset in front of `next`.
+    [[nodiscard]] std::optional<std::uint64_t> last_done() const noexcept
+    {
+        if (!next || *next <= 0) return {};
+        return static_cast<std::uint64_t>(*next - 1);
+    }
+
     friend bool operator==(const kafka_offset&, const kafka_offset&) = default;
 };
 

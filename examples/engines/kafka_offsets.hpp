@@ -23,8 +23,9 @@ namespace engines {
 /// A checkpoint names the last event done, Kafka the next one to be read.
 [[nodiscard]] inline std::optional<waybill::position> position_of(const kafka_offset& o)
 {
-    if (!o.next || *o.next == 0) return {};
-    return waybill::position{static_cast<std::uint64_t>(*o.next - 1), {}};
+    const std::optional<std::uint64_t> last = o.last_done();
+    if (!last) return {};
+    return waybill::position{*last, {}};
 }
 
 class kafka_offsets {

@@ -92,6 +92,7 @@ public:
         rd_kafka_error_destroy(error);
         rd_kafka_headers_destroy(headers);
         if (e == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+        if (e == RD_KAFKA_RESP_ERR__FATAL) throw kafka_error(rd_kafka_err2str(e));
         return waybill::unexpected(fault_of(e));
     }
 
@@ -117,12 +118,6 @@ public:
         } while (n == 0 && std::chrono::steady_clock::now() < until);
         rd_kafka_topic_destroy(t);
         return n;
-    }
-
-    /// Until something was reported; what it was poll() says later.
-    void wait_for_room(std::chrono::milliseconds wait)
-    {
-        rd_kafka_poll(k_, static_cast<int>(wait.count()));
     }
 
     /// Waits for the reports of all that was sent, but no longer than this.

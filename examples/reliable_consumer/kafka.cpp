@@ -32,107 +32,129 @@ kafka_member::kafka_member(kafka_place where, kafka_world& world, std::uint64_t 
       letters_(where_.settings),
       pool_(world, seed),
       dead_partitions_(
-          letters_.partitions(where_.topic + std::string(engines::dlt::behind_topic), 10s))
+          letters_.partitions(where_.topic + std::string(engines::dlt::behind_topic), 10s)),
+      valve_(where_.guard), dice_(seed)
 {
 }
 
 void kafka_member::step()
 {
     take_up();
+    hand_out();
     for (job& j : pool_.finished()) end(std::move(j));
-    for (const engines::kafka_delivery& d : letters_.poll(0ms)) {
+    for (const engines::kafka_delivery& d : letters_.poll(1ms)) {
         job j = std::move(parked_.extract(d.token).mapped());
-        if (d.how.ok())
-            done(j);
-        else
-            park_again(std::move(j), d.how);
+        d.how.ok() ? done(j) : park_again(std::move(j), d.how);
     }
+    let_in();
     for (auto& [at, p] : parts_) {
-        if (!p.tracker.assigned()) continue;
-        if (p.paused && !closing_ && waybill::can_accept(p.tracker, where_.beside)) {
-            in_.resume(at);
-            p.paused = false;
-        }
-        if (p.pace.due(steady_clock::now())) commit(at, p);
+        const bool due = p.tracker.assigned() && p.pace.due(steady_clock::now());
+        if (due && !commit(at, p)) break;  // each waits long for a broker that is gone
     }
 }
 
+/// Who does not ask for records for max.poll.interval.ms is put out of the group. So it asks when
+/// it can take none, too: partitions that are paused have none, and only the group is served.
 void kafka_member::take_up()
 {
-    while (pool_.has_room()) {
+    while (!room_ || in_hand() < where_.at_once) {
         std::optional<engines::kafka_message> m = in_.next(1ms);
         if (!m) return;
         const kafka_partition at = m->at();
         part& p = parts_.at(at);
         const auto ticket = p.tracker.begin(static_cast<std::uint64_t>(m->offset()));
-        if (ticket) {
-            pool_.start({at, *ticket, std::move(*m)});
-        } else if (ticket.error() == waybill::begin_refusal::done_before) {
+        if (ticket)
+            waiting_.put({at, *ticket, std::move(*m)}, steady_clock::now());
+        else if (ticket.error() == waybill::begin_refusal::done_before)
             ++record_.passed_by;
-        } else if (ticket.error() == waybill::begin_refusal::full ||
-                   ticket.error() == waybill::begin_refusal::not_ascending) {
+        else if (ticket.error() == waybill::begin_refusal::full ||
+                 ticket.error() == waybill::begin_refusal::not_ascending)
             throw std::logic_error("an event would be passed over");
-        }
         // Now, and not when the next one has come: what is refused then would have to be kept.
-        if (!p.tracker.can_accept()) {
-            in_.pause(at);
-            p.paused = true;
-        }
+        if (!p.tracker.can_accept()) let_in();
     }
+}
+
+/// Pauses partitions, or resumes them. A pause throws away what was fetched ahead: being busy for a
+/// moment is no reason for one, and some room no reason to end it.
+void kafka_member::let_in()
+{
+    const auto now = steady_clock::now();
+    if (in_hand() < where_.at_once) had_room_ = now;
+    if (now - had_room_ > where_.patience) room_ = false;
+    if (in_hand() <= where_.at_once / 2) room_ = true;
+    for (auto& [at, p] : parts_) {
+        const bool open = room_ && !closing_ && waybill::can_accept(p.tracker, where_.beside);
+        if (!p.tracker.assigned() || open == !p.paused) continue;
+        open ? in_.resume(at) : in_.pause(at);
+        p.paused = !open;
+    }
+}
+
+/// What is due goes to who is free, unless the valve knows that it would be in vain.
+void kafka_member::hand_out()
+{
+    const auto now = steady_clock::now();
+    if (closing_) waiting_.clear();  // they come again
+    while (pool_.has_room() && waiting_.due(now)) {
+        const auto permit = valve_.try_pass(now);
+        if (!permit) break;
+        pool_.start(waiting_.take(), *permit);
+    }
+    while (unsent_.due(now)) park(unsent_.take());
 }
 
 void kafka_member::end(job j)
 {
-    switch (j.why.how) {
-        case waybill::fault_class::none:
-            return done(j);
-        case waybill::fault_class::transient:
-            if (++j.tries < where_.tries) return pool_.start(std::move(j));
-            return park(std::move(j));
-        case waybill::fault_class::permanent:
-            return park(std::move(j));
-        default:
-            return pool_.start(std::move(j));  // the event is not to blame
-    }
+    valve_.report(j.permit, j.why.how, steady_clock::now());
+    // If its partition was revoked in the meantime, it is begun anew, here or elsewhere.
+    if (j.ticket.generation != parts_.at(j.at).tracker.generation()) return;
+    if (j.why.ok()) return done(j);
+    if (j.why.how == waybill::fault_class::permanent) return park(std::move(j));
+    const bool to_blame = j.why.how == waybill::fault_class::transient;
+    if (to_blame && ++j.tries >= where_.tries) return park(std::move(j));
+    later(std::move(j), waiting_);
+}
+
+void kafka_member::later(job j, job_queue& into)
+{
+    const double draw = std::uniform_real_distribution<>()(dice_);
+    const auto wait = waybill::pause(where_.pauses, ++j.pauses, draw);
+    into.put(std::move(j), steady_clock::now() + std::chrono::nanoseconds(wait.count()));
 }
 
 /// The event is done when its dead letter is there, and not before.
 void kafka_member::park(job j)
 {
-    const std::uint64_t token = ++tokens_;
-    while (true) {
-        const auto sent = letters_.send(
-            engines::dead_letter_of(j.message, j.why, where_.group, dead_partitions_, j.whole),
-            token);
-        if (sent && *sent) break;
-        if (!sent) return park_again(std::move(j), sent.error());
-        letters_.wait_for_room(10ms);  // the queue is full
-    }
-    parked_.emplace(token, std::move(j));
+    const auto sent = letters_.send(engines::dead_letter_of(j.message, j.why, where_.group,
+                                                            dead_partitions_, j.whole), ++tokens_);
+    if (!sent) return park_again(std::move(j), sent.error());
+    if (!*sent) return later(std::move(j), unsent_);  // the queue is full
+    parked_.emplace(tokens_, std::move(j));
 }
 
 /// It is not there. What is refused, say for its size, goes without what it carries.
 void kafka_member::park_again(job j, const waybill::fault& why)
 {
     const bool refused = why.how == waybill::fault_class::permanent;
-    if (refused && !j.whole) throw engines::kafka_error("a dead letter is refused: " + why.text);
-    if (refused) j.whole = false;
+    if (refused && !std::exchange(j.whole, false))
+        throw engines::kafka_error("a dead letter is refused: " + why.text);
     ++record_.letters_again;
-    park(std::move(j));
+    later(std::move(j), unsent_);
 }
 
 /// Late where the partition was somebody else's in the meantime: it has begun the event anew.
 void kafka_member::done(const job& j)
 {
     part& p = parts_.at(j.at);
-    if (p.tracker.complete(j.ticket) == waybill::heard::late) return;
-    p.pace.on(waybill::events_done{1}, steady_clock::now());
+    if (p.tracker.complete(j.ticket) == waybill::heard::taken)
+        p.pace.on(waybill::events_done{1}, steady_clock::now());
 }
 
-void kafka_member::commit(const kafka_partition& at, part& p)
+bool kafka_member::commit(const kafka_partition& at, part& p)
 {
     const std::optional<std::uint64_t> next = p.tracker.resume_at();
-    if (!next) return;
+    if (!next) return true;
     p.pace.on(waybill::commit_started{}, steady_clock::now());
     const auto beside = waybill::encode_text(p.tracker, where_.beside);
     const auto answer = in_.commit({{at, static_cast<std::int64_t>(*next), beside.bytes}});
@@ -140,37 +162,28 @@ void kafka_member::commit(const kafka_partition& at, part& p)
         ++record_.commits;
         p.dropped = beside.dropped;
         p.pace.on(waybill::commit_confirmed{}, steady_clock::now());
-        return;
+        return true;
     }
     ++record_.commits_failed;
     p.pace.on(waybill::commit_failed{}, steady_clock::now());
-    if (answer.error().how != waybill::fault_class::ownership_lost) return;
-    record_.cut_off += at_risk_of(p);
-    p.tracker.revoke();
+    if (answer.error().how == waybill::fault_class::ownership_lost) let_go(at, p);
+    return false;
 }
 
 void kafka_member::assigned(const std::vector<kafka_offset>& all)
 {
     for (const kafka_offset& o : all) {
-        ++record_.assigned[o.at];
-        part& p = parts_
-                      .try_emplace(o.at, part{waybill::completion_tracker(where_.room),
-                                              waybill::cadence({}, steady_clock::now())})
-                      .first->second;
+        record_.assigned[o.at].push_back(steady_clock::now());
+        part& p = parts_.try_emplace(o.at, where_).first->second;
         p.pace = waybill::cadence(where_.pace, steady_clock::now());
         p.paused = false;
         p.dropped = 0;
-        std::optional<std::uint64_t> from;  // the last event done
-        if (o.next && *o.next > 0) from = static_cast<std::uint64_t>(*o.next - 1);
+        const std::optional<std::uint64_t> from = o.last_done();
         auto start = waybill::decode_text(from, o.metadata);
-        if (start) {
-            p.tracker.resume(*std::move(start));
-        } else {
-            support::say(
-                fmt::format("partition {}: what was done behind {} is {}, and is done again\n",
-                            o.at.number, from.value_or(0), name(start.error())));
-            p.tracker.assign(from);
-        }
+        if (!start)
+            support::say(fmt::format("{}: what was done out of order is {}, and done again\n",
+                                     o.at.number, name(start.error())));
+        p.tracker.resume(start ? *std::move(start) : waybill::tracker_start{.from = from});
     }
 }
 
@@ -179,19 +192,28 @@ void kafka_member::revoked(const std::vector<kafka_offset>& all, bool lost)
     for (const kafka_offset& o : all) {
         part& p = parts_.at(o.at);
         if (!lost && p.tracker.assigned() && p.pace.unconfirmed() != 0) commit(o.at, p);
-        if (p.tracker.assigned()) record_.cut_off += at_risk_of(p);
+        if (p.tracker.assigned()) let_go(o.at, p);
         if (p.paused) in_.resume(o.at);  // it would still be when it comes back
-        p.tracker.revoke();
+        ++record_.revoked;
     }
 }
 
+void kafka_member::let_go(const kafka_partition& at, part& p)
+{
+    record_.cut_off += at_risk_of(p);
+    waiting_.drop(at);
+    unsent_.drop(at);
+    p.tracker.revoke();
+}
+
+/// In an outage nothing gets done, so it waits for no longer than it was told.
 void kafka_member::close()
 {
     closing_ = true;
-    for (auto& [at, p] : parts_) {
-        if (p.tracker.assigned()) in_.pause(at);
-    }
-    while (pool_.busy() || !parked_.empty()) step();
+    let_in();
+    const auto until = steady_clock::now() + where_.close_within;
+    while (pool_.size() + parked_.size() + unsent_.size() != 0 && steady_clock::now() < until)
+        step();
     in_.close();
 }
 

@@ -8,8 +8,10 @@
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include <waybill/consume/cadence.hpp>
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/consume/tracker_bytes.hpp>
+#include <waybill/retry/valve.hpp>
 
 namespace reliable_consumer {
 
@@ -31,12 +34,24 @@ struct kafka_place {
     waybill::tracker_options room{.most = 100, .span = 200};  ///< Of each partition.
     waybill::tracker_budget beside{.most = 4'096};            ///< As the brokers allow by default.
     waybill::commit_cadence pace{.every = 200, .interval = waybill::duration::milliseconds(500)};
-    std::uint32_t tries = 3;  ///< Of an event that fails and may work later.
+    std::uint64_t at_once = 64;  ///< Events begun and not done, of all partitions.
+    std::chrono::milliseconds patience{100};  ///< Without room, before partitions are paused.
+    std::uint32_t tries = 3;                  ///< Of an event that fails and may work later.
+    waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between them.
+    /// While what the handlers need is down.
+    waybill::valve_options guard{.in_a_row = 8,
+                                 .shut_for = {.base = waybill::duration::milliseconds(200),
+                                              .cap = waybill::duration::seconds(10),
+                                              .spread = waybill::jitter::none}};
+    std::chrono::milliseconds close_within{5'000};  ///< What is not done by then comes again.
 };
 
 /// What a member has been through.
 struct member_record {
-    std::map<engines::kafka_partition, std::uint64_t> assigned{};  ///< How often.
+    using times = std::vector<std::chrono::steady_clock::time_point>;
+
+    std::map<engines::kafka_partition, times> assigned{};  ///< When.
+    std::uint64_t revoked = 0;    ///< Partitions that were taken away, or given back.
     std::uint64_t passed_by = 0;  ///< Events that the one before had done out of order.
     std::uint64_t cut_off = 0;    ///< Events that somebody else may have done again.
     std::uint64_t commits = 0;
@@ -50,7 +65,7 @@ public:
 
     /// One round: takes up what comes, ends what is done, commits what is due. The same each time.
     void step();
-    /// Takes up nothing more, waits for what is under way, commits, and gives all back.
+    /// Begins nothing more, waits a while for what is under way, commits, and gives all back.
     void close();
 
     [[nodiscard]] const member_record& record() const noexcept { return record_; }
@@ -62,6 +77,10 @@ public:
 private:
     /// The tracker stays when the partition goes, so that no ticket outlives its generation unseen.
     struct part {
+        explicit part(const kafka_place& w)
+            : tracker(w.room), pace(w.pace, std::chrono::steady_clock::now())
+        {
+        }
         waybill::completion_tracker tracker;
         waybill::cadence pace;
         bool paused = false;
@@ -71,12 +90,20 @@ private:
     void assigned(const std::vector<engines::kafka_offset>& all);
     void revoked(const std::vector<engines::kafka_offset>& all, bool lost);
     void take_up();
+    void let_in();
+    void hand_out();
     void end(job j);
+    void later(job j, job_queue& into);
     void park(job j);
     void park_again(job j, const waybill::fault& why);
     void done(const job& j);
-    void commit(const engines::kafka_partition& at, part& p);
+    bool commit(const engines::kafka_partition& at, part& p);
     [[nodiscard]] static std::uint64_t at_risk_of(const part& p);
+    void let_go(const engines::kafka_partition& at, part& p);
+    [[nodiscard]] std::uint64_t in_hand() const noexcept
+    {
+        return waiting_.size() + pool_.size() + unsent_.size() + parked_.size();
+    }
 
     kafka_place where_;
     std::map<engines::kafka_partition, part> parts_{};
@@ -84,10 +111,16 @@ private:
     engines::kafka_consumer in_;
     engines::kafka_producer letters_;
     // These hold records, and have to go before the consumer does.
+    job_queue waiting_{};
     worker_pool pool_;
+    job_queue unsent_{};  ///< Dead letters that could not be sent.
     std::map<std::uint64_t, job> parked_{};  ///< Dead letters that are not acknowledged, by token.
     std::uint64_t tokens_ = 0;
     std::int32_t dead_partitions_ = 0;
+    waybill::valve valve_;
+    std::mt19937_64 dice_;
+    bool room_ = true;
+    std::chrono::steady_clock::time_point had_room_ = std::chrono::steady_clock::now();
     bool closing_ = false;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What happens to the members of the group: one joins, one crashes. And what came of it: each event
-// that was produced took effect or is a dead letter, and what is committed is the end of the log.
+// What happens to the members of the group: what their handlers need is down for a while, one
+// joins, one crashes, one is stopped in an outage. And what came of it: each event that was
+// produced took effect or, if it has no place in the ledger, is a dead letter; what is committed is
+// the end of the log.
 
 #include <chrono>
 #include <cstdint>
@@ -14,12 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "../engines/kafka_offsets.hpp"
 #include "../support/lines.hpp"
 #include "../support/program.hpp"
 #include "kafka.hpp"
+#include "kafka_reader.hpp"
 #include "ledger.hpp"
-#include <waybill/consume/process_at_least_once.hpp>
 
 namespace reliable_consumer {
 
@@ -33,11 +34,13 @@ using support::grouped;
 /// What is to be found in the end, and what was found.
 struct kafka_part {
     std::uint64_t events = 0;
+    std::uint64_t hopeless = 0;  ///< Of these, that have to be dead letters.
     std::uint64_t position = 0;
     std::uint64_t applied = 0;
     std::uint64_t again = 0;
     std::uint64_t dead = 0;
-    std::uint64_t owners = 0;
+    std::uint64_t assigned = 0;  ///< How often, to whomever.
+    std::uint64_t moved = 0;     ///< And to another member than before.
 };
 
 /// Sends all lines, and waits until they are there. The number of events in each partition.
@@ -68,6 +71,7 @@ std::vector<kafka_part> produce(engines::kafka_producer& out, const std::string&
             if (*taken) break;
             reported(out.poll(10ms));
         }
+        if (!kafka_world::judge(line).ok()) ++parts[p].hopeless;
         ++sent;
     }
     reported(out.flush(30s));
@@ -75,118 +79,18 @@ std::vector<kafka_part> produce(engines::kafka_producer& out, const std::string&
     return parts;
 }
 
-/// Reads the dead-letter topic, in order: so process_at_least_once is all it takes.
-class letter_reader {
-public:
-    letter_reader(const engines::kafka_settings& s, const std::string& topic)
-        : topic_(topic),
-          in_(s, "letters", {topic + std::string(engines::dlt::behind_topic)},
-              {.assigned =
-                   [this](const auto& all) {
-                       for (const auto& o : all) {
-                           held& h = held_[o.at];
-                           h.waiting.clear();
-                           h.mine = {engines::kafka_offsets::key_of(o.at, "letters"),
-                                     engines::position_of(o), 0};
-                       }
-                   },
-               .revoked = {}})
-    {
-    }
-
-    void step()
-    {
-        for (int n = 0; n != 100; ++n) {
-            auto m = in_.next(0ms);
-            if (!m) break;
-            held_[m->at()].waiting.push_back({static_cast<std::uint64_t>(m->offset()), read(*m)});
-        }
-        engines::kafka_offsets offsets(in_);
-        nowhere letters{&wrong_};
-        for (auto& [at, h] : held_) {
-            if (h.waiting.empty()) continue;
-            const auto r = waybill::process_at_least_once(
-                offsets, letters, h.mine, h.waiting,
-                [this](const letter& l, std::string_view) -> waybill::fault {
-                    if (!l.from)
-                        return waybill::permanent("its headers are not those of a dead letter");
-                    ++found_[*l.from];
-                    return {};
-                },
-                std::chrono::system_clock::now());
-            h.mine.from = r.reached;
-            std::erase_if(h.waiting, [&](const letter& l) {
-                return r.reached && l.sequence <= r.reached->sequence;
-            });
-        }
-    }
-
-    /// By the event's key, how often.
-    [[nodiscard]] const std::map<std::string, std::uint64_t>& found() const { return found_; }
-    [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
-
-private:
-    struct letter {
-        std::uint64_t sequence = 0;
-        std::optional<std::string> from{};
-    };
-    struct held {
-        waybill::assignment mine{};
-        std::vector<letter> waiting{};
-    };
-    /// A dead letter that cannot be read has nowhere to go; it is counted.
-    struct nowhere {
-        std::uint64_t* wrong;
-        waybill::result<void> put(const waybill::dead_letter&)
-        {
-            ++*wrong;
-            return {};
-        }
-    };
-
-    std::optional<std::string> read(const engines::kafka_message& m) const
-    {
-        namespace dlt = engines::dlt;
-        const auto partition = engines::big_endian_in(m.header(dlt::partition), 4);
-        const auto offset = engines::big_endian_in(m.header(dlt::offset), 8);
-        const auto time = engines::big_endian_in(m.header(dlt::timestamp), 8);
-        const auto why = m.header(dlt::reason);
-        if (m.header(dlt::topic) != topic_ || !partition || !offset || !time || !why ||
-            why->empty())
-            return {};
-        if (m.header(dlt::group) != "ledger" || m.header(dlt::exception) != "waybill.permanent")
-            return {};
-        return waybill::idempotency_key({topic_, "ledger", std::to_string(*partition)}, *offset);
-    }
-
-    std::string topic_;
-    std::map<engines::kafka_partition, held> held_{};
-    std::map<std::string, std::uint64_t> found_{};
-    std::uint64_t wrong_ = 0;
-    engines::kafka_consumer in_;
-};
-
-/// What all members have been through.
-void add(member_record& all, const member_record& one)
-{
-    for (const auto& [at, n] : one.assigned) all.assigned[at] += n;
-    all.passed_by += one.passed_by;
-    all.cut_off += one.cut_off;
-    all.commits += one.commits;
-    all.commits_failed += one.commits_failed;
-    all.letters_again += one.letters_again;
-}
-
 class kafka_run {
 public:
     kafka_run(const options& o, engines::kafka_settings s, std::string topic,
-              std::vector<kafka_part> parts, engines::kafka_mock* mock)
+              std::vector<kafka_part> parts, engines::kafka_mock* mock,
+              std::chrono::milliseconds longest_silence)
         : mock_(mock),
           seed_(o.seed),
           settings_(std::move(s)),
           topic_(std::move(topic)),
           parts_(std::move(parts)),
-          letters_(settings_, topic_)
+          letters_(settings_, topic_),
+          longest_silence_(longest_silence)
     {
         for (const kafka_part& p : parts_) events_ += p.events;
     }
@@ -198,6 +102,7 @@ public:
         const auto begun = steady_clock::now();
         std::unique_ptr<kafka_member> first = member();
         until([&] { first->step(); }, [&] { return done() * 4 >= events_; });
+        outage(*first);
         // Some dead letters are refused for good, and some for now.
         if (mock_) mock_->refuse(0, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
         if (mock_) mock_->refuse(0, {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS});
@@ -217,23 +122,82 @@ public:
                 return done() == events_ || (done() * 2 >= events_ && now);
             });
         // As if its process were gone: nothing is committed, nothing given back.
-        const std::uint64_t lost = first->at_risk();
-        add(all_, first->record());
-        all_.cut_off += lost;
+        crashed_with_ = first->at_risk();
+        add(1, first->record());
+        all_.cut_off += crashed_with_;
         first.reset();
+        const std::uint64_t before = done();
         until([&] { second->step(); },
-              [&] { return done() == events_ && second->position() == events_; });
-        second->close();
-        add(all_, second->record());
+              [&] { return done() == events_ || done() >= before + (events_ - before) / 2; });
+        stop(*second);
+        add(2, second->record());
+        second.reset();
+        const std::unique_ptr<kafka_member> third = member();
+        until([&] { third->step(); },
+              [&] { return done() == events_ && third->position() == events_; });
+        third->close();
+        add(3, third->record());
         const std::chrono::duration<double> took = steady_clock::now() - begun;
-        return print_and_check(lost, took.count());
+        return print_and_check(took.count());
     }
 
 private:
+    static constexpr std::chrono::milliseconds down_for{2'000};
+
     std::unique_ptr<kafka_member> member()
     {
-        return std::make_unique<kafka_member>(kafka_place{settings_, topic_, "ledger"}, world_,
-                                              ++seed_);
+        kafka_place where{settings_, topic_, "ledger"};
+        where.close_within = 1s;
+        where.tries = 2;  // as few as will do: an outage must not use them up
+        return std::make_unique<kafka_member>(std::move(where), world_, ++seed_);
+    }
+
+    /// No call is answered for longer than a member may go without asking for records, and then all
+    /// of them fail. It has to stay in the group, and not to press those who cannot help it.
+    void outage(kafka_member& m)
+    {
+        const std::uint64_t revoked = m.record().revoked;
+        const auto assigned = m.record().assigned;
+        for (const world_state s : {world_state::hanging, world_state::down}) {
+            world_.be(s);
+            const auto end =
+                steady_clock::now() + (s == world_state::down ? down_for : longest_silence_ + 1s);
+            until([&] { m.step(); }, [&] { return steady_clock::now() >= end; });
+        }
+        world_.be(world_state::up);
+        until([&] { m.step(); },
+              [&, from = done()] { return done() == events_ || done() >= from + 100; });
+        if (m.record().revoked != revoked || m.record().assigned != assigned)
+            wrong_.push_back("the member was put out of the group in an outage");
+        if (world_.in_vain() > 48)
+            wrong_.push_back(counted(world_.in_vain(), "call") + " were made in an outage");
+    }
+
+    /// No call is answered, so what is under way cannot be waited for.
+    void stop(kafka_member& m)
+    {
+        world_.be(world_state::hanging);
+        const auto end = steady_clock::now() + 500ms;
+        until([&] { m.step(); }, [&] { return steady_clock::now() >= end; });
+        const auto before = steady_clock::now();
+        const std::uint64_t cut_off = m.record().cut_off;
+        m.close();
+        stopped_with_ = m.record().cut_off - cut_off;
+        if (steady_clock::now() - before > 3s) wrong_.push_back("it does not stop in an outage");
+        world_.be(world_state::up);
+    }
+
+    /// What a member has been through.
+    void add(int number, const member_record& one)
+    {
+        for (const auto& [at, times] : one.assigned) {
+            for (const auto t : times) owners_[at].emplace(t, number);
+        }
+        all_.passed_by += one.passed_by;
+        all_.cut_off += one.cut_off;
+        all_.commits += one.commits;
+        all_.commits_failed += one.commits_failed;
+        all_.letters_again += one.letters_again;
     }
 
     /// Events that took effect or are dead letters.
@@ -256,57 +220,68 @@ private:
         }
     }
 
-    int print_and_check(std::uint64_t lost, double seconds)
+    int print_and_check(double seconds)
     {
-        std::vector<std::string> wrong;
         engines::kafka_consumer group(settings_, "ledger", {}, {});
         kafka_part sum;
-        fmt::print("partition     events   position    applied   again  dead  owners\n");
+        fmt::print("partition     events   position    applied   again  dead  assigned  moved\n");
         for (std::size_t n = 0; n != parts_.size(); ++n) {
             kafka_part& p = parts_[n];
             const engines::kafka_partition at{topic_, static_cast<std::int32_t>(n)};
             const auto committed = group.committed({at});
             if (!committed) throw support::complaint(committed.error().text);
             p.position = static_cast<std::uint64_t>(committed->front().next.value_or(0));
-            p.owners = all_.assigned[at];
-            count(n, p, wrong);
-            if (p.position != p.events || !committed->front().metadata.empty()) {
-                wrong.push_back(fmt::format("partition {}: {} is committed, and the log ends at {}",
-                                            n, p.position, p.events));
+            int last = 0;
+            for (const auto& [when, member] : owners_[at]) {
+                ++p.assigned;
+                p.moved += last != 0 && last != member;
+                last = member;
             }
-            fmt::print("{:>9} {:>10} {:>10} {:>10} {:>7} {:>5} {:>7}\n", n, grouped(p.events),
-                       grouped(p.position), grouped(p.applied), p.again, p.dead, p.owners);
+            count(n, p);
+            if (p.position != p.events || !committed->front().metadata.empty()) {
+                wrong_.push_back(
+                    fmt::format("partition {}: {} is committed, and the log ends at {}", n,
+                                p.position, p.events));
+            }
+            fmt::print("{:>9} {:>10} {:>10} {:>10} {:>7} {:>5} {:>9} {:>6}\n", n, grouped(p.events),
+                       grouped(p.position), grouped(p.applied), p.again, p.dead, p.assigned,
+                       p.moved);
             sum.events += p.events;
             sum.applied += p.applied;
             sum.again += p.again;
             sum.dead += p.dead;
-            sum.owners += p.owners;
+            sum.assigned += p.assigned;
+            sum.moved += p.moved;
         }
-        fmt::print("{:>9} {:>10} {:>10} {:>10} {:>7} {:>5} {:>7}\n", "all", grouped(sum.events), "",
-                   grouped(sum.applied), sum.again, sum.dead, sum.owners);
+        fmt::print("{:>9} {:>10} {:>10} {:>10} {:>7} {:>5} {:>9} {:>6}\n", "all",
+                   grouped(sum.events), "", grouped(sum.applied), sum.again, sum.dead,
+                   sum.assigned, sum.moved);
         fmt::print(
-            "two members in {:.1f} s, one of which crashed with {} under way or not committed;\n"
+            "three members in {:.1f} s: one crashed with {} under way or not committed, and\n"
+            "one was stopped with {} while no call was answered; {} in an outage of {:.0f} s\n"
             "{} and {} that failed; {} done before, out of order, and passed by; {} sent again\n",
-            seconds, counted(lost, "event"), counted(all_.commits, "commit"),
+            seconds, counted(crashed_with_, "event"), grouped(stopped_with_),
+            counted(world_.in_vain(), "call"),
+            std::chrono::duration<double>(down_for).count(), counted(all_.commits, "commit"),
             grouped(all_.commits_failed), counted(all_.passed_by, "event"),
             counted(all_.letters_again, "dead letter"));
         if (sum.again > all_.cut_off) {
-            wrong.push_back(
+            wrong_.push_back(
                 fmt::format("{} were done again, and only {} had to be", sum.again, all_.cut_off));
         }
         if (letters_.wrong() != 0)
-            wrong.push_back(counted(letters_.wrong(), "dead letter") + " cannot be read");
-        for (const std::string& w : wrong) support::say(fmt::format("reliable_consumer: {}\n", w));
-        if (!wrong.empty()) return 1;
+            wrong_.push_back(counted(letters_.wrong(), "dead letter") + " cannot be read");
+        for (const std::string& w : wrong_) support::say(fmt::format("reliable_consumer: {}\n", w));
+        if (!wrong_.empty()) return 1;
         fmt::print(
-            "checked: each event took effect at least once, or is a dead letter with its reason; "
-            "no more\n"
-            "came again than the crash had cut off; what is committed is the end of the log\n");
+            "checked: each event took effect at least once, or has no place in the ledger and is\n"
+            "a dead letter; no more came again than had been cut off; an outage made no dead\n"
+            "letter, and put nobody out of the group; what is committed is the end of the log\n");
         return 0;
     }
 
     /// Looks for each event of a partition, in the world and among the dead letters.
-    void count(std::size_t n, kafka_part& p, std::vector<std::string>& wrong) const
+    void count(std::size_t n, kafka_part& p)
     {
         waybill::idempotency_keys keys({topic_, "ledger", std::to_string(n)});
         for (std::uint64_t offset = 0; offset != p.events; ++offset) {
@@ -320,10 +295,13 @@ private:
             p.applied += is_applied;
             p.dead += is_dead;
             if (is_applied == is_dead) {
-                wrong.push_back(
+                wrong_.push_back(
                     fmt::format("{} {}", key, is_dead ? "took effect and is dead" : "is lost"));
             }
         }
+        if (p.dead == p.hopeless) return;
+        wrong_.push_back(fmt::format("partition {}: {}, and {} have no place in the ledger", n,
+                                     counted(p.dead, "dead letter"), p.hopeless));
     }
 
     engines::kafka_mock* mock_;
@@ -335,6 +313,11 @@ private:
     kafka_world world_{};
     letter_reader letters_;
     member_record all_{};
+    std::map<engines::kafka_partition, std::map<steady_clock::time_point, int>> owners_{};
+    std::chrono::milliseconds longest_silence_;
+    std::uint64_t crashed_with_ = 0;
+    std::uint64_t stopped_with_ = 0;
+    std::vector<std::string> wrong_{};
 };
 
 }  // namespace
@@ -376,11 +359,14 @@ int run_kafka(const options& o)
     const std::int32_t there = out.partitions(topic, 10s);
     if (there == 0) throw support::complaint(fmt::format("no topic can be had at {}", o.kafka));
     std::vector<kafka_part> parts = produce(out, topic, o.input, there);
-    // A crash is noticed after so long. Brokers allow no less than 6 s; the mock takes 3 s for a
-    // group to begin, and forgets who does not stay for longer.
-    s.set("session.timeout.ms", own ? "3500" : "6000").set("heartbeat.interval.ms", "200");
-    s.set("auto.offset.reset", "earliest");
-    return kafka_run(o, s, topic, std::move(parts), own ? &*mock : nullptr).run();
+    // A crash is noticed after so long, and so is who does not ask for records. Brokers allow no
+    // less than 6 s; the mock takes 3 s for a group to begin, and forgets who does not stay for
+    // longer.
+    const std::chrono::milliseconds silence(own ? 3'500 : 6'000);
+    s.set("session.timeout.ms", std::to_string(silence.count()));
+    s.set("max.poll.interval.ms", std::to_string(silence.count()));
+    s.set("heartbeat.interval.ms", "200").set("auto.offset.reset", "earliest");
+    return kafka_run(o, s, topic, std::move(parts), own ? &*mock : nullptr, silence).run();
 }
 
 }  // namespace reliable_consumer

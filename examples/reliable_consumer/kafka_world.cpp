@@ -21,10 +21,9 @@ std::string text_of(const nlohmann::json& event, const char* field)
 
 }  // namespace
 
-/// The rule of the ledger. Besides, one of forty does not work the first time, as things are.
-waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
+/// The rule of the ledger.
+waybill::fault kafka_world::judge(std::string_view body)
 {
-    ++calls_;
     const auto event = nlohmann::json::parse(body, nullptr, false);
     if (!event.is_object()) return waybill::permanent("not a JSON object");
     const std::string package = text_of(event, "package");
@@ -32,6 +31,17 @@ waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
     if (text_of(event, "event") == "installed" && text_of(event, "version").empty()) {
         return waybill::permanent(package + " is installed, but has no version");
     }
+    return {};
+}
+
+/// What can be done is done, but for one of forty that does not work the first time.
+waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
+{
+    if (state_ == world_state::down) {
+        ++in_vain_;
+        return waybill::infrastructure("connection refused");
+    }
+    if (waybill::fault f = judge(body); !f.ok()) return f;
     if (waybill::crc32c(key) % 40 == 7 && failed_once_[key]++ == 0) {
         return waybill::transient("no answer in time");
     }
@@ -39,8 +49,9 @@ waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
     return {};
 }
 
-void worker_pool::start(job j)
+void worker_pool::start(job j, const waybill::permit& p)
 {
+    j.permit = p;
     // Mostly a moment, and now and then so long that hundreds behind it are done before it is.
     const std::uint64_t n = dice_();
     const auto takes = std::chrono::microseconds(n % 97 == 0 ? 200'000 : n % 12'000);
@@ -50,6 +61,7 @@ void worker_pool::start(job j)
 std::vector<job> worker_pool::finished()
 {
     std::vector<job> ended;
+    if (world_->hangs()) return ended;
     const auto now = steady_clock::now();
     while (!running_.empty() && running_.begin()->first <= now) {
         job& j = ended.emplace_back(std::move(running_.extract(running_.begin()).mapped()));

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -17,26 +18,40 @@
 #include "../engines/kafka.hpp"
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/retry/permits.hpp>
 
 namespace reliable_consumer {
+
+enum class world_state : std::uint8_t {
+    up,
+    hanging,  ///< No call is answered.
+    down,     ///< All are, and none is done.
+};
 
 /// What was done, by whom ever. It shares no transaction with Kafka, so an event may come again;
 /// each effect has the event's key, by which a second one of the same is known.
 class kafka_world {
 public:
     [[nodiscard]] waybill::fault apply(const std::string& key, std::string_view body);
+    /// Whether an event can be done at all.
+    [[nodiscard]] static waybill::fault judge(std::string_view body);
+
+    void be(world_state s) noexcept { state_ = s; }
+    [[nodiscard]] bool hangs() const noexcept { return state_ == world_state::hanging; }
 
     /// By key, how often.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& applied() const noexcept
     {
         return applied_;
     }
-    [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
+    /// Calls while it was down.
+    [[nodiscard]] std::uint64_t in_vain() const noexcept { return in_vain_; }
 
 private:
+    world_state state_ = world_state::up;
     std::map<std::string, std::uint64_t> applied_{};
     std::map<std::string, std::uint64_t> failed_once_{};
-    std::uint64_t calls_ = 0;
+    std::uint64_t in_vain_ = 0;
 };
 
 /// An event under way.
@@ -44,9 +59,30 @@ struct job {
     engines::kafka_partition at{};
     waybill::ticket ticket{};
     engines::kafka_message message;
-    std::uint32_t tries = 0;
+    waybill::permit permit{};  ///< To be under way.
+    std::uint32_t tries = 0;   ///< That failed by the event itself.
+    std::uint32_t pauses = 0;
     waybill::fault why{};  ///< How it went.
     bool whole = true;     ///< Its dead letter has all that it carries.
+};
+
+/// Events by when they are due.
+class job_queue {
+public:
+    using time = std::chrono::steady_clock::time_point;
+
+    void put(job j, time when) { all_.emplace(when, std::move(j)); }
+    [[nodiscard]] bool due(time now) const { return !all_.empty() && all_.begin()->first <= now; }
+    [[nodiscard]] job take() { return std::move(all_.extract(all_.begin()).mapped()); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return all_.size(); }
+    void drop(const engines::kafka_partition& of)
+    {
+        std::erase_if(all_, [&](const auto& entry) { return entry.second.at == of; });
+    }
+    void clear() { all_.clear(); }
+
+private:
+    std::multimap<time, job> all_{};
 };
 
 /// So many workers, each of which takes as long as it happens to: what was begun first is not what
@@ -56,9 +92,8 @@ public:
     worker_pool(kafka_world& world, std::uint64_t seed) : world_(&world), dice_(seed) {}
 
     [[nodiscard]] bool has_room() const noexcept { return running_.size() < 32; }
-    [[nodiscard]] bool busy() const noexcept { return !running_.empty(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return running_.size(); }
-    void start(job j);
+    void start(job j, const waybill::permit& p);
     /// Those that have ended by now.
     [[nodiscard]] std::vector<job> finished();
 

@@ -33,8 +33,8 @@ counts what is in the tables.
   --input FILE     lines that become events; without it a recording of what dpkg does
   --db DIR         keeps log and tables there, and goes on with what is there; without it they are in
                    a temporary folder
-  --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Two members of
-                   a group, one of which crashes; at least once
+  --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Three members of
+                   a group, at least once, through a crash and an outage
   --help           this
 
 An event that is no JSON object, or breaks the rule of the ledger (of what is installed some event
