@@ -18,7 +18,9 @@
 // a death, however long it lasts and whoever takes over, as long as processes live and renew their
 // leases. What is counted although no handler is to blame: a process that sleeps past its lease, or
 // ends for other reasons while its row is there. Without leases that is every restart during an
-// outage of the store, one made by hand as well; `deaths` such restarts in a row begin a search.
+// outage of the store, one made by hand as well, and every owner who was replaced in mid-batch
+// (`abandoned`); `deaths` of these in a row begin a search, and condemn where the batch is one event.
+// So whoever has owners that replace each other without leases says in `ended` who has died.
 // And a death is not counted whose partition is taken for balance before its lease expires.
 //
 // After `deaths` deaths in a row the first half of the suspects is delivered alone. If it goes well
