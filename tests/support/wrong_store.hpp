@@ -377,9 +377,12 @@ public:
             if (flaw_ == flaw::list_with_signs) return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
             return x < y;
         };
-        std::stable_sort(found.begin(), found.end(), before);
-        if (flaw_ != flaw::list_without_end && found.size() > most) found.resize(most);
-        return found;
+        std::vector<waybill::dead_letter> sorted;  // equal ones stay as they came
+        for (waybill::dead_letter& d : found) {
+            sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), d, before), std::move(d));
+        }
+        if (flaw_ != flaw::list_without_end && sorted.size() > most) sorted.resize(most);
+        return sorted;
     }
 
     waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key& key)

@@ -61,8 +61,8 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
         if (r.held) plan.held = {plan.held.rows + 1, plan.held.bytes + r.bytes};
         if (!(r.parked < now - p.spike.within)) ++plan.recent;
     }
-    std::stable_sort(all.begin(), all.end(), [](const entry& a, const entry& b) {
-        return a.row.parked < b.row.parked;
+    std::sort(all.begin(), all.end(), [](const entry& a, const entry& b) {
+        return a.row.parked != b.row.parked ? a.row.parked < b.row.parked : a.index < b.index;
     });
     plan.spike = p.spike.count != highest_size && plan.recent >= p.spike.count;
     plan.after = plan.before;
