@@ -116,7 +116,7 @@ constexpr extent with_outage{sanitized ? 3 : 5, 3, 0, with_deadly, true, 2, 2};
 // With faults there is one more death that is no event's fault than there are faults.
 constexpr extent one_fault{sanitized ? 2 : 4, 4, 1, with_deadly, true, 2};
 constexpr extent one_fault_in_twos{sanitized ? 2 : 4, 2, 1, all_kinds, true, 2};
-constexpr extent two_faults{sanitized ? 2 : 3, 3, 2, deadly_or_not, false, 3};
+constexpr extent two_faults{sanitized ? 1 : 3, 3, 2, deadly_or_not, false, 3};
 constexpr extent three_faults{1, 1, sanitized ? 2 : 3, deadly_or_not, false, 4};
 constexpr extent singly{2, 1, sanitized ? 1 : 2, deadly_or_not, true, 3};
 constexpr extent always_read{sanitized ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::when_read_back::always, true};

@@ -14,6 +14,8 @@
 
 #include <engines/postgres_store.hpp>
 
+#include "forwarding.hpp"
+
 namespace postgres_test {
 
 inline std::string where;
@@ -35,63 +37,19 @@ inline std::string where;
 }
 
 /// A store with its connection.
-class store_at {
+class store_at : public engines_test::forwarding<engines::postgres, engines::postgres_store> {
 public:
-    using transaction = engines::postgres_store::transaction;
-
-    explicit store_at(std::string schema, const std::string& patience = "5s",
+    explicit store_at(const std::string& schema, const std::string& patience = "5s",
                       engines::isolation i = engines::isolation::read_committed)
-        : schema_(std::move(schema)),
-          db_(std::make_unique<engines::postgres>(address_of(schema_, patience))),
-          store_(std::make_unique<engines::postgres_store>(*db_, i))
+        : forwarding(std::make_unique<engines::postgres>(address_of(schema, patience)), i),
+          schema_(schema)
     {
-    }
-
-    auto begin() { return store_->begin(); }
-    auto load(const waybill::partition_key& key) { return store_->load(key); }
-    auto advance(transaction& tx, const waybill::partition_key& key,
-                 const std::optional<waybill::position>& from, const waybill::position& to,
-                 std::uint64_t epoch)
-    {
-        return store_->advance(tx, key, from, to, epoch);
-    }
-    auto put(transaction& tx, const waybill::dead_letter& d) { return store_->put(tx, d); }
-    auto find(const waybill::partition_key& key, std::uint64_t sequence)
-    {
-        return store_->find(key, sequence);
-    }
-    auto remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
-    {
-        return store_->remove(tx, key, sequence);
-    }
-    auto list(const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
-              std::uint64_t most)
-    {
-        return store_->list(key, after, most);
-    }
-    auto attempted(const waybill::partition_key& key) { return store_->attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& a)
-    {
-        return store_->note(tx, key, a);
-    }
-    auto forget(transaction& tx, const waybill::partition_key& key)
-    {
-        return store_->forget(tx, key);
-    }
-    auto reset(transaction& tx, const waybill::partition_key& key, const waybill::position& from,
-               std::uint64_t epoch)
-    {
-        return store_->reset(tx, key, from, epoch);
     }
 
     [[nodiscard]] const std::string& schema() const { return schema_; }
-    [[nodiscard]] engines::postgres& db() { return *db_; }
-    [[nodiscard]] engines::postgres_store& bare() { return *store_; }
 
 private:
     std::string schema_;
-    std::unique_ptr<engines::postgres> db_;
-    std::unique_ptr<engines::postgres_store> store_;
 };
 
 [[nodiscard]] inline waybill::partition_key key_of(const std::string& partition)

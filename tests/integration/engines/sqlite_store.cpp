@@ -17,6 +17,8 @@
 #include <waybill/testing/conformance.hpp>
 #include <waybill/testing/outage_conformance.hpp>
 
+#include "forwarding.hpp"
+
 namespace {
 
 using waybill::fault;
@@ -33,60 +35,21 @@ void check(bool holds, const std::string& what)
 
 // A store with its connection, which waits for a lock, and not for long: most of the suite is one
 // thread.
-class connection {
+class connection : public engines_test::forwarding<engines::database, engines::sqlite_store> {
 public:
-    explicit connection(std::string path)
-        : path_(std::move(path)), db_(std::make_unique<engines::database>(path_))
-    {
-        sqlite3_busy_timeout(db_->handle(), 20);
-        store_ = std::make_unique<engines::sqlite_store>(*db_);
-    }
-
-    using transaction = engines::sqlite_store::transaction;
-
-    auto begin() { return store_->begin(); }
-    auto load(const waybill::partition_key& key) { return store_->load(key); }
-    auto advance(transaction& tx, const waybill::partition_key& key,
-                 const std::optional<waybill::position>& from, const waybill::position& to,
-                 std::uint64_t epoch)
-    {
-        return store_->advance(tx, key, from, to, epoch);
-    }
-    auto put(transaction& tx, const waybill::dead_letter& d) { return store_->put(tx, d); }
-    auto find(const waybill::partition_key& key, std::uint64_t sequence)
-    {
-        return store_->find(key, sequence);
-    }
-    auto remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
-    {
-        return store_->remove(tx, key, sequence);
-    }
-    auto list(const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
-              std::uint64_t most)
-    {
-        return store_->list(key, after, most);
-    }
-    auto attempted(const waybill::partition_key& key) { return store_->attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& row)
-    {
-        return store_->note(tx, key, row);
-    }
-    auto forget(transaction& tx, const waybill::partition_key& key)
-    {
-        return store_->forget(tx, key);
-    }
-    auto reset(transaction& tx, const waybill::partition_key& key, const waybill::position& from,
-               std::uint64_t epoch)
-    {
-        return store_->reset(tx, key, from, epoch);
-    }
+    explicit connection(const std::string& path) : forwarding(opened(path)), path_(path) {}
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
+    static std::unique_ptr<engines::database> opened(const std::string& path)
+    {
+        auto db = std::make_unique<engines::database>(path);
+        sqlite3_busy_timeout(db->handle(), 20);
+        return db;
+    }
+
     std::string path_;
-    std::unique_ptr<engines::database> db_;
-    std::unique_ptr<engines::sqlite_store> store_;
 };
 
 static_assert(waybill::dead_letter_queue<connection> && waybill::attempt_store<connection>);

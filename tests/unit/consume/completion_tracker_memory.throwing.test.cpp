@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/consume/tracker_bytes.hpp>
 
@@ -27,33 +27,6 @@ namespace {
 
 using tests_support::scarce::left;
 using tests_support::scarce::taken;
-
-void* scarce(std::size_t size)
-{
-    if (!tests_support::scarce::next()) return nullptr;
-    return std::malloc(size == 0 ? 1 : size);
-}
-
-}  // namespace
-}  // namespace completion_tracker_memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    if (void* p = completion_tracker_memory_test::scarce(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
-namespace completion_tracker_memory_test {
-namespace {
 
 // Some rounds of events, so far apart; done from the second on, the first one last.
 void busy(completion_tracker& t, std::uint64_t many, std::uint64_t apart, int rounds)

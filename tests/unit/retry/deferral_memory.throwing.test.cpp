@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 #include <waybill/retry/deferral_book.hpp>
 #include <waybill/retry/deferral_bytes.hpp>
 
@@ -22,33 +22,6 @@ namespace {
 
 using tests_support::scarce::left;
 using tests_support::scarce::taken;
-
-void* scarce(std::size_t size)
-{
-    if (!tests_support::scarce::next()) return nullptr;
-    return std::malloc(size == 0 ? 1 : size);
-}
-
-}  // namespace
-}  // namespace deferral_memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    if (void* p = deferral_memory_test::scarce(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
-namespace deferral_memory_test {
-namespace {
 
 using namespace waybill;
 

@@ -9,25 +9,9 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 
 #include <waybill/testing/memory_store.hpp>
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    tests_support::scarce::one();
-    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
 
 namespace memory_store_memory_test {
 namespace {

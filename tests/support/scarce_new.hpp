@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// scarce_new: an operator new that asks scarce.hpp each time. For one file of a program.
+
+#ifndef WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
+#define WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include <support/scarce.hpp>
+
+// Inlined, g++ would see memory of new go to free, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size)
+{
+    tests_support::scarce::one();
+    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept
+{
+    std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
+{
+    std::free(p);
+}
+
+#endif  // WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
