@@ -94,16 +94,22 @@ listening()
     done
     fail "nobody listens on port $1"
 }
-# same FILE WHAT: it holds the lines of the recording, in order. A file that is still being written to
-# is given some time.
-same()
+# becomes FILE EXPECTED: it holds the same bytes. A file that is still being written to, as its reader
+# has them a moment after the server said that it has, is given some time.
+becomes()
 {
     local tries
-    for tries in $(seq 300); do
-        ! cmp -s "$1" "$recording" || return 0
+    for tries in $(seq 1000); do
+        ! cmp -s "$1" "$2" || return 0
         sleep 0.01
     done
-    fail "$2: the lines are not those of the recording: $(diff "$recording" "$1" | head -n 5 | cut -c 1-120)"
+    return 1
+}
+# same FILE WHAT: it holds the lines of the recording, in order.
+same()
+{
+    becomes "$1" "$recording" ||
+        fail "$2: the lines are not those of the recording: $(diff "$recording" "$1" | head -n 5 | cut -c 1-120)"
 }
 # two_lines A B: of so many bytes each.
 two_lines() { printf '{"a":"%0*d"}\n{"b":"%0*d"}\n' $(($1 - 8)) 1 $(($2 - 8)) 2; }
