@@ -14,6 +14,7 @@
 #define WAYBILL_CORE_MATCH_HPP
 
 #include <concepts>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -29,21 +30,86 @@ struct overloaded : F... {
 template <class... F>
 overloaded(F...) -> overloaded<F...>;
 
-// As the visit will hand them over: an action of a temporary variant is a temporary itself.
-template <class Handlers, class Variant>
-inline constexpr bool handles_all = false;
-template <class Handlers, class... Actions>
-inline constexpr bool handles_all<Handlers, std::variant<Actions...>> =
-    (std::invocable<Handlers&, Actions> && ...);
-template <class Handlers, class... Actions>
-inline constexpr bool handles_all<Handlers, std::variant<Actions...>&> =
-    (std::invocable<Handlers&, Actions&> && ...);
-template <class Handlers, class... Actions>
-inline constexpr bool handles_all<Handlers, const std::variant<Actions...>&> =
-    (std::invocable<Handlers&, const Actions&> && ...);
-template <class Handlers, class... Actions>
-inline constexpr bool handles_all<Handlers, const std::variant<Actions...>> =
-    (std::invocable<Handlers&, const Actions> && ...);
+// The actions of a variant, as they are handed over: those of a temporary are temporaries, too.
+template <class... Actions>
+struct actions {
+    template <class Handlers>
+    static constexpr bool handled = (std::invocable<Handlers&, Actions> && ...);
+    template <class Handlers, class Answer>
+    static constexpr bool answered =
+        (std::same_as<std::invoke_result_t<Handlers&, Actions>, Answer> && ...);
+};
+template <class Variant>
+struct actions_in {
+    static_assert(sizeof(Variant) == 0, "match: what a machine answers is a std::variant");
+};
+template <class... Actions>
+struct actions_in<std::variant<Actions...>> : actions<Actions...> {};
+template <class... Actions>
+struct actions_in<std::variant<Actions...>&> : actions<Actions&...> {};
+template <class... Actions>
+struct actions_in<const std::variant<Actions...>&> : actions<const Actions&...> {};
+template <class... Actions>
+struct actions_in<const std::variant<Actions...>> : actions<const Actions...> {};
+
+// std::visit calls through a table where there are more than eleven; a switch can be inlined. What
+// is behind the last case holds nothing at all, and std::get says so as std::visit would.
+template <std::size_t First, class Variant, class Handlers>
+constexpr decltype(auto) hand_over(Variant&& v, Handlers& h)
+{
+    constexpr std::size_t left = std::variant_size_v<std::remove_reference_t<Variant>> - First;
+    switch (v.index() - First) {
+        case 0: return h(std::get<First>(std::forward<Variant>(v)));
+        case 1:
+            if constexpr (left > 1) return h(std::get<First + 1>(std::forward<Variant>(v)));
+            break;
+        case 2:
+            if constexpr (left > 2) return h(std::get<First + 2>(std::forward<Variant>(v)));
+            break;
+        case 3:
+            if constexpr (left > 3) return h(std::get<First + 3>(std::forward<Variant>(v)));
+            break;
+        case 4:
+            if constexpr (left > 4) return h(std::get<First + 4>(std::forward<Variant>(v)));
+            break;
+        case 5:
+            if constexpr (left > 5) return h(std::get<First + 5>(std::forward<Variant>(v)));
+            break;
+        case 6:
+            if constexpr (left > 6) return h(std::get<First + 6>(std::forward<Variant>(v)));
+            break;
+        case 7:
+            if constexpr (left > 7) return h(std::get<First + 7>(std::forward<Variant>(v)));
+            break;
+        case 8:
+            if constexpr (left > 8) return h(std::get<First + 8>(std::forward<Variant>(v)));
+            break;
+        case 9:
+            if constexpr (left > 9) return h(std::get<First + 9>(std::forward<Variant>(v)));
+            break;
+        case 10:
+            if constexpr (left > 10) return h(std::get<First + 10>(std::forward<Variant>(v)));
+            break;
+        case 11:
+            if constexpr (left > 11) return h(std::get<First + 11>(std::forward<Variant>(v)));
+            break;
+        case 12:
+            if constexpr (left > 12) return h(std::get<First + 12>(std::forward<Variant>(v)));
+            break;
+        case 13:
+            if constexpr (left > 13) return h(std::get<First + 13>(std::forward<Variant>(v)));
+            break;
+        case 14:
+            if constexpr (left > 14) return h(std::get<First + 14>(std::forward<Variant>(v)));
+            break;
+        case 15:
+            if constexpr (left > 15) return h(std::get<First + 15>(std::forward<Variant>(v)));
+            break;
+        default: break;
+    }
+    if constexpr (left > 16) return hand_over<First + 16>(std::forward<Variant>(v), h);
+    else return h(std::get<First>(std::forward<Variant>(v)));
+}
 
 }  // namespace detail
 
@@ -52,10 +118,15 @@ template <class Variant, class... F>
 constexpr decltype(auto) match(Variant&& action, F&&... handlers)
 {
     using all = detail::overloaded<std::remove_cvref_t<F>...>;
-    constexpr bool complete = detail::handles_all<all, Variant>;
+    using actions = detail::actions_in<Variant>;
+    constexpr bool complete = actions::template handled<all>;
     static_assert(complete, "match: an action that this machine can answer has no handler here");
     if constexpr (complete) {
-        return std::visit(all{std::forward<F>(handlers)...}, std::forward<Variant>(action));
+        all h{std::forward<F>(handlers)...};
+        using answer = decltype(h(std::get<0>(std::forward<Variant>(action))));
+        constexpr bool alike = actions::template answered<all, answer>;
+        static_assert(alike, "match: the handlers must all answer with the same type");
+        if constexpr (alike) return detail::hand_over<0>(std::forward<Variant>(action), h);
     }
 }
 

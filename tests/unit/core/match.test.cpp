@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -30,6 +31,65 @@ static_assert(match(
                   action(7), [](int) { return 1; }, [](auto) { return 2; }) == 1);
 static_assert(match(
                   action(act::idle{}), [](int) { return 1; }, [](auto) { return 2; }) == 2);
+
+// Any number of actions, whichever of them it is.
+template <std::size_t N>
+struct numbered {
+    std::size_t more = 0;
+};
+struct sum {
+    template <std::size_t N>
+    constexpr std::size_t operator()(const numbered<N>& n) const
+    {
+        return N + n.more;
+    }
+};
+
+template <std::size_t... N>
+constexpr bool all_are_found(std::index_sequence<N...>)
+{
+    using many = std::variant<numbered<N>...>;
+    return ((match(many(numbered<N>{1'000}), sum{}) == N + 1'000) && ...);
+}
+template <std::size_t... Many>
+constexpr bool any_number_is_found(std::index_sequence<Many...>)
+{
+    return (all_are_found(std::make_index_sequence<Many + 1>{}) && ...);
+}
+static_assert(any_number_is_found(std::make_index_sequence<18>{}));
+static_assert(all_are_found(std::make_index_sequence<32>{}));
+static_assert(all_are_found(std::make_index_sequence<33>{}));
+static_assert(all_are_found(std::make_index_sequence<50>{}));
+
+TEST_CASE("match: finds the action at run time, too")
+{
+    using many = std::variant<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
+                              numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>,
+                              numbered<10>, numbered<11>, numbered<12>, numbered<13>, numbered<14>,
+                              numbered<15>, numbered<16>, numbered<17>, numbered<16>>;
+    many v;
+    v.emplace<15>(numbered<15>{100});
+    CHECK(match(v, sum{}) == 115);
+    v.emplace<16>(numbered<16>{100});
+    CHECK(match(v, sum{}) == 116);
+    v.emplace<18>(numbered<16>{200});
+    CHECK(match(v, sum{}) == 216);
+    match(v, [](auto& n) { n.more = 7; });
+    CHECK(match(std::as_const(v), sum{}) == 23);
+    CHECK(match(std::move(v), [](auto&& n) { return std::is_rvalue_reference_v<decltype(n)>; }));
+}
+
+TEST_CASE("match: the answer need not be movable")
+{
+    struct fixed {
+        explicit fixed(int n) : number(n) {}
+        fixed(const fixed&) = delete;
+        fixed& operator=(const fixed&) = delete;
+        int number;
+    };
+    const fixed f = match(action(5), [](auto) { return fixed(1); }, [](int n) { return fixed(n); });
+    CHECK(f.number == 5);
+}
 
 TEST_CASE("match: hands on what it was given, and what comes back")
 {

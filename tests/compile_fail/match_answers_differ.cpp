@@ -1,0 +1,11 @@
+// expect: match: the handlers must all answer with the same type
+// SPDX-License-Identifier: MIT
+
+#include <variant>
+
+#include <waybill/core/match.hpp>
+
+long count(const std::variant<int, char>& held)
+{
+    return waybill::match(held, [](int n) { return n; }, [](char) { return 1L; });
+}
