@@ -49,18 +49,19 @@ public:
     /// Assigned, and behind `from`. Options that `check` refuses are taken for the nearest that
     /// work.
     constexpr explicit completion_tracker(const tracker_options& o = {},
-                                          std::optional<std::uint64_t> from = {})
+                                          done_position from = {})
         : options_(o)
     {
         options_.span = lesser(greater(o.span, 1), std::uint64_t{1} << 31U);
         options_.most = lesser(greater(o.most, 1), options_.span);
         assign(from);
-        generation_ = 0;
+        generation_ = o.first_generation;
     }
 
     /// The partition is ours, from behind `from`, or from the beginning. A new generation.
-    constexpr void assign(std::optional<std::uint64_t> from) noexcept
+    constexpr void assign(done_position behind) noexcept
     {
+        const std::optional<std::uint64_t>& from = behind.at();
         start_over();
         assigned_ = true;
         any_done_ = false;
@@ -99,25 +100,30 @@ public:
         if (in_flight() >= options_.most || pending() >= options_.span) {
             return unexpected(begin_refusal::full);
         }
-        const bool open = done_before_.empty() || !done_before_.holds(sequence);
-        if (!open && in_flight() == 0) {
-            mark(sequence);
-            pass(sequence);
-            return unexpected(begin_refusal::done_before);
+        if (!done_before_.empty()) [[unlikely]] {
+            if (done_before_.holds(sequence)) return pass_done(sequence);
+            slots_.make_room(sequence);
+            pass_up_to(sequence);
+        } else {
+            slots_.make_room(sequence);
         }
-        slots_.make_room(sequence);
-        slots_.push(sequence, open);
-        ++number_;
-        pass(sequence);
-        if (!open) {
-            note_done(sequence);
-            return unexpected(begin_refusal::done_before);
-        }
+        slots_.push(sequence, true);
+        last_ = sequence;
+        passed_any_ = true;
         if (!placed_) {
             placed_ = true;
             place_ = sequence;
         }
-        return ticket{sequence, generation_, number_ - 1};
+        return ticket{sequence, generation_, number_++};
+    }
+
+    /// The same for any other integer.
+    template <countable N>
+    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(N sequence)
+    {
+        const std::optional<std::uint64_t> at = detail::as_sequence(sequence);
+        if (!at) return unexpected(begin_refusal::invalid);
+        return begin(*at);
     }
 
     /// An event is done: handled, or parked for good. `late` where its ticket is of an earlier
@@ -125,8 +131,7 @@ public:
     constexpr heard complete(const ticket& t) noexcept
     {
         if (t.generation != generation_) return heard::late;
-        const std::uint32_t nth = t.number - (number_ - static_cast<std::uint32_t>(slots_.size()));
-        const slot_closed closed = slots_.close(t.sequence, nth);
+        const slot_closed closed = slots_.close(t.sequence, number_ - t.number);
         if (!closed.open) return heard::late;
         note_done(t.sequence);
         if (closed.front) mark(closed.newest);
@@ -146,6 +151,13 @@ public:
         done_before_.pass(sequence);
         if (!passed_any_ || last_ < reached) last_ = reached;
         passed_any_ = true;
+    }
+
+    /// The same for any other integer. Nothing is in front of a negative one.
+    template <countable N>
+    constexpr void forget_below(N sequence) noexcept
+    {
+        forget_below(detail::as_sequence(sequence).value_or(0));
     }
 
     /// The position to commit for a store that keeps the last event done, as ours and Event Hubs'
@@ -304,16 +316,31 @@ private:
     }
 
     /// It came by. What was done before it will not come any more.
-    constexpr void pass(std::uint64_t sequence) noexcept
+    [[gnu::noinline]] constexpr void pass_up_to(std::uint64_t sequence) noexcept
     {
-        last_ = sequence;
-        passed_any_ = true;
-        if (done_before_.empty()) return;
         if (sequence == highest_size) done_before_.clear();
         else done_before_.pass(sequence + 1);
     }
 
-    [[nodiscard]] constexpr begin_refusal why_not(std::uint64_t sequence) const noexcept
+    /// It comes by, and was done before.
+    [[gnu::noinline]] constexpr unexpected<begin_refusal> pass_done(std::uint64_t sequence)
+    {
+        if (in_flight() == 0) {
+            mark(sequence);
+        } else {
+            slots_.make_room(sequence);
+            slots_.push(sequence, false);
+            ++number_;
+            note_done(sequence);
+        }
+        last_ = sequence;
+        passed_any_ = true;
+        pass_up_to(sequence);
+        return unexpected(begin_refusal::done_before);
+    }
+
+    [[nodiscard, gnu::noinline]] constexpr begin_refusal why_not(
+        std::uint64_t sequence) const noexcept
     {
         if (!assigned_) return begin_refusal::not_assigned;
         if (marked_ && sequence <= place_) return begin_refusal::behind;

@@ -28,6 +28,13 @@ struct tracked_event {
     friend bool operator==(const tracked_event&, const tracked_event&) = default;
 };
 
+/// What became of an event that was told to be done.
+struct slot_closed {
+    bool open = false;         ///< It was in flight.
+    bool front = false;        ///< It was the oldest.
+    std::uint64_t newest = 0;  ///< If so: the newest event in front of what is the oldest now.
+};
+
 class dense_slots {
 public:
     constexpr dense_slots() noexcept = default;
@@ -103,45 +110,23 @@ public:
         ++size_;
     }
 
-    /// The event here is done. False where none is in flight.
-    [[nodiscard]] constexpr bool close(std::uint64_t sequence, std::uint64_t = 0) noexcept
+    /// The event here is done, if one is in flight. If it is the oldest, what is done up to the
+    /// next in flight is let go.
+    constexpr slot_closed close(std::uint64_t sequence) noexcept
     {
-        if (open_ == 0 || sequence - front_ > last_ - front_) return false;
+        if (open_ == 0 || sequence - front_ > last_ - front_) return {};
         word& w = at(sequence >> 6U);
         const std::uint64_t bit = std::uint64_t{1} << (sequence & 63U);
-        if ((w.open & bit) == 0) return false;
+        if ((w.open & bit) == 0) return {};
         w.open ^= bit;
         --open_;
-        return true;
+        if (sequence != front_) return {true, false, 0};
+        if ((w.open & bit << 1U) == 0) [[unlikely]] return {true, true, drop_done()};
+        w.begun ^= bit;
+        --size_;
+        front_ = sequence + 1;
+        return {true, true, sequence};
     }
-
-    /// The oldest event has just been done: what is done up to the next in flight is let go. The
-    /// last event of it.
-    [[nodiscard]] constexpr std::uint64_t drop_done() noexcept
-    {
-        if (open_ == 0) {
-            clear();
-            return last_;
-        }
-        std::uint64_t index = front_ >> 6U;
-        std::uint64_t newest = front_;
-        unsigned from = static_cast<unsigned>(front_ & 63U);
-        if (from != 63 && (at(index).open >> from & 2U) != 0) {  // the next one, as a rule
-            at(index).begun ^= std::uint64_t{1} << from;
-            --size_;
-            return front_++;
-        }
-        while (at(index).open == 0) {
-            newest = let_go(index, from, 64, newest);
-            from = 0;
-            ++index;
-        }
-        const auto next = static_cast<unsigned>(std::countr_zero(at(index).open));
-        newest = let_go(index, from, next, newest);
-        front_ = index * 64 + next;
-        return newest;
-    }
-
     /// Nothing was begun.
     constexpr void clear() noexcept
     {
@@ -202,7 +187,8 @@ public:
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         for (std::optional<std::uint64_t> o = front_; o && *o < sequence; o = open_from(*o)) {
-            if (!close(*o)) break;
+            at(*o >> 6U).open ^= std::uint64_t{1} << (*o & 63U);
+            --open_;
         }
         return drop_done();
     }
@@ -220,6 +206,28 @@ private:
     [[nodiscard]] constexpr const word& at(std::uint64_t w) const noexcept
     {
         return words_[w & (words_.size() - 1)];
+    }
+
+    /// The oldest event has just been done: what is done up to the next in flight is let go. The
+    /// last event of it.
+    [[nodiscard, gnu::noinline]] constexpr std::uint64_t drop_done() noexcept
+    {
+        if (open_ == 0) {
+            clear();
+            return last_;
+        }
+        std::uint64_t index = front_ >> 6U;
+        std::uint64_t newest = front_;
+        unsigned from = static_cast<unsigned>(front_ & 63U);
+        while (at(index).open == 0) {
+            newest = let_go(index, from, 64, newest);
+            from = 0;
+            ++index;
+        }
+        const auto next = static_cast<unsigned>(std::countr_zero(at(index).open));
+        newest = let_go(index, from, next, newest);
+        front_ = index * 64 + next;
+        return newest;
     }
 
     /// The events of a word from one bit up to another go. The newest of them, if there is any.

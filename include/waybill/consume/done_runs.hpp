@@ -49,6 +49,9 @@ public:
         return list_.capacity() * sizeof(position_run);
     }
 
+    /// Room for so many, without an allocation later.
+    constexpr void reserve(std::uint64_t runs) { list_.reserve(at_ + runs); }
+
     /// Behind those that there are; one that touches the last or lies in it makes it longer. False,
     /// and nothing is changed, where it ends before it begins or begins before the last one does.
     constexpr bool add(position_run r)

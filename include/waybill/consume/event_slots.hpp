@@ -24,22 +24,7 @@
 
 namespace waybill::inline v0_1 {
 
-/// What became of an event that was told to be done.
-struct slot_closed {
-    bool open = false;         ///< It was in flight.
-    bool front = false;        ///< It was the oldest.
-    std::uint64_t newest = 0;  ///< If so: the newest event in front of what is the oldest now.
-};
-
 namespace detail {
-
-template <class Slots>
-constexpr slot_closed close_in(Slots& slots, std::uint64_t sequence, std::uint64_t nth) noexcept
-{
-    if (!slots.close(sequence, nth)) return {};
-    if (sequence != slots.front()) return {true, false, 0};
-    return {true, true, slots.drop_done()};
-}
 
 /// All events of one go to the other, which is empty and has room for them.
 template <class From, class To>
@@ -62,11 +47,11 @@ public:
     [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] constexpr std::uint64_t open() const noexcept
     {
-        return dense() ? dense_.open() : sparse_.open();
+        return dense_.open() + sparse_.open();
     }
     [[nodiscard]] constexpr std::uint64_t size() const noexcept
     {
-        return dense() ? dense_.size() : sparse_.size();
+        return dense_.size() + sparse_.size();
     }
     /// Requires: not empty.
     [[nodiscard]] constexpr std::uint64_t front() const noexcept
@@ -89,7 +74,7 @@ public:
     constexpr void make_room(std::uint64_t sequence)
     {
         if (dense()) {
-            if (!dense_.fits(sequence)) widen(sequence);
+            if (!dense_.fits(sequence)) [[unlikely]] widen(sequence);
         } else if (--decide_in_ == 0 || sparse_.size() == sparse_.room()) {
             lengthen(sequence);
         }
@@ -102,11 +87,10 @@ public:
         else sparse_.push(sequence, in_flight);
     }
 
-    /// The event is done. `nth` is its number, counted from the oldest, or anything.
-    constexpr slot_closed close(std::uint64_t sequence, std::uint64_t nth) noexcept
+    /// The event is done. So many were begun from it on, or any number where that is not known.
+    constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
     {
-        return dense() ? detail::close_in(dense_, sequence, nth)
-                       : detail::close_in(sparse_, sequence, nth);
+        return dense() ? dense_.close(sequence) : sparse_.close(sequence, since);
     }
 
     /// All in front of this position goes. The newest event in front of what is the oldest then.
@@ -161,7 +145,7 @@ public:
     }
 
 private:
-    constexpr void widen(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr void widen(std::uint64_t sequence)
     {
         if (empty()) return dense_.grow(1);
         const std::uint64_t events = size() + 1;
@@ -172,7 +156,7 @@ private:
         decide_in_ = greater(events, 64);
     }
 
-    constexpr void lengthen(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr void lengthen(std::uint64_t sequence)
     {
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();

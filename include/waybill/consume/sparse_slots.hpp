@@ -76,37 +76,23 @@ public:
         ++open_;
     }
 
-    /// The event is done. `nth` is how many had been begun before it, counted from the oldest, or
-    /// anything at all where that is not known. False where it is not in flight.
-    [[nodiscard]] constexpr bool close(std::uint64_t sequence, std::uint64_t nth) noexcept
+    /// The event is done, if it is in flight. If it is the oldest, what is done up to the next in
+    /// flight is let go. So many were begun from it on, or any number where that is not known.
+    constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
     {
-        if (open_ == 0) return false;
+        if (open_ == 0) return {};
+        std::uint64_t nth = size_ - since;
         if (nth >= size_ || sequence_at(nth) != sequence) {
             nth = before(sequence);
-            if (nth == size_ || sequence_at(nth) != sequence) return false;
+            if (nth == size_ || sequence_at(nth) != sequence) return {};
         }
         const std::uint64_t place = place_of(nth);
         const std::uint64_t bit = std::uint64_t{1} << place % 64;
-        if ((bits_[place / 64] & bit) == 0) return false;
+        if ((bits_[place / 64] & bit) == 0) return {};
         bits_[place / 64] ^= bit;
         --open_;
-        return true;
-    }
-
-    /// The oldest event has just been done: what is done up to the next in flight is let go. The
-    /// last event of it.
-    [[nodiscard]] constexpr std::uint64_t drop_done() noexcept
-    {
-        if (open_ == 0) {
-            const std::uint64_t newest = last();
-            clear();
-            return newest;
-        }
-        const std::uint64_t gone = distance_to_open(head_);
-        const std::uint64_t newest = sequence_at(gone - 1);
-        head_ = place_of(gone);
-        size_ -= gone;
-        return newest;
+        if (nth != 0) return {true, false, 0};
+        return {true, true, drop_done()};
     }
 
     /// Nothing was begun.
@@ -172,6 +158,22 @@ public:
     }
 
 private:
+    /// The oldest event has just been done: what is done up to the next in flight is let go. The
+    /// last event of it.
+    [[nodiscard]] constexpr std::uint64_t drop_done() noexcept
+    {
+        if (open_ == 0) {
+            const std::uint64_t newest = last();
+            clear();
+            return newest;
+        }
+        const std::uint64_t gone = distance_to_open(head_);
+        const std::uint64_t newest = sequence_at(gone - 1);
+        head_ = place_of(gone);
+        size_ -= gone;
+        return newest;
+    }
+
     /// How many events stand in front of this position.
     [[nodiscard]] constexpr std::uint64_t before(std::uint64_t sequence) const noexcept
     {

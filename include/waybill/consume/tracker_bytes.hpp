@@ -22,7 +22,11 @@
 //      refused, and then nothing should be committed before more is done in front. Which of these
 //      it was, and how many events will be handled again, is said. `can_accept` with a budget says
 //      in time when to stop taking events;
-//   4. reading takes memory for at most 128 times the bytes, whatever is in them.
+//   4. reading takes memory for at most 64 times the bytes, whatever is in them, and that while a
+//      list grows, too;
+//   5. bytes of another partition are not told from ours where the position is the same, unless
+//      both were given a number of their partition, such as waybill::crc32c("orders/7"). It is
+//      mixed into the checksum, and what was written with another reads as corrupt.
 //
 // The format, version 1; a number is seven bits a byte, the lowest first:
 //
@@ -34,7 +38,8 @@
 //                      one before; then how many are done behind the last, less one
 //              2 done: for each position that is done, how many are in front of it
 //              3 bits: one for each position, 1 where it is done, the lowest first
-//     sum      4 bytes: CRC-32C of all before it, the lowest first
+//     sum      4 bytes, the lowest first: CRC-32C of all before it; and that of the partition's
+//              number, of 8 bytes, the lowest first, added without carry, if it is not 0
 //
 // A position that was never begun is written as done, since it is not waited for either. Every
 // later version begins with a byte like that and ends in the same checksum.
@@ -42,6 +47,7 @@
 #ifndef WAYBILL_CONSUME_TRACKER_BYTES_HPP
 #define WAYBILL_CONSUME_TRACKER_BYTES_HPP
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -52,6 +58,7 @@
 #include <waybill/consume/tracker_form.hpp>
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/check.hpp>
+#include <waybill/core/crc32c.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/seal.hpp>
 
@@ -171,7 +178,29 @@ struct tracker_plan {
     return p;
 }
 
-[[nodiscard]] inline std::string write_tracker(const completion_tracker& t, const tracker_plan& p)
+/// The checksum of what is written for a partition.
+[[nodiscard]] constexpr std::uint32_t tracker_sum(std::string_view bytes,
+                                                  std::uint64_t salt) noexcept
+{
+    if (salt == 0) return crc32c(bytes);
+    char number[8] = {};
+    for (unsigned n = 0; n != 8; ++n) number[n] = static_cast<char>(salt >> 8 * n & 0xFFU);
+    return crc32c(bytes) ^ crc32c({number, 8});
+}
+
+/// Whether it is behind the bytes. Requires: there are more than those of a seal.
+[[nodiscard]] constexpr bool tracker_holds(std::string_view bytes, std::uint64_t salt) noexcept
+{
+    const std::size_t end = bytes.size() - seal_bytes;
+    std::uint32_t sum = 0;
+    for (std::size_t n = seal_bytes; n != 0; --n) {
+        sum = sum << 8U | static_cast<unsigned char>(bytes[end + n - 1]);
+    }
+    return sum == tracker_sum(bytes.substr(0, end), salt);
+}
+
+[[nodiscard]] inline std::string write_tracker(const completion_tracker& t, const tracker_plan& p,
+                                               std::uint64_t salt)
 {
     std::string out;
     if (p.bytes == 0) return out;
@@ -185,7 +214,8 @@ struct tracker_plan {
     for_each_run(t, [&](const tracked_stretch& r) {
         if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
     });
-    put_seal(out);
+    std::uint32_t sum = tracker_sum(out, salt);
+    for (std::size_t n = 0; n != seal_bytes; ++n, sum >>= 8U) out += static_cast<char>(sum & 0xFFU);
     return out;
 }
 
@@ -260,6 +290,14 @@ struct next_position {
 [[nodiscard]] inline bool read_bits(std::string_view bytes, std::uint64_t first, done_runs& out)
 {
     if (bytes.empty() || bytes.back() == '\0') return false;
+    std::uint64_t runs = 0;
+    unsigned before = 0;  // the last bit of the byte in front
+    for (const char c : bytes) {
+        const unsigned bits = static_cast<unsigned char>(c);
+        runs += static_cast<unsigned>(std::popcount(bits & ~(bits << 1U | before)));
+        before = bits >> 7U;
+    }
+    out.reserve(runs);  // a list that grew would take twice as much, and more on the way
     for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
         if ((static_cast<unsigned char>(bytes[n / 8]) >> n % 8 & 1U) == 0) continue;
         if (n > highest_size - first || !out.add({first + n, first + n})) return false;
@@ -285,7 +323,9 @@ struct next_position {
 }
 
 /// What is done behind the watermark, as bytes. Commit them with resume_at(), or with watermark().
-[[nodiscard]] inline encoded_done encode(const completion_tracker& t, const tracker_budget& b = {})
+/// `salt` is a number of the partition, and whoever reads them needs the same.
+[[nodiscard]] inline encoded_done encode(const completion_tracker& t, const tracker_budget& b = {},
+                                         std::uint64_t salt = 0)
 {
     detail::tracker_plan p = detail::plan_tracker(t, b.most);
     encoded_done out;
@@ -295,7 +335,7 @@ struct next_position {
         if (b.if_more == when_too_long::leave_out) out.how = encoded_as::left_out;
         if (b.if_more == when_too_long::refuse) out.how = encoded_as::refused;
     }
-    out.bytes = detail::write_tracker(t, p);
+    out.bytes = detail::write_tracker(t, p, salt);
     out.kept = p.kept;
     out.dropped = p.all - p.kept;
     return out;
@@ -303,22 +343,25 @@ struct next_position {
 
 /// The same as text, in base64. The budget is one of characters.
 [[nodiscard]] inline encoded_done encode_text(const completion_tracker& t,
-                                              const tracker_budget& b = {.most = 4'096})
+                                              const tracker_budget& b = {.most = 4'096},
+                                              std::uint64_t salt = 0)
 {
-    encoded_done out = encode(t, in_bytes(b));
+    encoded_done out = encode(t, in_bytes(b), salt);
     out.bytes = to_base64(out.bytes);
     return out;
 }
 
 /// Where to begin, from what was committed: the last event done, if any, and the bytes beside it.
 /// Of Kafka's committed offset the last event done is the one before, and none where it is 0.
-[[nodiscard]] inline result<tracker_start, tracker_problem> decode(
-    std::optional<std::uint64_t> from, std::string_view bytes)
+[[nodiscard]] inline result<tracker_start, tracker_problem> decode(done_position done,
+                                                                   std::string_view bytes,
+                                                                   std::uint64_t salt = 0)
 {
+    const std::optional<std::uint64_t>& from = done.at();
     tracker_start start{from, {}, {}};
     if (bytes.empty()) return start;
     if (bytes.size() <= 2 + detail::seal_bytes) return unexpected(tracker_problem::corrupt);
-    if (!detail::seal_holds(bytes)) return unexpected(tracker_problem::corrupt);
+    if (!detail::tracker_holds(bytes, salt)) return unexpected(tracker_problem::corrupt);
     bytes.remove_suffix(detail::seal_bytes);
     const auto head = static_cast<unsigned char>(bytes.front());
     if (head / 16U > detail::tracker_version) return unexpected(tracker_problem::newer);
@@ -340,12 +383,13 @@ struct next_position {
     return start;
 }
 
-[[nodiscard]] inline result<tracker_start, tracker_problem> decode_text(
-    std::optional<std::uint64_t> from, std::string_view text)
+[[nodiscard]] inline result<tracker_start, tracker_problem> decode_text(done_position done,
+                                                                        std::string_view text,
+                                                                        std::uint64_t salt = 0)
 {
     const std::optional<std::string> bytes = from_base64(text);
     if (!bytes) return unexpected(tracker_problem::not_text);
-    return decode(from, *bytes);
+    return decode(done, *bytes, salt);
 }
 
 }  // namespace waybill::inline v0_1

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include <waybill/consume/done_runs.hpp>
 #include <waybill/core/check.hpp>
+#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -27,6 +29,9 @@ struct tracker_options {
     std::uint64_t most = 65'536;     ///< Events in flight at once.
     std::uint64_t span = 1'048'576;  ///< Events from the oldest in flight on, in flight or done.
     commit_mark mark = commit_mark::low_water;
+    /// Of the first assignment. A tracker that takes the place of another begins behind its
+    /// generation(), or tickets of that one count here, too. No policy, and not written as one.
+    std::uint32_t first_generation = 0;
 
     friend bool operator==(const tracker_options&, const tracker_options&) = default;
 };
@@ -51,6 +56,46 @@ struct ticket {
     friend bool operator==(const ticket&, const ticket&) = default;
 };
 
+namespace detail {
+
+/// A caller's integer as a sequence number. None where it is negative or needs more than 64 bits:
+/// an error code is no position, and the largest number that there is least of all.
+template <countable N>
+[[nodiscard]] constexpr std::optional<std::uint64_t> as_sequence(N n) noexcept
+{
+    if constexpr (std::is_signed_v<N>) {
+        if (n < 0) return std::nullopt;
+    }
+    if constexpr (sizeof(N) > sizeof(std::uint64_t)) {
+        if (n > static_cast<N>(highest_size)) return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(n);
+}
+
+}  // namespace detail
+
+/// The last event that is done, if there is one, as an integer of any kind. A negative one is none:
+/// the log is then read from its beginning, which loses nothing.
+class done_position {
+public:
+    constexpr done_position() noexcept = default;
+    constexpr done_position(std::nullopt_t) noexcept {}
+    template <countable N>
+    constexpr done_position(N n) noexcept : at_(detail::as_sequence(n))
+    {
+    }
+    template <countable N>
+    constexpr done_position(const std::optional<N>& n) noexcept
+    {
+        if (n) at_ = detail::as_sequence(*n);
+    }
+
+    [[nodiscard]] constexpr const std::optional<std::uint64_t>& at() const noexcept { return at_; }
+
+private:
+    std::optional<std::uint64_t> at_;
+};
+
 /// Why an event was not begun.
 enum class begin_refusal : std::uint8_t {
     full,           ///< As much is under way as may be. Begin it when something is done.
@@ -59,6 +104,7 @@ enum class begin_refusal : std::uint8_t {
     done_before,    ///< It is done, and the watermark is not there yet. There is nothing to do.
     not_ascending,  ///< It was never begun, and one behind it was. It is not waited for.
     not_assigned,   ///< The partition was revoked.
+    invalid,        ///< It is negative, or needs more than 64 bits.
 };
 
 [[nodiscard]] constexpr std::string_view name(commit_mark m) noexcept
@@ -79,6 +125,7 @@ enum class begin_refusal : std::uint8_t {
         case begin_refusal::done_before: return "done_before";
         case begin_refusal::not_ascending: return "not_ascending";
         case begin_refusal::not_assigned: return "not_assigned";
+        case begin_refusal::invalid: return "invalid";
     }
     return "?";
 }

@@ -21,12 +21,13 @@
 
 namespace waybill::inline v0_1 {
 
-/// That one call may be made. It is reported once, before its deadline.
+/// That one call may be made. It is reported once, before its deadline. All of it is equally wide,
+/// so that a copy is quick.
 struct permit {
     std::uint64_t generation = 0;  ///< Of the valve that gave it; it is void in every other.
     std::uint64_t number = 0;      ///< Its own; 0 is nobody's.
     steady_time deadline{};        ///< Not reported by then, it counts as failed.
-    std::uint32_t place = 0;       ///< Where the valve looks for it.
+    std::uint64_t place = 0;       ///< Where the valve looks for it.
 
     friend bool operator==(const permit&, const permit&) = default;
 };
@@ -58,7 +59,7 @@ public:
     constexpr bool take_back(const permit& p) noexcept
     {
         if (!has(p)) return false;
-        drop(p.place);
+        drop(static_cast<std::uint32_t>(p.place));
         return true;
     }
 

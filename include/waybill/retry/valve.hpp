@@ -59,15 +59,16 @@ public:
         options_.timeout = greater(o.timeout, duration::nanoseconds(1));
     }
 
-    /// A permit, if a call may be made now.
-    [[nodiscard]] constexpr std::optional<permit> try_pass(steady_time now) noexcept
+    /// A permit, if a call may be made now. Inlined, or it would be written in parts and read back
+    /// as a whole, which costs more than all the rest.
+    [[nodiscard, gnu::always_inline]] constexpr std::optional<permit> try_pass(
+        steady_time now) noexcept
     {
         tell(now);
         const steady_time deadline = now_ + options_.timeout;
         if (state_ != valve_state::flowing) {
             if (state_ == valve_state::held_open) return permit{generation_, 0, deadline, 0};
-            if (room() == 0) return {};
-            ++given_;
+            if (!take_step()) return {};
         } else if (out_.full()) {
             return {};
         }
@@ -195,7 +196,7 @@ private:
     }
 
     /// What time alone brings about, in the order in which it does.
-    constexpr void catch_up() noexcept
+    [[gnu::noinline]] constexpr void catch_up() noexcept
     {
         while (out_.size() != 0 && !(now_ < out_.next_deadline())) {
             const steady_time lost = out_.next_deadline();
@@ -204,6 +205,14 @@ private:
             failed(lost);
         }
         if (state_ == valve_state::shut && !(now_ < due_)) enter(valve_state::probing);
+    }
+
+    /// One more call of this step, if there is room for it.
+    [[nodiscard]] constexpr bool take_step() noexcept
+    {
+        if (state_ != valve_state::probing || given_ == step_size()) return false;
+        ++given_;
+        return true;
     }
 
     constexpr void took_back() noexcept

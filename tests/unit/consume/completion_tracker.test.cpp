@@ -158,6 +158,28 @@ TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
     CHECK(!over.expected());
 }
 
+// An event is the oldest, the newest and the only one of a word of 64, and of a ring of them.
+TEST_CASE("completion_tracker: in order, each is passed as it is done, wherever it stands")
+{
+    for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{62}, highest - 400}) {
+        for (const std::uint64_t out : {1U, 2U, 63U, 64U, 65U, 129U}) {
+            completion_tracker t{{}, from};
+            std::vector<ticket> tickets;
+            std::uint64_t done = 0;
+            for (std::uint64_t n = 0; n != 399; ++n) {
+                tickets.push_back(*t.begin(from + 1 + n));
+                if (tickets.size() - done < out) continue;
+                CHECK(t.complete(tickets[done]) == heard::taken);
+                CHECK(t.complete(tickets[done]) == heard::late);
+                ++done;
+                CHECK(t.watermark() == from + done);
+                CHECK(t.pending() == tickets.size() - done);
+                CHECK(t.in_flight() == t.pending());
+            }
+        }
+    }
+}
+
 TEST_CASE("completion_tracker: tickets of an earlier generation change nothing")
 {
     completion_tracker t{{}, 0};
@@ -173,6 +195,54 @@ TEST_CASE("completion_tracker: tickets of an earlier generation change nothing")
     CHECK(t.in_flight() == 1);
     CHECK(t.complete(now) == heard::taken);
     CHECK(t.watermark() == 1);
+}
+
+TEST_CASE("completion_tracker: a new tracker begins behind the generations of the one before it")
+{
+    completion_tracker first{{}, 0};
+    const ticket old = *first.begin(1);
+    completion_tracker second{{.first_generation = first.generation() + 1}, 0};
+    const ticket now = *second.begin(1);
+    CHECK(second.complete(old) == heard::late);
+    CHECK(second.complete(now) == heard::taken);
+    second.assign(1);
+    CHECK(second.generation() == first.generation() + 2);
+    completion_tracker around{{.first_generation = ~std::uint32_t{0}}};
+    CHECK(around.generation() == ~std::uint32_t{0});
+    around.assign({});
+    CHECK(around.generation() == 0);
+}
+
+TEST_CASE("completion_tracker: a negative integer is no position, and above all not the largest")
+{
+    completion_tracker t{{}, -1};
+    CHECK(!t.watermark());
+    for (const long long n : {-1LL, -1'001LL, static_cast<long long>(INT64_MIN)}) {
+        const auto r = t.begin(n);
+        REQUIRE(!r);
+        CHECK(r.error() == begin_refusal::invalid);
+        CHECK(t == completion_tracker());
+        t.forget_below(n);
+        CHECK(t == completion_tracker());
+    }
+    CHECK(name(begin_refusal::invalid) == "invalid");
+    const ticket k = *t.begin(std::int8_t{7});
+    CHECK(k.sequence == 7);
+    CHECK(t.complete(k) == heard::taken);
+    t.forget_below(std::int16_t{10});
+    CHECK(t.watermark() == 9);
+    t.assign(std::int64_t{-1});
+    CHECK(!t.watermark());
+    t.assign(std::optional<std::int64_t>(-1));
+    CHECK(!t.watermark());
+    t.assign(std::optional<int>(5));
+    CHECK(t.watermark() == 5);
+    t.assign(std::optional<int>());
+    CHECK(!t.watermark());
+    t.assign(std::nullopt);
+    CHECK(!t.watermark());
+    t.assign(highest);
+    CHECK(t.watermark() == highest);
 }
 
 TEST_CASE("completion_tracker: a ticket made of the number alone is found, too")

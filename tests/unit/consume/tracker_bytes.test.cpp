@@ -313,6 +313,66 @@ TEST_CASE("tracker_bytes: of another position, of another version")
     CHECK(problem(std::string_view("\x18\x0b\x00\x00\x01", 5)) == tracker_problem::corrupt);
 }
 
+TEST_CASE("tracker_bytes: of another partition, where each has its number")
+{
+    const auto t = made(10, row(11, 400), {11, 50, 300});
+    const std::string plain = waybill::encode(t).bytes;
+    CHECK(waybill::encode(t, {}, 0).bytes == plain);
+    const std::uint64_t salts[] = {1, 2, std::uint64_t{1} << 63U, waybill::crc32c("orders/7"),
+                                   waybill::crc32c("orders/8"), highest};
+    for (const std::uint64_t mine : salts) {
+        const auto beside = waybill::encode(t, {}, mine);
+        CHECK(beside.bytes.size() == plain.size());
+        CHECK(waybill::decode(10, beside.bytes, mine) == waybill::decode(10, plain));
+        CHECK(waybill::decode(10, beside.bytes).error() == tracker_problem::corrupt);
+        CHECK(waybill::decode(10, plain, mine).error() == tracker_problem::corrupt);
+        for (const std::uint64_t other : salts) {
+            const auto read = waybill::decode(10, beside.bytes, other);
+            CHECK(read.has_value() == (other == mine));
+        }
+        const std::string text = waybill::encode_text(t, {.most = 4'096}, mine).bytes;
+        CHECK(waybill::decode_text(10, text, mine).has_value());
+        CHECK(waybill::decode_text(10, text).error() == tracker_problem::corrupt);
+        CHECK(waybill::decode(10, "", mine).has_value());
+    }
+    // As the format says: the two checksums without carry, the lowest byte first.
+    std::string salted = plain;
+    const std::uint32_t number = waybill::crc32c(std::string_view("\7\0\0\0\0\0\0\0", 8));
+    for (std::size_t n = 0; n != 4; ++n) {
+        char& c = salted[plain.size() - 4 + n];
+        c = static_cast<char>(static_cast<unsigned char>(c) ^ (number >> 8 * n & 0xFFU));
+    }
+    CHECK(waybill::encode(t, {}, 7).bytes == salted);
+}
+
+TEST_CASE("tracker_bytes: behind a negative position nothing was done")
+{
+    const std::string at_none = waybill::encode(made({}, row(11, 20), {11})).bytes;
+    CHECK(waybill::decode(-1, at_none) == waybill::decode({}, at_none));
+    CHECK(!waybill::decode(-1, "")->from);
+    CHECK(waybill::decode_text(std::optional<std::int64_t>(-1'001), "") == waybill::decode({}, ""));
+}
+
+TEST_CASE("tracker_bytes: reading takes no more memory than it says")
+{
+    const auto room = [](const std::string& bytes) {
+        const auto start = waybill::decode(10, bytes);
+        REQUIRE(start.has_value());
+        CHECK(start->done.bytes() <= 64 * bytes.size());
+        return start->done.bytes();
+    };
+    // As bits, each of which is a run; and by their distances, each a byte.
+    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\xaa'))) == 4'000 * 16);
+    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\x55'))) == 4'000 * 16);
+    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\xff'))) == 16);
+    CHECK(room(sealed("\x13\x0b" + std::string(999, '\x81') + '\x01')) == 1'000 * 16);
+    for (std::size_t many = 1; many != 300; ++many) {
+        (void)room(sealed("\x12\x0b" + std::string(many, '\x01')));
+        (void)room(sealed("\x10\x0b" + std::string(2 * many, '\x01') + '\x01'));
+        (void)room(sealed("\x11\x0b" + std::string(many, '\x01') + '\x01'));
+    }
+}
+
 TEST_CASE("tracker_bytes: bodies that nobody has written")
 {
     const auto is = [](std::string_view body) { return problem(body); };
