@@ -91,13 +91,16 @@ public:
     }
 
     /// The epoch of a lease, read within a transaction on this connection, as a postgres_store has.
-    /// The row is locked with it: nobody can take the lease before the commit.
+    /// The row is locked with it: nobody can take the lease before the commit. Where there are no
+    /// tables yet there is no lease; they are not made here, as a rollback would remove them.
     template <class Transaction>
     [[nodiscard]] waybill::result<std::optional<std::uint64_t>> epoch(
         Transaction&, const waybill::partition_key& k)
     {
         std::optional<std::uint64_t> found;
         const auto read = attempt([&] {
+            if (made_ != db_.life() && there_.run().null(0, 0)) return;
+            made_ = db_.life();
             const rows r = epoch_.run(k.source, k.group, k.partition);
             if (!r.empty()) found = r.number<std::uint64_t>(0, 0);
         });
@@ -144,7 +147,7 @@ private:
     }
 
     postgres& db_;
-    std::uint64_t made_ = 0;  ///< The connection on which the tables were looked after.
+    std::uint64_t made_ = 0;  ///< The connection on which the tables are known to be there.
     prepared leases_{db_,
                      "SELECT part, owner, incarnation, epoch, version FROM leases"
                      " WHERE source = $1 AND grp = $2"};
@@ -166,6 +169,7 @@ private:
     prepared withdraw_{db_,
                        "DELETE FROM lease_owners WHERE source = $1 AND grp = $2 AND owner = $3"
                        " AND incarnation = $4 AND version = $5"};
+    prepared there_{db_, "SELECT to_regclass('leases')"};
     prepared epoch_{db_,
                     "SELECT epoch FROM leases WHERE source = $1 AND grp = $2 AND part = $3"
                     " FOR SHARE"};

@@ -63,15 +63,15 @@ public:
         for (const std::uint32_t h : v.holders) {
             if (h < owners_) ++has_[h];
         }
-        const std::size_t most = v.holders.size();
-        // Sorted by counting, the largest first: first[most - c] is where those with c begin.
-        std::vector<std::uint32_t> first(most + 2);
-        for (const std::uint32_t n : has_) ++first[most - n + 1];
+        const std::size_t all = v.holders.size();
+        // Sorted by counting, the largest first: first[all - c] is where those with c begin.
+        std::vector<std::uint32_t> first(all + 2);
+        for (const std::uint32_t n : has_) ++first[all - n + 1];
         for (std::size_t i = 1; i != first.size(); ++i) first[i] += first[i - 1];
         order_.resize(owners_);
-        for (std::uint32_t o = 0; o != owners_; ++o) order_[first[most - has_[o]]++] = o;
-        const auto least = static_cast<std::uint32_t>(most / owners_);
-        const std::size_t one_more = most % owners_;
+        for (std::uint32_t o = 0; o != owners_; ++o) order_[first[all - has_[o]]++] = o;
+        const auto least = static_cast<std::uint32_t>(all / owners_);
+        const std::size_t one_more = all % owners_;
         for (std::uint32_t i = 0; i != owners_; ++i) {
             target_[order_[i]] = least + (i < one_more ? 1 : 0);
         }

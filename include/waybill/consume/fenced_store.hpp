@@ -4,8 +4,9 @@
 //
 // A lease that is checked before a transaction may be gone when it commits. Here the lease row is
 // read inside of the transaction, so the database itself says who comes first: a claim waits for
-// the commit, or the commit finds the later epoch. Compare-and-set on the position stays behind it
-// as the second guard.
+// the commit, or the commit finds the later epoch. A lease is given back under a later one, too
+// (lease_keeper.hpp): what its former holder still has in hand is refused even before somebody else
+// claims it. Compare-and-set on the position stays behind it as the second guard.
 //
 //     engines::database db("sink.sqlite");
 //     engines::sqlite_store checkpoints(db);

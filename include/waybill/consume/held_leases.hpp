@@ -4,8 +4,11 @@
 //
 // The books of a lease_keeper. A partition is ours until the store says otherwise; it is trusted
 // for less than an expiry after its last renewal was asked for, and not at all while it is doubted.
-// Whoever had it before is taken for dead if his lease had expired; if he gave it back, or was robbed
-// of it for balance, he is alive.
+// Whoever had it before is taken for dead if his lease had expired; if he gave it back, or was
+// robbed of it for balance, he is alive. A lease is given back under a higher epoch, so that the
+// fence refuses what is still written under the old one.
+//
+// A partition that is not there is nobody's: nothing is known of it, and nothing can be noted.
 
 #ifndef WAYBILL_CONSUME_HELD_LEASES_HPP
 #define WAYBILL_CONSUME_HELD_LEASES_HPP
@@ -29,6 +32,7 @@ struct lease_chore {
     std::uint32_t partition = 0;
     lease_errand what = lease_errand::renew;
     std::uint32_t tries = 0;
+    std::uint64_t above = 0;  ///< The epoch that a new one has to exceed, beside those seen.
 
     friend bool operator==(const lease_chore&, const lease_chore&) = default;
 };
@@ -39,7 +43,7 @@ class held_leases {
 public:
     struct entry {
         bool mine = false;
-        bool released = false;  ///< It is to be given back, and not trusted any more.
+        bool vacated = false;  ///< It is to be given back, and not trusted any more.
         bool doubted = false;  ///< A renewal was refused, or a look says so: the next look decides.
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
@@ -55,6 +59,7 @@ public:
     /// A claim that was asked for after `asked` has won.
     void won(std::uint32_t partition, const claim_outcome& o, steady_time asked, duration trusted)
     {
+        if (partition >= partitions()) return;
         entry& e = entries_[partition];
         if (!e.mine || e.epoch != o.epoch) ++changes_;
         if (!e.mine) ++count_;
@@ -62,58 +67,70 @@ public:
         e.doubted = false;
         e.epoch = o.epoch;
         e.version = o.version;
-        if (!e.released) e.trusted_until = asked + trusted;
+        if (!e.vacated) e.trusted_until = asked + trusted;
         saw(partition, o.epoch);
     }
 
     /// It may be somebody else's: nothing is done there until that is known.
     void doubt(std::uint32_t partition)
     {
-        entries_[partition].doubted = true;
+        if (partition < partitions()) entries_[partition].doubted = true;
         distrust(partition);
     }
     void distrust(std::uint32_t partition)
     {
-        entries_[partition].trusted_until = steady_time::lowest();
+        if (partition < partitions()) entries_[partition].trusted_until = steady_time::lowest();
     }
 
-    void release(std::uint32_t partition)
+    void vacate(std::uint32_t partition)
     {
-        entries_[partition].released = true;
+        if (partition < partitions()) entries_[partition].vacated = true;
         distrust(partition);
     }
 
     void lose(std::uint32_t partition)
     {
+        if (partition >= partitions()) return;
         entry& e = entries_[partition];
         if (e.mine) {
             ++changes_;
             --count_;
         }
-        e.mine = e.released = e.doubted = false;
+        e.mine = e.vacated = e.doubted = false;
         distrust(partition);
     }
 
-    /// It was claimed from whoever was seen in its row, if there is one. What was claimed already, and
-    /// the answer got lost, is still claimed from the one before.
+    /// What a look has found, and what is to be done about it.
+    template <class Observer>
+    [[nodiscard]] std::vector<detail::lease_chore> look(const Observer& seen, const owner_id& self)
+    {
+        std::vector<detail::lease_chore> errands;
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (const auto what = found(p, seen.row_of(p), self)) errands.push_back({p, *what});
+        }
+        return errands;
+    }
+
+    /// It was claimed from whoever was seen in its row, if there is one. What was claimed already,
+    /// and the answer got lost, is still claimed from the one before.
     template <class Observer>
     void claimed_from(std::uint32_t partition, const Observer& seen, const owner_id& self)
     {
+        if (partition >= partitions()) return;
         std::optional<std::uint64_t>& ended = entries_[partition].ended;
-        const auto& stored = seen.row_of(partition);
-        if (!stored) ended.reset();
-        else if (stored->owner != self) ended = seen.expired(partition) ? stored->owner.incarnation : 0;
+        const auto* const stored = seen.row_of(partition);
+        if (!stored) {
+            ended.reset();
+        } else if (stored->owner != self) {
+            ended = seen.expired(partition) ? stored->owner.incarnation : 0;
+        }
     }
 
     void saw(std::uint32_t partition, std::uint64_t epoch)
     {
+        if (partition >= partitions()) return;
         entry& e = entries_[partition];
         if (e.highest < epoch) e.highest = epoch;
-    }
-    /// The stored row is ours, but was written after what we know.
-    void set_version(std::uint32_t partition, std::uint64_t version)
-    {
-        entries_[partition].version = version;
     }
 
     /// The row to write; `stored` is the version that was seen last.
@@ -121,32 +138,33 @@ public:
                                     const owner_id& self, std::optional<std::uint64_t> stored) const
     {
         using detail::lease_errand;
-        const entry& e = entries_[c.partition];
-        const bool taking = c.what == lease_errand::take;
+        const entry& e = (*this)[c.partition];
+        const std::uint64_t seen = e.highest < c.above ? c.above : e.highest;
+        const std::uint64_t next = seen == last_epoch ? seen : seen + 1;
         return {std::move(key), c.what == lease_errand::give_back ? owner_id{} : self,
-                taking || c.what == lease_errand::raise ? next_epoch(c.partition) : e.epoch,
-                taking ? stored : std::optional(e.version)};
+                c.what == lease_errand::renew ? e.epoch : next,
+                c.what == lease_errand::take ? stored : std::optional(e.version)};
     }
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const
     {
-        return entries_[partition];
+        return partition < partitions() ? entries_[partition] : nobodys_;
     }
-    [[nodiscard]] bool mine(std::uint32_t partition) const { return entries_[partition].mine; }
+    [[nodiscard]] bool mine(std::uint32_t partition) const { return (*this)[partition].mine; }
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
     {
-        const entry& e = entries_[partition];
+        const entry& e = (*this)[partition];
         return e.mine ? std::optional(e.epoch) : std::nullopt;
     }
-    /// Above all that were seen.
-    [[nodiscard]] std::uint64_t next_epoch(std::uint32_t partition) const
+    /// No epoch is left above all that were seen.
+    [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
-        const std::uint64_t n = entries_[partition].highest;
-        return n == ~std::uint64_t{0} ? n : n + 1;
+        return (*this)[partition].highest == last_epoch;
     }
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
     {
-        return entries_[partition].mine && now < entries_[partition].trusted_until;
+        const entry& e = (*this)[partition];
+        return e.mine && now < e.trusted_until;
     }
     [[nodiscard]] std::uint32_t partitions() const
     {
@@ -159,7 +177,29 @@ public:
     friend bool operator==(const held_leases&, const held_leases&) = default;
 
 private:
+    template <class Row>
+    std::optional<detail::lease_errand> found(std::uint32_t partition, const Row* stored,
+                                              const owner_id& self)
+    {
+        using detail::lease_errand;
+        entry& e = entries_[partition];
+        const bool ours = stored && stored->owner == self;
+        if (stored) saw(partition, stored->epoch);
+        if (e.mine && ours && stored->epoch == e.epoch) {
+            if (!e.doubted) return {};
+            e.version = stored->version;  // the answer to a renewal got lost
+            return lease_errand::renew;
+        }
+        if (e.mine && !e.doubted) {
+            doubt(partition);  // the look may be older than our last renewal: another one tells
+            return lease_errand::renew;
+        }
+        lose(partition);
+        return ours && !exhausted(partition) ? std::optional(lease_errand::take) : std::nullopt;
+    }
+
     std::vector<entry> entries_;
+    entry nobodys_;  // what stands for a partition that is not there
     std::uint32_t count_ = 0;
     std::uint64_t changes_ = 0;
 };

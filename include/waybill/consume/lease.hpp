@@ -16,8 +16,11 @@
 //   1. contended means that somebody else wrote. What cannot be reached is an error, never that;
 //   2. each claim that wins changes the version, also where nothing else changes, and a key never
 //      has the same version twice, not even after its row was deleted;
-//   3. the epoch is stored as claimed. It grows whenever a partition changes hands, and is the
-//      fence that a commit is checked against (fenced_store.hpp).
+//   3. the epoch is stored as claimed. It grows whenever a partition is taken or given back, and is
+//      the fence that a commit is checked against (fenced_store.hpp).
+//
+// After the last epoch there is none. A lease that has it is not taken over, and a partition whose
+// checkpoint has it is not opened: `epochs_used_up` says so until somebody writes a lower one.
 
 #ifndef WAYBILL_CONSUME_LEASE_HPP
 #define WAYBILL_CONSUME_LEASE_HPP
@@ -32,6 +35,7 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/core/check.hpp>
+#include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 
@@ -46,6 +50,14 @@ struct owner_id {
     [[nodiscard]] bool nobody() const noexcept { return name.empty(); }
     friend auto operator<=>(const owner_id&, const owner_id&) = default;
 };
+
+inline constexpr std::uint64_t last_epoch = ~std::uint64_t{0};
+
+/// What is said of a partition that has it, and whose owner is gone.
+[[nodiscard]] inline fault epochs_used_up()
+{
+    return permanent("no epoch is left above 18446744073709551615");
+}
 
 /// The row of a partition. One without an owner was given back.
 struct lease {
@@ -135,12 +147,12 @@ struct lease_options {
         return d < duration{} ? std::uint64_t{0} - n : n;
     };
     if (o.interval <= duration{}) {
-        return config_error{"interval", value(o.interval), "nanoseconds must be at least", 1,
+        return config_error{"leases.interval", value(o.interval), "nanoseconds must be at least", 1,
                             o.interval < duration{}};
     }
     const duration least = o.interval + o.interval + o.interval;
     if (o.expiry < least) {
-        return config_error{"expiry", value(o.expiry),
+        return config_error{"leases.expiry", value(o.expiry),
                             "nanoseconds must be at least three times the interval", value(least),
                             o.expiry < duration{}};
     }

@@ -5,10 +5,15 @@
 // Where the store is at hand, one line makes the call and answers it:
 //
 //     keeper.on(waybill::ask(store, call, draw), now);
+//
+// An answer about one row carries the call that it answers. An answer to any other call than the
+// one that is open is `late`: it was told twice, or came after the call had been given up.
 
 #ifndef WAYBILL_CONSUME_LEASE_CALLS_HPP
 #define WAYBILL_CONSUME_LEASE_CALLS_HPP
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -43,17 +48,20 @@ struct list_leases {
 /// Take a lease, renew it, or give it back. Answered by `claimed`.
 struct claim {
     lease_claim row{};
+    std::uint64_t number = 0;  ///< Of one keeper no two that were answered have the same.
     friend bool operator==(const claim&, const claim&) = default;
 };
 
 }  // namespace act
 
 struct announced {
+    act::announce call{};
     result<void> answer{};
     friend bool operator==(const announced&, const announced&) = default;
 };
 
 struct withdrawn {
+    act::withdraw call{};
     result<void> answer{};
     friend bool operator==(const withdrawn&, const withdrawn&) = default;
 };
@@ -66,6 +74,7 @@ struct listed {
 };
 
 struct claimed {
+    act::claim call{};
     result<claim_outcome> answer{};
     friend bool operator==(const claimed&, const claimed&) = default;
 };
@@ -73,18 +82,30 @@ struct claimed {
 using lease_call = std::variant<act::announce, act::withdraw, act::list_leases, act::claim>;
 using lease_answer = std::variant<announced, withdrawn, listed, claimed>;
 
+namespace detail {
+
+/// This is the call that is open.
+template <class Call>
+[[nodiscard]] bool answers(const Call& told, const std::optional<lease_call>& open)
+{
+    const Call* const asked = open ? std::get_if<Call>(&*open) : nullptr;
+    return asked && *asked == told;
+}
+
+}  // namespace detail
+
 /// Makes the call.
 template <lease_store S>
 [[nodiscard]] lease_answer ask(S& store, const lease_call& call, double draw)
 {
     return match(
         call,
-        [&](const act::announce& a) { return lease_answer(announced{store.announce(a.who)}); },
-        [&](const act::withdraw& a) { return lease_answer(withdrawn{store.withdraw(a.who)}); },
+        [&](const act::announce& a) { return lease_answer(announced{a, store.announce(a.who)}); },
+        [&](const act::withdraw& a) { return lease_answer(withdrawn{a, store.withdraw(a.who)}); },
         [&](const act::list_leases& a) {
             return lease_answer(listed{store.list(a.source, a.group), draw});
         },
-        [&](const act::claim& a) { return lease_answer(claimed{store.claim(a.row)}); });
+        [&](const act::claim& a) { return lease_answer(claimed{a, store.claim(a.row)}); });
 }
 
 }  // namespace waybill::inline v0_1

@@ -30,37 +30,46 @@ struct lease_group {
 
 [[nodiscard]] inline std::optional<config_error> check(const lease_group& g)
 {
-    if (g.self.nobody()) return config_error{"self.name", 0, "bytes must be at least", 1};
+    if (g.self.nobody()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
     std::map<std::string_view, std::uint64_t> number;
     for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
         const auto [other, first] = number.emplace(g.partitions[p], p);
-        if (!first) return config_error{"partitions", p, "must not be named as", other->second};
+        if (first) continue;
+        return config_error{"group.partitions", p, "must not be named as", other->second};
     }
     return check(g.leases);
 }
 
+/// Without a name of a partition that is not there.
+[[nodiscard]] inline partition_key key_of(const lease_group& g, std::uint32_t partition)
+{
+    const bool there = partition < g.partitions.size();
+    return {g.source, g.group, there ? g.partitions[partition] : std::string()};
+}
+
 namespace detail {
 
-/// The options as a keeper uses them: with what `check` refuses it would ask without end, or never
-/// trust a lease.
-[[nodiscard]] constexpr lease_options usable(lease_options o) noexcept
+/// The group as a keeper uses it: with options that `check` refuses it would ask without end, or
+/// never trust a lease.
+[[nodiscard]] inline lease_group usable(lease_group g)
 {
+    lease_options& o = g.leases;
     if (o.interval <= duration{}) o.interval = lease_options{}.interval;
     o.expiry = greater(o.expiry, o.interval + o.interval + o.interval);
-    return o;
+    return g;
 }
 
 }  // namespace detail
 
-/// The caller wants to end. What is open is closed first, and reported with `released`.
+/// The caller wants to end. What is open is closed first, and reported with `vacated`.
 struct stop_asked {
     friend bool operator==(const stop_asked&, const stop_asked&) = default;
 };
 /// The partition is closed and saved: its lease is to be given back.
-struct released {
+struct vacated {
     std::uint32_t partition = 0;
 
-    friend bool operator==(const released&, const released&) = default;
+    friend bool operator==(const vacated&, const vacated&) = default;
 };
 /// A store has said that the partition is somebody else's. The keeper makes sure at once.
 struct doubted {
@@ -68,7 +77,8 @@ struct doubted {
 
     friend bool operator==(const doubted&, const doubted&) = default;
 };
-/// Its checkpoint was written under this epoch, which ours has to exceed.
+/// Its checkpoint was written under this epoch, which ours has to exceed. The last one is invalid:
+/// no other is above it.
 struct outdated {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;

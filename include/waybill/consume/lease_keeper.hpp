@@ -16,7 +16,9 @@
 //   2. a store that cannot be reached takes nothing away: the round starts over soon, behind the
 //      row that failed. Only a row that somebody else has written is lost;
 //   3. a claim whose answer got lost is found in the next look, and taken up again;
-//   4. whoever takes a partition does so under a higher epoch than any that was seen of it;
+//   4. whoever takes a partition, or gives it back, does so under a higher epoch than any that was
+//      seen of it, so that who had it before can not commit any more. Where none is left nobody
+//      takes it (`exhausted`);
 //   5. in the first round it only announces itself. Who starts together with others leaves them
 //      their share, so that none of it has to be taken away again;
 //   6. after `stop_asked` nothing more is taken. It ends when all is given back; what cannot be is
@@ -48,8 +50,7 @@ public:
     using action = std::variant<lease_call, act::wait, act::idle>;
 
     explicit lease_keeper(const lease_group& g)
-        : source_(g.source), group_(g.group), self_(g.self), options_(detail::usable(g.leases)),
-          names_(g.partitions), seen_(g.source, g.group, g.partitions, options_),
+        : group_(detail::usable(g)), seen_(g.source, g.group, g.partitions, group_.leases),
           held_(g.partitions.size())
     {
     }
@@ -59,13 +60,14 @@ public:
     {
         if (ended_) return {};
         if (aside_ == aside::chore) return claim_of(chores_.front());
+        if (aside_ == aside::leave && unsure_) return act::announce{me(announced_ + 1)};
         if (aside_ == aside::leave) return act::withdraw{me(announced_)};
         if (now < not_before_) return {};
         const place at = current();
         switch (at.what) {
             case step::renew: return claim_of({nth(at.n), errand::renew});
             case step::announce: return act::announce{me(announced_ + 1)};
-            case step::look: return act::list_leases{source_, group_};
+            case step::look: return all();
             case step::take: return claim_of(errands_[at.n]);
             case step::tidy: return act::withdraw{departed_[at.n]};
             case step::none: break;
@@ -87,25 +89,24 @@ public:
 
     heard on(const announced& a, steady_time now)
     {
-        if (!asked(step::announce, now)) return heard::late;
+        if (!detail::answers(a.call, call(now))) return heard::late;
         note(a.answer);
         ++announced_;
-        return go_on({step::look, 0}, now);
+        unsure_ = !a.answer && aside_ != aside::leave;
+        return aside_ == aside::leave ? heard_at(now) : go_on({step::look, 0}, now);
     }
 
-    heard on(const withdrawn&, steady_time now)
+    heard on(const withdrawn& w, steady_time now)
     {
-        if (!ended_ && aside_ == aside::leave) {
-            leaving_ = false;
-            return heard_at(now);
-        }
-        if (!asked(step::tidy, now)) return heard::late;
-        return go_on({step::tidy, current().n + 1}, now);
+        if (!detail::answers(w.call, call(now))) return heard::late;
+        const bool left = aside_ == aside::leave;
+        if (left) leaving_ = false;
+        return left ? heard_at(now) : go_on({step::tidy, current().n + 1}, now);
     }
 
     heard on(const listed& l, steady_time now)
     {
-        if (!asked(step::look, now)) return heard::late;
+        if (!detail::answers(all(), call(now))) return heard::late;
         draw_ = l.draw;
         note(l.answer);
         if (!l.answer) return start_over(now);
@@ -117,13 +118,14 @@ public:
 
     heard on(const claimed& c, steady_time now)
     {
-        if (!ended_ && aside_ == aside::chore) return after_chore(c, now);
-        const bool renewing = asked(step::renew, now);
-        if (!renewing && !asked(step::take, now)) return heard::late;
-        const place at = current();
-        const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
+        if (!detail::answers(c.call, call(now))) return heard::late;
         note(c.answer);
-        if (what.what == errand::take) held_.claimed_from(what.partition, seen_, self_);
+        ++answered_;
+        if (aside_ == aside::chore) return after_chore(c, now);
+        const place at = current();
+        const bool renewing = at.what == step::renew;
+        const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
+        if (what.what == errand::take) held_.claimed_from(what.partition, seen_, group_.self);
         if (!c.answer) {
             if (renewing) first_ = what.partition + 1;
             return start_over(now);
@@ -131,9 +133,10 @@ public:
         const place following{at.what, at.n + 1};
         if (c.answer->end == claim_end::won) {
             const bool new_one = !held_.mine(what.partition);
-            held_.won(what.partition, *c.answer, later(last_, not_before_), trusted_for(options_));
+            held_.won(what.partition, *c.answer, later(last_, not_before_),
+                      trusted_for(group_.leases));
             if (stopping_ && new_one) {
-                held_.release(what.partition);
+                held_.vacate(what.partition);
                 chores_.push_back({what.partition, errand::give_back});
             }
             return go_on(following, now);
@@ -149,6 +152,7 @@ public:
     heard on(const stop_asked&, steady_time now)
     {
         if (stopping_) return heard::late;
+        if (now >= not_before_ && current().what == step::announce) unsure_ = true;
         stopping_ = leaving_ = true;
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (held_[p].doubted) held_.lose(p);
@@ -156,16 +160,16 @@ public:
         return meanwhile(now);
     }
 
-    heard on(const released& r, steady_time now)
+    heard on(const vacated& v, steady_time now)
     {
-        const heard h = add({r.partition, errand::give_back}, now);
-        if (h == heard::taken) held_.release(r.partition);
+        const heard h = add({v.partition, errand::give_back}, now);
+        if (h == heard::taken) held_.vacate(v.partition);
         return h;
     }
 
     heard on(const doubted& d, steady_time now)
     {
-        if (d.partition >= partitions() || !held_.mine(d.partition)) return heard::late;
+        if (!held_.mine(d.partition)) return heard::late;
         held_.distrust(d.partition);
         if (now < not_before_) not_before_ = now;
         return heard::taken;
@@ -175,20 +179,28 @@ public:
     {
         if (o.partition >= partitions()) return heard::invalid;
         if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch) return heard::late;
-        held_.saw(o.partition, o.epoch);
-        return add({o.partition, errand::raise}, now);
+        if (o.epoch == last_epoch) return heard::invalid;
+        return add({o.partition, errand::raise, 0, o.epoch}, now);
     }
 
     /// Room for so many more that are given back, found before anything has changed.
     void make_room(std::uint64_t more) { chores_.reserve(chores_.size() + more); }
 
-    /// The epoch under which a partition is ours; empty if it is not.
+    /// The epoch under which a partition is ours; empty if it is not, or is not there.
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
     {
         return held_.epoch(partition);
     }
     /// It is ours, and has not expired for anybody. Who balances may have taken it a moment ago.
-    [[nodiscard]] bool trusted(std::uint32_t p, steady_time now) const { return held_.trusted(p, now); }
+    [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
+    {
+        return held_.trusted(partition, now);
+    }
+    /// It is not ours, and is not taken: the last epoch was seen in its row.
+    [[nodiscard]] bool exhausted(std::uint32_t partition) const
+    {
+        return !held_.mine(partition) && held_.exhausted(partition);
+    }
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     /// How many are ours.
@@ -203,14 +215,14 @@ public:
     [[nodiscard]] std::uint32_t partitions() const { return held_.partitions(); }
     [[nodiscard]] partition_key key(std::uint32_t partition) const
     {
-        return {source_, group_, names_[partition]};
+        return key_of(group_, partition);
     }
     /// To consume it with from this checkpoint on, as its owner since `epoch`.
     [[nodiscard]] assignment assignment_of(std::uint32_t partition, std::uint64_t epoch,
                                            const std::optional<checkpoint>& stored) const
     {
         const auto from = stored ? std::optional(stored->at) : std::nullopt;
-        return {key(partition), from, epoch, self_.incarnation, held_[partition].ended};
+        return {key(partition), from, epoch, group_.self.incarnation, held_[partition].ended};
     }
 
     friend bool operator==(const lease_keeper&, const lease_keeper&) = default;
@@ -227,13 +239,17 @@ private:
         friend bool operator==(const place&, const place&) = default;
     };
 
-    [[nodiscard]] presence me(std::uint64_t n) const { return {source_, group_, self_, n}; }
+    [[nodiscard]] presence me(std::uint64_t n) const
+    {
+        return {group_.source, group_.group, group_.self, n};
+    }
+    [[nodiscard]] act::list_leases all() const { return {group_.source, group_.group}; }
 
     [[nodiscard]] lease_call claim_of(const chore& c) const
     {
-        const auto& row = seen_.row_of(c.partition);
+        const auto* const row = seen_.row_of(c.partition);
         const auto version = row ? std::optional(row->version) : std::nullopt;
-        return act::claim{held_.claim(c, key(c.partition), self_, version)};
+        return act::claim{held_.claim(c, key(c.partition), group_.self, version), answered_};
     }
 
     /// Renewals begin with another partition each time that one has failed.
@@ -254,45 +270,27 @@ private:
         if (at.what == step::tidy && !tidy) return {step::none, 0};
         return at;
     }
-    [[nodiscard]] bool asked(step s, steady_time now) const
-    {
-        return !ended_ && aside_ == aside::none && now >= not_before_ && current().what == s;
-    }
 
     /// What others have written since, and what is to be done about it.
     void reconcile(bool introduced)
     {
-        errands_.clear();
+        errands_ = held_.look(seen_, group_.self);
         departed_.clear();
-        for (std::uint32_t p = 0; p != partitions(); ++p) {
-            const auto& stored = seen_.row_of(p);
-            const bool ours = stored && stored->owner == self_;
-            if (stored) held_.saw(p, stored->epoch);
-            if (held_.mine(p) && ours && stored->epoch == held_[p].epoch) {
-                if (!held_[p].doubted) continue;
-                held_.set_version(p, stored->version);  // the answer to a renewal got lost
-                errands_.push_back({p, errand::renew});
-            } else if (held_[p].doubted) {
-                held_.lose(p);
-            } else if (held_.mine(p)) {
-                held_.doubt(p);  // the look may be older than our last renewal: another one tells
-                errands_.push_back({p, errand::renew});
-            }
-            if (!held_.mine(p) && ours) errands_.push_back({p, errand::take});
-        }
         if (stopping_ || !introduced) return;
-        const lease_view v = seen_.view(self_);
+        const lease_view v = seen_.view(group_.self);
         const balance_plan plan = balance(v, draw_);
         balanced_ = plan.balanced;
-        for (const std::uint32_t p : plan.claim) errands_.push_back({p, errand::take});
-        if (plan.steal) errands_.push_back({*plan.steal, errand::take});
+        const auto take = [&](std::uint32_t p) {
+            if (!held_.exhausted(p)) errands_.push_back({p, errand::take});
+        };
+        for (const std::uint32_t p : plan.claim) take(p);
+        if (plan.steal) take(*plan.steal);
         if (v.self == 0) departed_ = seen_.departed();
     }
 
     heard after_chore(const claimed& c, steady_time now)
     {
         const chore what = chores_.front();
-        note(c.answer);
         const bool give_back = what.what == errand::give_back;
         if (!c.answer && give_back && what.tries < 2) {
             ++chores_.front().tries;
@@ -302,7 +300,7 @@ private:
         if (give_back) {
             held_.lose(what.partition);  // what could not be given back expires
         } else if (c.answer && c.answer->end == claim_end::won) {
-            held_.won(what.partition, *c.answer, last_, trusted_for(options_));
+            held_.won(what.partition, *c.answer, last_, trusted_for(group_.leases));
         } else if (c.answer) {
             held_.doubt(what.partition);
         }
@@ -335,7 +333,7 @@ private:
 
     void wait_for_next_round(steady_time now, double share = 1.0)
     {
-        const duration pause = until_next_round(options_, draw_) * share;
+        const duration pause = until_next_round(group_.leases, draw_) * share;
         not_before_ = now + greater(pause, duration::nanoseconds(1));
         at_ = {};
     }
@@ -370,11 +368,7 @@ private:
         ended_ = stopping_ && !leaving_ && held_.count() == 0;
     }
 
-    std::string source_;
-    std::string group_;
-    owner_id self_;
-    lease_options options_;
-    std::vector<std::string> names_;
+    lease_group group_;
     lease_observer seen_;
     held_leases held_;
     std::vector<chore> chores_;   // beside the rounds
@@ -387,9 +381,11 @@ private:
     bool stopping_ = false;
     bool leaving_ = false;
     bool ended_ = false;
+    bool unsure_ = false;  // the last announcement may be written, or not: only another one tells
     bool balanced_ = false;
     double draw_ = 0.5;
     std::uint64_t announced_ = 0;
+    std::uint64_t answered_ = 0;  // claims
     fault trouble_;
     steady_time last_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();

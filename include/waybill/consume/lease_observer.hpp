@@ -57,8 +57,8 @@ public:
     /// This is what the store answers now.
     void look(const lease_table& table, steady_time now)
     {
-        const duration most = options_.interval + options_.interval;
-        if (looked_) watched_ = watched_ + lesser(greater(now - *looked_, duration{}), most);
+        const duration longest = options_.interval + options_.interval;
+        if (looked_) watched_ = watched_ + lesser(greater(now - *looked_, duration{}), longest);
         looked_ = looked_ ? later(*looked_, now) : now;
 
         std::vector<const lease*> rows(leases_.size());
@@ -87,15 +87,17 @@ public:
         }
     }
 
-    /// The row of a partition, if it has one.
-    [[nodiscard]] const std::optional<row>& row_of(std::uint32_t partition) const
+    /// The row of a partition; null if it has none, or is not there. It stands until the next look.
+    [[nodiscard]] const row* row_of(std::uint32_t partition) const
     {
-        return leases_[partition].stored;
+        if (partition >= leases_.size() || !leases_[partition].stored) return nullptr;
+        return &*leases_[partition].stored;
     }
 
     /// It has an owner who has not renewed for too long.
     [[nodiscard]] bool expired(std::uint32_t partition) const
     {
+        if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
         return l.stored && !l.stored->owner.nobody() && old(l.since, options_.expiry);
     }

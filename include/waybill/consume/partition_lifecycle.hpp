@@ -189,9 +189,11 @@ struct lifecycle_options {
 {
     if (o.poll < duration{}) {
         const auto below = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
-        return config_error{"poll", below, "nanoseconds must be at least", 0, true};
+        return config_error{"lifecycle.poll", below, "nanoseconds must be at least", 0, true};
     }
-    if (o.save_tries == 0) return config_error{"save_tries", 0, "must be at least", 1};
+    if (o.save_tries == 0) {
+        return config_error{"lifecycle.save_tries", 0, "must be at least", 1};
+    }
     return check(o.pause);
 }
 
@@ -262,6 +264,7 @@ public:
     constexpr heard on(const partition_opened& o, steady_time now)
     {
         if (step_ != step::open || o.epoch != epoch_) return heard::late;
+        stored_ = o.stored;
         if (o.how != fault_class::none) return again(step::open, now);
         return go(step::process, now);
     }
@@ -320,6 +323,8 @@ public:
     [[nodiscard]] constexpr std::uint64_t epoch() const noexcept { return epoch_; }
     /// Something may have been written under this epoch.
     [[nodiscard]] constexpr bool has_processed() const noexcept { return processed_; }
+    /// The epoch of the checkpoint that was loaded last under this one.
+    [[nodiscard]] constexpr std::uint64_t stored() const noexcept { return stored_; }
     /// How often in a row it has failed.
     [[nodiscard]] constexpr std::uint32_t failures() const noexcept { return failures_; }
 
@@ -336,6 +341,7 @@ private:
         failures_ = 0;
         save_tries_ = 0;
         processed_ = false;
+        stored_ = 0;
         (void)go(step::open, now);
     }
 
@@ -361,6 +367,7 @@ private:
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;
+    std::uint64_t stored_ = 0;
     steady_time not_before_;
 };
 

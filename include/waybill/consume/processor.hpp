@@ -26,7 +26,8 @@
 // What holds:
 //   1. leases come first, then partitions in turn: one that always has events starves no other;
 //   2. nothing is read in a partition whose lease is not trusted right now, or is lost;
-//   3. an epoch that is not above that of the checkpoint is raised before anything is read;
+//   3. an epoch that is not above that of the checkpoint is raised before anything is read. Where
+//      none is left it is not read, and `trouble` says so;
 //   4. `stop_asked` closes, saves and gives back what there is, in a bounded number of steps.
 //
 // Leases are renewed between steps. A step, which is a batch more often than not, that takes longer
@@ -106,7 +107,7 @@ public:
         if (!raise) return passed_on(*part, o, o.partition, now);
         // Somebody has written under this epoch or a later one: the row was lost at some time.
         partition_opened too_early = o;
-        too_early.how = fault_class::transient;
+        too_early.how = o.stored == last_epoch ? fault_class::permanent : fault_class::transient;
         const heard h = part->on(too_early, now);
         if (h == heard::taken) (void)keeper_.on(outdated{o.partition, o.stored}, now);
         return h;
@@ -140,7 +141,7 @@ public:
         for (std::uint32_t p = 0; p != parts_.size(); ++p) {
             if (!keeper_.epoch(p)) continue;
             (void)parts_[p].on(revoked{}, now);
-            release(p, now);
+            give_back(p, now);
         }
         return h;
     }
@@ -155,9 +156,19 @@ public:
         return true;
     }
     [[nodiscard]] const lease_keeper& leases() const noexcept { return keeper_; }
-    [[nodiscard]] const partition_lifecycle& part(std::uint32_t partition) const
+    /// Why nobody can work on this partition though all stores answer; empty where that is not so.
+    /// It is tried again now and then, in case somebody writes a lower epoch.
+    [[nodiscard]] fault trouble(std::uint32_t partition) const
     {
-        return parts_[partition];
+        const partition_lifecycle p = part(partition);
+        const bool last = p.stored() == last_epoch && !p.has_processed();
+        const bool shut = last && keeper_.epoch(partition);
+        return shut || keeper_.exhausted(partition) ? epochs_used_up() : fault{};
+    }
+    /// An idle one for a partition that is not there.
+    [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
+    {
+        return partition < parts_.size() ? parts_[partition] : partition_lifecycle(partition);
     }
     [[nodiscard]] partition_key key(std::uint32_t partition) const
     {
@@ -217,7 +228,7 @@ private:
         keeper_.make_room(1);
         const heard h = passed_on(*part, e, e.partition, now);
         if (keeper_.stopping()) (void)part->on(revoked{}, now);  // it was to be opened again
-        release(e.partition, now);
+        give_back(e.partition, now);
         return h;
     }
 
@@ -234,7 +245,7 @@ private:
     }
 
     /// Gives the lease back, if that is what comes next, or if it was never used.
-    void release(std::uint32_t p, steady_time now)
+    void give_back(std::uint32_t p, steady_time now)
     {
         partition_lifecycle& part = parts_[p];
         const auto step = part.next(now);
@@ -243,7 +254,7 @@ private:
         } else if (!keeper_.stopping() || !part.idle()) {
             return;
         }
-        (void)keeper_.on(released{p}, now);
+        (void)keeper_.on(vacated{p}, now);
     }
 
     lease_keeper keeper_;

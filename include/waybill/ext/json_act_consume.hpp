@@ -53,7 +53,10 @@ inline void to_json(nlohmann::json& j, const list_leases& a)
     detail::put_text(j, "source", a.source);
     detail::put_text(j, "group", a.group);
 }
-inline void to_json(nlohmann::json& j, const claim& a) { j = {{"act", "claim"}, {"row", a.row}}; }
+inline void to_json(nlohmann::json& j, const claim& a)
+{
+    j = {{"act", "claim"}, {"row", a.row}, {"number", a.number}};
+}
 
 inline void to_json(nlohmann::json& j, const open& a)
 {

@@ -54,14 +54,16 @@ template <checkpoint_store Store, class Leases, class Other = no_other_leases>
     t.holds(reads(key, {}), "epoch: where there is no lease there is none");
     std::optional<std::uint64_t> version;
     bool follows = true;
-    for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2},
-                                  (std::uint64_t{1} << 53U) + 1, std::uint64_t{1} << 63U, detail::largest}) {
+    constexpr std::uint64_t epochs[] = {
+        0, 1, 2, (std::uint64_t{1} << 53U) + 1, std::uint64_t{1} << 63U, detail::largest};
+    for (const std::uint64_t n : epochs) {
         version = wins(leases, {key, {"a", n}, n, version});
         follows = version && reads(key, n) && follows;
     }
     t.holds(follows, "epoch: answers the one of the last claim, in all 64 bits");
     version = wins(leases, {key, {}, detail::largest, version});
-    t.holds(version && reads(key, detail::largest), "epoch: a lease that was given back keeps its own");
+    t.holds(version && reads(key, detail::largest),
+            "epoch: answers that of a lease that was given back, too");
 
     const std::vector<partition_key> others = detail::neighbours(key);
     bool apart = true;
@@ -89,15 +91,16 @@ template <checkpoint_store Store, class Leases, class Other = no_other_leases>
             const auto e = leases.epoch(*tx, mine);
             const auto moved = store.advance(*tx, mine, {}, position{5, ""}, 5);
             robbed = wins(other, {mine, {"thief", 1}, 60, known}).has_value();
-            committed = e && *e == std::uint64_t{5} && moved && *moved == advance_outcome::applied &&
-                        t.committed(*tx);
+            const bool advanced = moved && *moved == advance_outcome::applied;
+            committed = e && *e == std::uint64_t{5} && advanced && t.committed(*tx);
         }
         t.holds(known && (robbed || committed),
                 "epoch: whoever read it commits, or somebody has taken the lease");
         t.holds(!(robbed && committed),
                 "epoch: nobody takes a lease between its reading and the commit");
         const bool later = robbed || wins(other, {mine, {"thief", 1}, 60, known}).has_value();
-        t.holds(later && reads(mine, 60), "epoch: answers what another connection has claimed since");
+        t.holds(later && reads(mine, 60),
+                "epoch: answers what another connection has claimed since");
     }
     return std::move(t.broken);
 }

@@ -254,11 +254,14 @@ template <class Make, class Again = no_second, class Race = in_turn, class Erase
             lease_claim c{key, {"a", 1}, 1, {}};
             for (int renewal = 0; renewal != 3; ++renewal) {
                 c.expected = on.wins(c);
-                fresh = c.expected && std::find(had.begin(), had.end(), *c.expected) == had.end() && fresh;
-                had.push_back(c.expected.value_or(0));
+                const std::uint64_t version = c.expected.value_or(0);
+                const bool before = std::find(had.begin(), had.end(), version) != had.end();
+                fresh = fresh && c.expected && !before;
+                had.push_back(version);
             }
             erase(s, key);
-            t.holds(on.table(key).leases.empty(), "the row of a lease is deleted by hand, and listed no more");
+            t.holds(on.table(key).leases.empty(),
+                    "the row of a lease is deleted by hand, and listed no more");
         }
         t.holds(fresh, "claim: a lease whose row was deleted has no version that it had before");
     }

@@ -2,8 +2,9 @@
 //
 // Two or three owners and one lease store, call by call, in every order.
 //
-// Each drives a lease_keeper. Any call can fail before or after it takes effect; an owner can sleep
-// while time goes on, be killed and start anew, or stop and give back what he has. After each call:
+// Each drives a lease_keeper. Any call can fail before or after it takes effect, or be given up and
+// answered at any time after that; an owner can sleep while time goes on, be killed and start anew,
+// or stop and give back what he has. After each call:
 //
 //   - no two can commit, since no two hold the same epoch, and the store has one of them only;
 //   - no two trust their lease at the same time, though nobody's clock is read but his own, unless
@@ -52,10 +53,12 @@ struct extent {
     std::uint32_t partitions = 1;
     std::uint32_t rounds = 5;  // in which anything may happen
     std::uint32_t faults = 0;  // calls that fail, before or after they take effect
+    std::uint32_t late = 0;    // calls that take effect, are given up, and are answered afterwards
     std::uint32_t naps = 0;    // times that two rounds go by for those who are due
     std::uint32_t kills = 0;
     std::uint32_t stops = 0;
     bool same_incarnation = false;  // of who was killed and starts anew
+    bool any_answer = false;        // the mutant: an answer is taken for that of the open call
     flaw of_store = flaw::none;
     waybill::lease_options of_first = options;
 };
@@ -71,6 +74,7 @@ public:
         }
         epochs_.resize(x.partitions);
         holders_.resize(x.partitions);
+        given_up_.resize(x.owners);
     }
 
     /// The law that was broken, or nothing.
@@ -78,8 +82,9 @@ public:
     {
         const auto end = waybill::steady_time::at(interval * static_cast<double>(x_.rounds));
         while (now_ < end && broken_.empty()) choose();
-        left_.faults = left_.naps = left_.kills = left_.stops = 0;
+        left_ = {};
         const auto quiet = now_ + interval * 12.0;
+        for (std::uint32_t o = 0; o != x_.owners; ++o) arrives(o);
         while (now_ < quiet && broken_.empty()) calm();
         if (broken_.empty()) settled();
         return broken_;
@@ -89,9 +94,9 @@ public:
 
 private:
     struct budget {
-        std::uint32_t faults, naps, kills, stops;
+        std::uint32_t faults = 0, late = 0, naps = 0, kills = 0, stops = 0;
     };
-    enum class fate : std::uint8_t { fine, refused, answer_lost };
+    enum class fate : std::uint8_t { fine, refused, answer_lost, answer_late };
 
     lease_keeper keeper(std::uint32_t owner, std::uint64_t incarnation) const
     {
@@ -113,9 +118,15 @@ private:
         }
         // One of those who are due: a call, which may fail, or an end. Or time passes over them.
         const auto n = static_cast<std::uint32_t>(awake.size());
-        const std::uint32_t each = 1 + (left_.faults != 0 ? 2U : 0U) + (left_.kills != 0 ? 1U : 0U) +
-                                   (left_.stops != 0 ? 1U : 0U);
-        std::uint32_t what = c_.pick(n * each + (left_.naps != 0 ? 1U : 0U));
+        const std::uint32_t each = 1 + (left_.faults != 0 ? 2U : 0U) + (left_.late != 0 ? 1U : 0U) +
+                                   (left_.kills != 0 ? 1U : 0U) + (left_.stops != 0 ? 1U : 0U);
+        std::vector<std::uint32_t> waiting;  // for an answer that they have given up
+        for (std::uint32_t o = 0; o != owners_.size(); ++o) {
+            if (given_up_[o]) waiting.push_back(o);
+        }
+        const std::uint32_t naps = left_.naps != 0 ? 1U : 0U;
+        std::uint32_t what = c_.pick(n * each + naps + static_cast<std::uint32_t>(waiting.size()));
+        if (what >= n * each + naps) return arrives(waiting[what - n * each - naps]);
         if (what == n * each) {
             --left_.naps;
             now_ = now_ + interval * 2.0;
@@ -129,15 +140,21 @@ private:
             return step(owner, what == 1 ? fate::refused : fate::answer_lost);
         }
         if (left_.faults != 0) what -= 2;
+        if (left_.late != 0 && what == 1) {
+            --left_.late;
+            return step(owner, fate::answer_late);
+        }
+        if (left_.late != 0) --what;
         if (left_.kills != 0 && what == 1) {
             --left_.kills;
             if (!x_.same_incarnation) incarnations_[owner] += 100;
             owners_[owner] = keeper(owner, incarnations_[owner]);
+            given_up_[owner].reset();
             return;
         }
         --left_.stops;
         owners_[owner].on(waybill::stop_asked{}, now_);
-        for (std::uint32_t p = 0; p != x_.partitions; ++p) owners_[owner].on(waybill::released{p}, now_);
+        for (std::uint32_t p = 0; p != x_.partitions; ++p) owners_[owner].on(waybill::vacated{p}, now_);
         look(owner, {});
     }
 
@@ -162,31 +179,54 @@ private:
         const auto call = k.call(now_);
         if (!call) return;
         const std::vector<std::optional<std::uint64_t>> before = held(k);
+        if (f == fate::answer_late) {
+            given_up_[owner] = effect(*call);
+            f = fate::refused;
+        }
         answer(k, *call, f);
         look(owner, before);
+    }
+
+    /// An answer to what was given up, after its effect and whatever came since.
+    void arrives(std::uint32_t owner)
+    {
+        if (!given_up_[owner]) return;
+        auto a = *std::exchange(given_up_[owner], {});
+        lease_keeper& k = owners_[owner];
+        if (x_.any_answer) relabelled(a, k.call(now_));
+        // An older table is a look like any other: what has changed since is contended.
+        const bool of_a_row = !std::holds_alternative<waybill::listed>(a);
+        const std::vector<std::optional<std::uint64_t>> before = held(k);
+        if (k.on(a, now_) != waybill::heard::late && of_a_row && !x_.any_answer) breaks("an answer to what was given up is taken");
+        look(owner, before);
+    }
+    static void relabelled(waybill::lease_answer& a, const std::optional<lease_call>& open)
+    {
+        auto* const of_claim = std::get_if<waybill::claimed>(&a);
+        const auto* const claim = open ? std::get_if<act::claim>(&*open) : nullptr;
+        if (of_claim && claim) of_claim->call = *claim;
+    }
+    waybill::lease_answer effect(const lease_call& call)
+    {
+        const auto* claim = std::get_if<act::claim>(&call);
+        return claim ? waybill::lease_answer(waybill::claimed{*claim, written(claim->row)}) : waybill::ask(store_, call, 0.5);
     }
 
     void answer(lease_keeper& k, const lease_call& call, fate f)
     {
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         if (f == fate::fine) {
-            const auto* claim = std::get_if<act::claim>(&call);
-            k.on(claim ? waybill::lease_answer(waybill::claimed{written(claim->row)})
-                       : waybill::ask(store_, call, 0.5),
-                 now_);
+            k.on(effect(call), now_);
             return;
         }
-        if (f == fate::answer_lost) {
-            if (const auto* claim = std::get_if<act::claim>(&call)) (void)written(claim->row);
-            else (void)waybill::ask(store_, call, 0.5);
-        }
+        if (f == fate::answer_lost) (void)effect(call);
         waybill::match(
-            call, [&](const act::announce&) { k.on(waybill::announced{down}, now_); },
-            [&](const act::withdraw&) { k.on(waybill::withdrawn{down}, now_); },
+            call, [&](const act::announce& a) { k.on(waybill::announced{a, down}, now_); },
+            [&](const act::withdraw& a) { k.on(waybill::withdrawn{a, down}, now_); },
             [&](const act::list_leases&) { k.on(waybill::listed{down, 0.5}, now_); },
-            [&](const act::claim&) {
-                if (x_.of_store == flaw::swallows_errors) k.on(waybill::claimed{waybill::claim_outcome{}}, now_);
-                else k.on(waybill::claimed{down}, now_);
+            [&](const act::claim& a) {
+                if (x_.of_store == flaw::swallows_errors) k.on(waybill::claimed{a, waybill::claim_outcome{}}, now_);
+                else k.on(waybill::claimed{a, down}, now_);
             });
     }
 
@@ -272,7 +312,8 @@ private:
     std::vector<std::uint64_t> incarnations_;
     waybill::testing::memory_leases store_;
     waybill::steady_time now_;
-    budget left_{x_.faults, x_.naps, x_.kills, x_.stops};
+    budget left_{x_.faults, x_.late, x_.naps, x_.kills, x_.stops};
+    std::vector<std::optional<waybill::lease_answer>> given_up_;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;
     std::uint64_t hands_ = 0;
@@ -325,10 +366,27 @@ TEST_CASE("leases: calls fail, before or after they take effect")
     CHECK(enumerate("two partitions, one call fails", {.partitions = 2, .rounds = few ? 2U : 3U, .faults = 1}) == 0);
 }
 
+TEST_CASE("leases: calls are given up, and answered at any time after that")
+{
+    CHECK(enumerate("one is answered late", {.rounds = few ? 2U : 4U, .late = 1}) == 0);
+    CHECK(enumerate("one is answered late, one sleeps", {.rounds = few ? 2U : 4U, .late = 1, .naps = 1}) == 0);
+    CHECK(enumerate("one is answered late, one stops", {.rounds = 2, .late = 1, .stops = 1}) == 0);
+    CHECK(enumerate("two partitions, one is answered late", {.partitions = 2, .rounds = few ? 1U : 2U, .late = 1}) == 0);
+}
+
+TEST_CASE("leases: mutant caught: an answer is taken for that of another call")
+{
+    if (few) return;  // it is the laws that are tried out here, and that was done in full
+    CHECK(enumerate("mutant: any answer, two partitions", {.partitions = 2, .rounds = 2, .late = 1, .any_answer = true},
+                    "somebody has lost what is his") > 0);
+    CHECK(enumerate("mutant: any answer, one row", {.rounds = 5, .late = 1, .naps = 2, .any_answer = true},
+                    "two trust their lease at the same time") > 0);
+}
+
 TEST_CASE("leases: owners sleep past their leases")
 {
-    CHECK(enumerate("one sleeps", {.rounds = few ? 4U : 6U, .naps = 3}) == 0);
-    CHECK(enumerate("one sleeps, a call fails", {.rounds = few ? 4U : 5U, .faults = 1, .naps = 2}) == 0);
+    CHECK(enumerate("one sleeps", {.rounds = few ? 3U : 6U, .naps = 3}) == 0);
+    CHECK(enumerate("one sleeps, a call fails", {.rounds = few ? 3U : 5U, .faults = 1, .naps = 2}) == 0);
 }
 
 TEST_CASE("leases: owners are killed and start anew")
@@ -336,13 +394,13 @@ TEST_CASE("leases: owners are killed and start anew")
     CHECK(enumerate("one is killed", {.rounds = few ? 2U : 5U, .kills = 1}) == 0);
     CHECK(enumerate("one is killed, a call fails", {.rounds = few ? 2U : 3U, .faults = 1, .kills = 1}) == 0);
     CHECK(enumerate("one is killed, and is the same again",
-                    {.rounds = few ? 3U : 4U, .faults = 1, .kills = 1, .same_incarnation = true}) == 0);
+                    {.rounds = few ? 2U : 4U, .faults = 1, .kills = 1, .same_incarnation = true}) == 0);
 }
 
 TEST_CASE("leases: owners stop")
 {
     CHECK(enumerate("one stops", {.partitions = 2, .rounds = few ? 2U : 3U, .stops = 1}) == 0);
-    CHECK(enumerate("both stop", {.rounds = few ? 3U : 4U, .stops = 2}) == 0);
+    CHECK(enumerate("both stop", {.rounds = few ? 2U : 4U, .stops = 2}) == 0);
     CHECK(enumerate("one stops, a call fails", {.rounds = few ? 2U : 4U, .faults = 1, .stops = 1}) == 0);
 }
 
@@ -375,7 +433,7 @@ TEST_CASE("leases: mutant caught: owners who do not agree when a lease expires")
 }
 
 // Seeded runs: clocks that differ in rate and by years, calls that take effect late and are answered
-// later, owners who sleep between any two steps, are killed and stop, and a store that is down for a
+// later, twice, or after they were given up, owners who sleep between any two steps, are killed and stop, and a store that is down for a
 // while. Most of it happens at random times, so that nothing is in step.
 class weather {
 public:
@@ -416,6 +474,7 @@ private:
         std::int64_t asleep_until = 0;
         std::optional<lease_call> in_flight{};
         std::optional<waybill::lease_answer> answer{};
+        std::optional<waybill::lease_answer> given_up{};
         bool dead = false;
     };
 
@@ -442,7 +501,7 @@ private:
         process& o = owners_[dice_(owners_.size())];
         if (o.dead || owners_.size() > 12) return;
         if (o.keeper.on(waybill::stop_asked{}, clock_of(o)) != waybill::heard::taken) return;
-        for (std::uint32_t p = 0; p != partitions_; ++p) o.keeper.on(waybill::released{p}, clock_of(o));
+        for (std::uint32_t p = 0; p != partitions_; ++p) o.keeper.on(waybill::vacated{p}, clock_of(o));
         join();
     }
 
@@ -451,9 +510,12 @@ private:
     {
         if (o.dead || (!calm && t_ < o.asleep_until)) return;
         if (!calm && dice_.one_in(200)) o.asleep_until = t_ + dice_.below(90'000);
+        if (o.given_up && !o.in_flight && dice_.one_in(20)) once_more(o, *std::exchange(o.given_up, {}));
         do {
             if (o.answer) {
-                o.keeper.on(*std::exchange(o.answer, {}), clock_of(o));
+                o.keeper.on(*o.answer, clock_of(o));
+                if (dice_.one_in(8)) once_more(o, *o.answer);
+                o.answer.reset();
                 o.in_flight.reset();
             } else if (o.in_flight) {
                 effect(o);
@@ -463,6 +525,12 @@ private:
         } while (o.in_flight && (calm || !dice_.one_in(4)));
     }
 
+    void once_more(process& o, const waybill::lease_answer& a)
+    {
+        const auto h = o.keeper.on(a, clock_of(o));
+        if (h != waybill::heard::late && !std::holds_alternative<waybill::listed>(a)) breaks("an answer that is over is taken");
+    }
+
     void effect(process& o)
     {
         note_theft(o);
@@ -470,12 +538,13 @@ private:
         const bool lost = down && dice_.one_in(8);
         if (!down || lost) o.answer = waybill::ask(store_, *o.in_flight, 0.001 * static_cast<double>(dice_(1'000)));
         if (!down) return;
+        if (lost) o.given_up = o.answer;
         const auto error = waybill::unexpected(waybill::infrastructure("down"));
         o.answer = waybill::match(
-            *o.in_flight, [&](const act::announce&) { return waybill::lease_answer(waybill::announced{error}); },
-            [&](const act::withdraw&) { return waybill::lease_answer(waybill::withdrawn{error}); },
+            *o.in_flight, [&](const act::announce& a) { return waybill::lease_answer(waybill::announced{a, error}); },
+            [&](const act::withdraw& a) { return waybill::lease_answer(waybill::withdrawn{a, error}); },
             [&](const act::list_leases&) { return waybill::lease_answer(waybill::listed{error, 0.5}); },
-            [&](const act::claim&) { return waybill::lease_answer(waybill::claimed{error}); });
+            [&](const act::claim& a) { return waybill::lease_answer(waybill::claimed{a, error}); });
     }
 
     /// For the sake of balance a lease is taken from somebody who trusts in it, and finds out later.
@@ -551,7 +620,7 @@ private:
 
 TEST_CASE("leases: clocks that differ, calls in flight, outages, sleep: seeded runs")
 {
-    const std::uint64_t seeds = few ? 100 : 3'000;
+    const std::uint64_t seeds = few ? 30 : 3'000;
     std::uint64_t broken = 0;
     for (std::uint64_t seed = 0; seed != seeds; ++seed) {
         const std::string law = weather(seed).run();

@@ -31,10 +31,10 @@ steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
 TEST_CASE("lease_keeper: a group that cannot work is refused")
 {
-    CHECK(check(lease_group{"log", "g", {"0"}, {}})->field == "self.name");
-    CHECK(check(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field == "expiry");
+    CHECK(check(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
+    CHECK(check(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field == "leases.expiry");
     const auto twice = check(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
-    CHECK(text(*twice) == "partitions is 2: must not be named as (0)");
+    CHECK(text(*twice) == "group.partitions is 2: must not be named as (0)");
     CHECK(waybill::make<lease_keeper>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
 }
 
@@ -70,10 +70,10 @@ public:
         if (takes_effect) (void)waybill::ask(store_, c, 1.0);
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         waybill::match(
-            c, [&](const act::announce&) { keeper->on(waybill::announced{down}, at(now)); },
-            [&](const act::withdraw&) { keeper->on(waybill::withdrawn{down}, at(now)); },
+            c, [&](const act::announce& a) { keeper->on(waybill::announced{a, down}, at(now)); },
+            [&](const act::withdraw& a) { keeper->on(waybill::withdrawn{a, down}, at(now)); },
             [&](const act::list_leases&) { keeper->on(listed{down, 1.0}, at(now)); },
-            [&](const act::claim&) { keeper->on(claimed{down}, at(now)); });
+            [&](const act::claim& a) { keeper->on(claimed{a, down}, at(now)); });
     }
     void all(std::int64_t now)
     {
@@ -111,6 +111,148 @@ TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, loo
     CHECK(a.told(15) == "claim 0 epoch 1");
     a.all(15);
     CHECK(a.keeper->balanced());
+}
+
+TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of another call")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    for (std::int64_t now = 0; now != 60; ++now) {
+        while (const auto call = a.keeper->call(at(now))) {
+            const auto answer = waybill::ask(store, *call, 1.0);
+            REQUIRE(a.keeper->on(answer, at(now)) == heard::taken);
+            const lease_keeper before = *a.keeper;
+            CHECK(a.keeper->on(answer, at(now)) == heard::late);
+            CHECK(*a.keeper == before);
+        }
+    }
+    CHECK(a.keeper->held() == 2);
+    a.keeper->on(waybill::stop_asked{}, at(60));
+    for (std::uint32_t p = 0; p != 2; ++p) a.keeper->on(waybill::vacated{p}, at(60));
+    while (const auto call = a.keeper->call(at(60))) {
+        const auto answer = waybill::ask(store, *call, 1.0);
+        REQUIRE(a.keeper->on(answer, at(60)) == heard::taken);
+        CHECK(a.keeper->on(answer, at(60)) == heard::late);
+    }
+    CHECK(a.keeper->ended());
+    const auto table = *store.list("log", "g");
+    for (const auto& row : table.leases) CHECK(row.owner.nobody());
+}
+
+TEST_CASE("lease_keeper: an answer that comes after its call was given up is late")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    a.all(0);
+    a.all(5);
+    const auto given_up = *a.keeper->call(at(15));
+    const auto its_answer = waybill::ask(store, given_up, 1.0);
+    REQUIRE(a.told(15) == "claim 0 epoch 1");
+    a.fail(15, false);
+    CHECK(a.keeper->on(its_answer, at(15)) == heard::late);  // nothing is open
+    CHECK(a.told(20) == "claim 1 epoch 1");
+    CHECK(a.keeper->on(its_answer, at(20)) == heard::late);  // that of another partition is
+    a.go(20);
+    CHECK(a.told(20) == "claim 0 epoch 1");  // the same row again
+    REQUIRE(std::get<act::claim>(*a.keeper->call(at(20))).row == std::get<act::claim>(given_up).row);
+    CHECK(a.keeper->on(its_answer, at(20)) == heard::late);  // or it would be trusted for too long
+    a.all(20);
+    a.all(30);
+    CHECK(a.keeper->held() == 2);
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(a.keeper->trusted(0, at(30)));
+}
+
+TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if that is not known to be written")
+{
+    for (const bool takes_effect : {false, true}) {
+        memory_leases store;
+        owner a(store, "a", 1);
+        a.all(0);
+        a.go(5);
+        a.all(5);
+        REQUIRE(a.told(15) == "claim 0 epoch 1");
+        a.go(15);
+        REQUIRE(a.told(15) == "announce 3");
+        a.fail(15, takes_effect);
+        a.keeper->on(waybill::stop_asked{}, at(15));
+        CHECK(a.told(15) == "announce 4");
+        a.go(15);
+        CHECK(a.told(15) == "withdraw a 4");
+        a.go(15);
+        CHECK(store.list("log", "g")->owners.empty());
+        a.keeper->on(waybill::vacated{0}, at(16));
+        a.all(16);
+        CHECK(a.told(16) == "ended");
+    }
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    const auto open = *a.keeper->call(at(5));
+    REQUIRE(a.told(5) == "announce 2");
+    a.keeper->on(waybill::stop_asked{}, at(5));  // before its answer is there
+    CHECK(a.keeper->on(waybill::ask(store, open, 1.0), at(5)) == heard::taken);
+    CHECK(a.told(5) == "withdraw a 2");
+    a.go(5);
+    CHECK(a.told(5) == "ended");
+    CHECK(store.list("log", "g")->owners.empty());
+}
+
+TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
+{
+    memory_leases store;
+    const auto row = *store.claim({zero, {"z", 9}, waybill::last_epoch, {}});
+    (void)store.claim({zero, {}, waybill::last_epoch, row.version});
+    owner a(store, "a", 1, 2);
+    for (std::int64_t now = 0; now != 200; ++now) a.all(now);
+    CHECK(a.keeper->held() == 1);
+    CHECK(!a.keeper->epoch(0));
+    CHECK(a.keeper->exhausted(0));
+    CHECK(!a.keeper->exhausted(1));
+    owner z(store, "z", 9, 2);  // not even who had it
+    (void)store.claim({zero, {"z", 9}, waybill::last_epoch, store.list("log", "g")->leases[0].version});
+    for (std::int64_t now = 200; now != 210; ++now) z.all(now);
+    CHECK(!z.keeper->epoch(0));
+    CHECK(z.keeper->exhausted(0));
+    CHECK(store.list("log", "g")->leases[0].epoch == waybill::last_epoch);
+    CHECK(waybill::epochs_used_up().text.find(std::to_string(waybill::last_epoch)) != std::string::npos);
+}
+
+TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows of nobody's")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    lease_keeper& k = *a.keeper;
+    const lease_keeper before = k;
+    for (const std::uint32_t p : {1U, 99U, ~std::uint32_t{0}}) {
+        CHECK(k.epoch(p) == std::nullopt);
+        CHECK(!k.trusted(p, at(5)));
+        CHECK(!k.exhausted(p));
+        CHECK(k.key(p) == waybill::partition_key{"log", "g", ""});
+        CHECK(k.assignment_of(p, 3, {}) == waybill::assignment{{"log", "g", ""}, {}, 3, 1, {}});
+        CHECK(k.seen().row_of(p) == nullptr);
+        CHECK(!k.seen().expired(p));
+        CHECK(k.on(waybill::vacated{p}, at(5)) == heard::invalid);
+        CHECK(k.on(waybill::doubted{p}, at(5)) == heard::late);
+        CHECK(k.on(waybill::outdated{p, 7}, at(5)) == heard::invalid);
+    }
+    CHECK(k == before);
+
+    waybill::held_leases books(1);
+    const waybill::held_leases untouched = books;
+    books.won(7, {waybill::claim_end::won, 1, 1}, at(0), ms(1));
+    books.doubt(7);
+    books.distrust(7);
+    books.vacate(7);
+    books.lose(7);
+    books.saw(7, 7);
+    books.claimed_from(7, k.seen(), {"a", 1});
+    CHECK(books == untouched);
+    CHECK(!books.mine(7));
+    CHECK(books[7] == waybill::held_leases::entry{});
+    CHECK(books.claim({7}, zero, {"a", 1}, {}).epoch == 0);
 }
 
 TEST_CASE("lease_keeper: a lease is trusted from before its renewal was asked for")
@@ -217,8 +359,13 @@ TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once
     CHECK(a.told(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
-    a.keeper->on(waybill::outdated{0, ~std::uint64_t{0}}, at(7));
-    CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");  // it stays at the end
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch - 1}, at(7)) == heard::taken);
+    CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
+    a.go(7);
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch}, at(8)) == heard::invalid);
+    CHECK(a.told(8) == "wait");
+    CHECK(a.keeper->trusted(0, at(8)));
+    CHECK(!a.keeper->exhausted(0));  // it is ours
 }
 
 TEST_CASE("lease_keeper: one who was killed is replaced after an expiry; one of the same incarnation at once")
@@ -280,20 +427,20 @@ TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back wh
     CHECK(a.told(6) == "wait");
     a.all(15);
     CHECK(a.keeper->held() == 2);  // a long way to close
-    CHECK(a.keeper->on(waybill::released{1}, at(16)) == heard::taken);
-    CHECK(a.told(16) == "give back 1 epoch 1");
+    CHECK(a.keeper->on(waybill::vacated{1}, at(16)) == heard::taken);
+    CHECK(a.told(16) == "give back 1 epoch 2");
     CHECK(!a.keeper->trusted(1, at(16)));
     CHECK(a.keeper->trusted(0, at(16)));
     a.go(16);
-    CHECK(a.keeper->on(waybill::released{1}, at(16)) == heard::late);
-    a.keeper->on(waybill::released{0}, at(16));
+    CHECK(a.keeper->on(waybill::vacated{1}, at(16)) == heard::late);
+    a.keeper->on(waybill::vacated{0}, at(16));
     a.fail(16, false);
     a.fail(16, false);
     CHECK(!a.keeper->ended());
     a.fail(16, false);
     CHECK(a.told(16) == "ended");
     CHECK(std::get_if<act::idle>(&static_cast<const lease_keeper::action&>(a.keeper->next(at(16)))) != nullptr);
-    CHECK(a.keeper->on(waybill::released{0}, at(16)) == heard::late);
+    CHECK(a.keeper->on(waybill::vacated{0}, at(16)) == heard::late);
     CHECK(a.keeper->on(claimed{}, at(16)) == heard::late);
     CHECK(a.keeper->on(listed{}, at(16)) == heard::late);
     const auto rows = store.list("log", "g")->leases;
@@ -351,7 +498,7 @@ TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expire
         REQUIRE(b.keeper->held() == 1);
         CHECK(ended_of(b) == 1);
 
-        b.keeper->on(waybill::released{0}, at(120));  // given back
+        b.keeper->on(waybill::vacated{0}, at(120));  // given back
         b.all(120);
         owner c(store, "c", 3);
         for (int now = 120; now != 200; ++now) c.all(now);
@@ -429,7 +576,7 @@ TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is 
         CHECK(a.keeper->trusted(0, at(t)));
     }
     CHECK(calls > 20);
-    a.keeper->on(waybill::released{0}, at(300));
+    a.keeper->on(waybill::vacated{0}, at(300));
     a.all(300);
     CHECK(a.told(300) == "ended");
 }

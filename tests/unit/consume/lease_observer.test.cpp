@@ -27,9 +27,9 @@ steady_time at(duration d) { return steady_time::at(d); }
 
 static_assert(!check(lease_options{}));
 static_assert(!check(lease_options{ms(10), ms(30)}));
-static_assert(check(lease_options{ms(10), duration::nanoseconds(29'999'999)})->field == "expiry");
+static_assert(check(lease_options{ms(10), duration::nanoseconds(29'999'999)})->field == "leases.expiry");
 static_assert(check(lease_options{ms(10), duration::nanoseconds(29'999'999)})->bound == 30'000'000);
-static_assert(check(lease_options{ms(0), ms(30)})->field == "interval");
+static_assert(check(lease_options{ms(0), ms(30)})->field == "leases.interval");
 static_assert(check(lease_options{ms(-5), ms(30)})->negative);
 static_assert(check(lease_options{duration::lowest(), ms(30)})->value == std::uint64_t{1} << 63U);
 static_assert(check(lease_options{ms(10), ms(-1)})->value == 1'000'000);

@@ -36,7 +36,7 @@ using waybill::woken;
 constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
 
 static_assert(!check(lifecycle_options{}));
-static_assert(check(lifecycle_options{.save_tries = 0})->field == "save_tries");
+static_assert(check(lifecycle_options{.save_tries = 0})->field == "lifecycle.save_tries");
 static_assert(check(lifecycle_options{.poll = duration::milliseconds(-1)})->negative);
 static_assert(check(lifecycle_options{.pause = {.base = duration{}}})->field == "backoff.base");
 static_assert(pass_of(batch_end::committed) == batch_pass::moved && pass_of(batch_end::empty) == batch_pass::drained);
@@ -48,7 +48,7 @@ static_assert(assigned{1} == assigned{1} && processed{0, 1, batch_pass::moved} !
 static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
 static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} && waybill::woken{1} != waybill::woken{2});
 static_assert(partition_closed{0, 1} == partition_closed{0, 1} && waybill::relinquished{1} != waybill::relinquished{2});
-static_assert(waybill::released{1} != waybill::released{2} && waybill::doubted{1} == waybill::doubted{1});
+static_assert(waybill::vacated{1} != waybill::vacated{2} && waybill::doubted{1} == waybill::doubted{1});
 static_assert(waybill::outdated{1, 2} != waybill::outdated{1, 3} && waybill::stop_asked{} == waybill::stop_asked{});
 static_assert(waybill::events_done{2} != waybill::events_done{3});
 static_assert(waybill::commit_started{} == waybill::commit_started{} && waybill::cadence_closed{} == waybill::cadence_closed{});

@@ -219,6 +219,47 @@ TEST_CASE("processor: an epoch that the checkpoint has already seen is raised be
     }
 }
 
+TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is said until it is lower")
+{
+    memory_leases store;
+    process a(store, "a", 2);
+    CHECK(a.work.trouble(0).ok());
+    a.stored = waybill::last_epoch;
+    a.run(0);
+    for (std::int64_t now = 4; now != 80; ++now) a.run(now);
+    CHECK(a.what().find("process") == std::string::npos);
+    CHECK(a.work.leases().epoch(0) == 1U);  // raised to no end
+    for (const std::uint32_t p : {0U, 1U}) CHECK(a.work.trouble(p) == waybill::epochs_used_up());
+    CHECK(a.work.trouble(0).how == fault_class::permanent);
+    CHECK(a.work.trouble(9).ok());
+    a.stored = 5;  // somebody has written a lower one
+    for (std::int64_t now = 80; now != 110; ++now) a.run(now);
+    CHECK(a.what().find("process 0/6 ") != std::string::npos);
+    CHECK(a.work.trouble(0).ok());
+
+    const waybill::partition_key zero{"log", "g", "0"};
+    memory_leases last;
+    (void)last.claim({zero, {}, waybill::last_epoch, {}});
+    process b(last, "b", 1);
+    for (std::int64_t now = 0; now != 80; ++now) b.run(now);
+    CHECK(b.what().empty());
+    CHECK(b.work.trouble(0) == waybill::epochs_used_up());
+}
+
+TEST_CASE("processor: of a partition that is not there it has an idle one")
+{
+    memory_leases store;
+    process a(store, "a", 1);
+    a.run(0);
+    a.run(4);
+    CHECK(a.work.part(0).epoch() == 1);
+    CHECK(a.work.part(99).idle());
+    CHECK(a.work.key(99) == waybill::partition_key{"log", "g", ""});
+    CHECK(a.work.assignment_of(act::open{99, 2}, {}) ==
+          waybill::assignment{{"log", "g", ""}, {}, 2, 1, {}});
+    CHECK(a.work.on(waybill::woken{99}, at(5)) == heard::invalid);
+}
+
 TEST_CASE("processor: one joins, and takes one partition in a round; the other one drops it")
 {
     memory_leases store;
@@ -251,7 +292,7 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
     waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
     CHECK(!check(none));
     none.lifecycle.save_tries = 0;
-    CHECK(check(none)->field == "save_tries");
+    CHECK(check(none)->field == "lifecycle.save_tries");
 }
 
 TEST_CASE("fenced_store: who does not hold the lease under this epoch advances nothing")
@@ -272,6 +313,37 @@ TEST_CASE("fenced_store: who does not hold the lease under this epoch advances n
     CHECK(advance(3) == waybill::advance_outcome::stale_epoch);
     CHECK(advance(4) == waybill::advance_outcome::applied);
     CHECK(advance(5) == waybill::advance_outcome::stale_epoch);
+}
+
+TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though nobody has claimed it")
+{
+    using store_type = waybill::testing::memory_store<std::string>;
+    store_type checkpoints;
+    memory_leases leases;
+    waybill::fenced_store store(checkpoints, leases);
+    const waybill::partition_key key{"log", "g", "0"};
+    const auto advance = [&](std::optional<waybill::position> from, std::uint64_t to, std::uint64_t epoch) {
+        auto tx = *store.begin();
+        const auto moved = *store.advance(tx, key, from, {to, {}}, epoch);
+        if (moved == waybill::advance_outcome::applied) (void)tx.commit();
+        return moved;
+    };
+    process a(leases, "a", 1);
+    a.run(0);
+    a.run(4);
+    const std::uint64_t epoch = a.work.leases().epoch(0).value_or(0);
+    CHECK(advance({}, 1, epoch) == waybill::advance_outcome::applied);
+    a.work.on(waybill::stop_asked{}, at(5));
+    a.run(5);
+    REQUIRE(a.work.ended());
+    REQUIRE(leases.list("log", "g")->leases[0].owner.nobody());
+    CHECK(advance(waybill::position{1, {}}, 2, epoch) == waybill::advance_outcome::stale_epoch);
+    process b(leases, "b", 1);
+    b.run(6);
+    b.run(10);
+    const std::uint64_t later = b.work.leases().epoch(0).value_or(0);
+    CHECK(later > epoch);
+    CHECK(advance(waybill::position{1, {}}, 2, later) == waybill::advance_outcome::applied);
 }
 
 }  // namespace

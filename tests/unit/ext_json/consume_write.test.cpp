@@ -118,7 +118,8 @@ TEST_CASE("what machines of consumers want done")
     CHECK(written(lease_call(act::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
     const lease_claim row{{"a", "b", "c"}, there.owner, 4, 12};
-    CHECK(written(lease_call(act::claim{row})) == R"({"act":"claim","row":)" + written(row) + "}");
+    CHECK(written(lease_call(act::claim{row, 7})) ==
+          R"({"act":"claim","number":7,"row":)" + written(row) + "}");
 
     partition_lifecycle part(3);
     part.on(assigned{5}, at_5s);
