@@ -127,9 +127,11 @@ public:
         named(note_);
         if (absent) sqlite3_bind_null(note_, 4);
         else sqlite3_bind_int64(note_, 4, static_cast<sqlite3_int64>(at));
-        sqlite3_bind_int64(note_, 5, last - first);
-        sqlite3_bind_int(note_, 6, 0);
-        sqlite3_bind_int64(note_, 7, incarnation);
+        sqlite3_bind_int64(note_, 5, static_cast<sqlite3_int64>((last - 1)->sequence));
+        sqlite3_bind_int64(note_, 6, last - first);
+        sqlite3_bind_int(note_, 7, 0);
+        sqlite3_bind_int64(note_, 8, incarnation);
+        sqlite3_bind_int64(note_, 9, 1);
         step(note_);
         step(commit_);
         step(begin_);
@@ -215,8 +217,8 @@ private:
                               " place = excluded.place, epoch = excluded.epoch");
     sqlite3_stmt* put_ = make("INSERT OR REPLACE INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt* attempted_ =
-        make("SELECT sequence, suspects, deaths, incarnation FROM attempts WHERE source = ? AND grp = ? AND part = ?");
-    sqlite3_stmt* note_ = make("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)");
+        make("SELECT sequence, last, suspects, deaths, incarnation, epoch FROM attempts WHERE source = ? AND grp = ? AND part = ?");
+    sqlite3_stmt* note_ = make("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt* forget_ = make("DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?");
 };
 

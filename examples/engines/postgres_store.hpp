@@ -238,8 +238,10 @@ public:
             if (r.empty()) return;
             found = waybill::attempt{{},
                                      r.number<std::uint64_t>(0, 1),
-                                     r.number<std::uint32_t>(0, 2),
-                                     r.number<std::uint64_t>(0, 3)};
+                                     r.number<std::uint64_t>(0, 2),
+                                     r.number<std::uint32_t>(0, 3),
+                                     r.number<std::uint64_t>(0, 4),
+                                     r.number<std::uint64_t>(0, 5)};
             if (!r.null(0, 0)) found->from = r.number<std::uint64_t>(0, 0);
         });
         if (!read) return waybill::unexpected(read.error());
@@ -250,7 +252,8 @@ public:
                                              const waybill::attempt& a)
     {
         return within(tx, [&] {
-            note_.run(key.source, key.group, key.partition, a.from, a.suspects, a.deaths, a.by);
+            note_.run(key.source, key.group, key.partition, a.from, a.to, a.suspects, a.deaths,
+                      a.by, a.epoch);
         });
     }
 
@@ -273,8 +276,9 @@ private:
         " size numeric(20) NOT NULL, checksum bigint NOT NULL,"
         " PRIMARY KEY (source, grp, part, sequence));"
         "CREATE TABLE IF NOT EXISTS attempts (source text NOT NULL, grp text NOT NULL,"
-        " part text NOT NULL, behind numeric(20), suspects numeric(20) NOT NULL,"
-        " deaths bigint NOT NULL, by numeric(20) NOT NULL, PRIMARY KEY (source, grp, part))";
+        " part text NOT NULL, behind numeric(20), up_to numeric(20) NOT NULL,"
+        " suspects numeric(20) NOT NULL, deaths bigint NOT NULL, by numeric(20) NOT NULL,"
+        " epoch numeric(20) NOT NULL, PRIMARY KEY (source, grp, part))";
 
     [[nodiscard]] static waybill::result<void> over()
     {
@@ -411,12 +415,13 @@ private:
                      "DELETE FROM dead_letters"
                      " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $4"};
     prepared attempted_{db_,
-                        "SELECT behind, suspects, deaths, by FROM attempts"
+                        "SELECT behind, up_to, suspects, deaths, by, epoch FROM attempts"
                         " WHERE source = $1 AND grp = $2 AND part = $3"};
     prepared note_{db_,
-                   "INSERT INTO attempts VALUES ($1, $2, $3, $4, $5, $6, $7)"
+                   "INSERT INTO attempts VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
                    " ON CONFLICT (source, grp, part) DO UPDATE SET behind = excluded.behind,"
-                   " suspects = excluded.suspects, deaths = excluded.deaths, by = excluded.by"};
+                   " up_to = excluded.up_to, suspects = excluded.suspects,"
+                   " deaths = excluded.deaths, by = excluded.by, epoch = excluded.epoch"};
     prepared forget_{db_, "DELETE FROM attempts WHERE source = $1 AND grp = $2 AND part = $3"};
 };
 

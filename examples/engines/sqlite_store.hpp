@@ -114,7 +114,8 @@ public:
             const auto row = [&] {
                 const statement& s = attempted_;
                 found = {s.whole_or_null<std::uint64_t>(0), s.whole<std::uint64_t>(1),
-                         s.whole<std::uint32_t>(2), s.whole<std::uint64_t>(3)};
+                         s.whole<std::uint64_t>(2),         s.whole<std::uint32_t>(3),
+                         s.whole<std::uint64_t>(4),         s.whole<std::uint64_t>(5)};
             };
             attempted_.each(row, key.source, key.group, key.partition);
             return found;
@@ -124,8 +125,8 @@ public:
                                              const waybill::attempt& row)
     {
         return within(tx, [&] {
-            note_.run(key.source, key.group, key.partition, row.from, row.suspects, row.deaths,
-                      row.by);
+            note_.run(key.source, key.group, key.partition, row.from, row.to, row.suspects,
+                      row.deaths, row.by, row.epoch);
         });
     }
     [[nodiscard]] waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
@@ -140,8 +141,9 @@ private:
         " part TEXT NOT NULL, sequence INTEGER, place TEXT NOT NULL,"
         " epoch INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS attempts (source TEXT NOT NULL, grp TEXT NOT NULL,"
-        " part TEXT NOT NULL, sequence INTEGER, suspects INTEGER NOT NULL, deaths INTEGER NOT NULL,"
-        " incarnation INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
+        " part TEXT NOT NULL, sequence INTEGER, last INTEGER NOT NULL, suspects INTEGER NOT NULL,"
+        " deaths INTEGER NOT NULL, incarnation INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+        " PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS dead_letters (source TEXT NOT NULL, grp TEXT NOT NULL,"
         " part TEXT NOT NULL, sequence INTEGER NOT NULL, place TEXT NOT NULL,"
         " class INTEGER NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL, tries INTEGER NOT NULL,"
@@ -229,9 +231,9 @@ private:
                       "DELETE FROM dead_letters"
                       " WHERE source = ? AND grp = ? AND part = ? AND sequence = ?"};
     statement attempted_{db_,
-                         "SELECT sequence, suspects, deaths, incarnation FROM attempts"
+                         "SELECT sequence, last, suspects, deaths, incarnation, epoch FROM attempts"
                          " WHERE source = ? AND grp = ? AND part = ?"};
-    statement note_{db_, "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)"};
+    statement note_{db_, "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"};
     statement forget_{db_, "DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?"};
 };
 

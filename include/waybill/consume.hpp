@@ -11,7 +11,9 @@
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/attempt.hpp>
 #include <waybill/consume/balance.hpp>
+#include <waybill/consume/batch_attempt.hpp>
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_replay.hpp>
 #include <waybill/consume/batch_report.hpp>

@@ -77,6 +77,8 @@ enum class flaw : std::uint8_t {
     forget_needs_a_row,     // an error where there is none
     from_absent_is_zero,
     deaths_of_one_byte,
+    last_suspect_forgotten,
+    epoch_of_note_forgotten,
     attempts_by_source,     // whatever group and partition
     remove_does_nothing,
     remove_always_finds,
@@ -398,6 +400,8 @@ public:
         if (flaw_ == flaw::note_is_forgotten) return {};
         if (flaw_ == flaw::from_absent_is_zero && !a.from) a.from = 0;
         if (flaw_ == flaw::deaths_of_one_byte) a.deaths &= 0xFFU;
+        if (flaw_ == flaw::last_suspect_forgotten) a.to = 0;
+        if (flaw_ == flaw::epoch_of_note_forgotten) a.epoch = 0;
         if (flaw_ == flaw::note_at_once) data_->attempts[attempts_of(key)] = a;
         else tx.writes_.emplace_back(noting{attempts_of(key), a});
         return {};

@@ -6,22 +6,26 @@
 // count. So a row is written before anything is handled, and removed with the checkpoint. Whoever
 // finds the row of a process that is dead knows that it died there, and plans with it:
 //
-//     auto plan = waybill::plan_attempt(found, from, events, my_incarnation, deaths, ended);
-//     plan.events         // deliver so many, from the first on
+//     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
+//     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
+//     plan.events         // deliver so many, from the first on; `placed` is told the last of them
 //     plan.condemned      // the one event, by itself, has ended its process too often: park it
 //     plan.noted          // what to write before it
 //
-// A delivery that fails and lives to say so writes the row back as it was. Where that fails, too, the
-// row stays, and who finds it has to know whether its process lives. It does if it is one's own. With
-// leases it does also if the partition was given back or taken for balance: only that incarnation is
-// taken for dead whose lease had expired (`assignment::ended`). So no outage of a store is counted as
-// a death, however long it lasts and whoever takes over, as long as processes live and renew their
-// leases. What is counted although no handler is to blame: a process that sleeps past its lease, or
-// ends for other reasons while its row is there. Without leases that is every restart during an
-// outage of the store, one made by hand as well, and every owner who was replaced in mid-batch
-// (`abandoned`); `deaths` of these in a row begin a search, and condemn where the batch is one event.
-// So whoever has owners that replace each other without leases says in `ended` who has died.
-// And a death is not counted whose partition is taken for balance before its lease expires.
+// A row names its suspects by the sequence of the last one, not by their number: what retention took
+// from the log is no suspect any more, and what stands in its place never was. One event is condemned
+// only by deaths of that very event, delivered alone.
+//
+// A delivery that ends in any way but a commit or a death looks whether the row is still just what it
+// noted, and then writes it back as it was. Only where the store does not let it the row stays. A
+// death is the row of another incarnation that is taken for dead: with leases that is the one whose
+// lease had expired (`assignment::ended`), so no outage of a store counts as long as processes live
+// and renew their leases; without leases it is everybody else. So what is counted although no handler
+// is to blame is a process that slept past its lease, or ended for other reasons, while its row stood,
+// and without leases also an owner who is still at it. A death is not counted whose partition is taken
+// for balance before its lease expires. A row of a higher epoch is a later owner's, and is left alone.
+// Where another owner notes between our look and our commit, deaths may be counted wrong; no effect
+// ever is.
 //
 // After `deaths` deaths in a row the first half of the suspects is delivered alone. If it goes well
 // the rest is halved, if the process dies it is. The event that is found so is delivered alone until
@@ -42,11 +46,26 @@ namespace waybill::inline v0_1 {
 /// The row of a partition: a delivery was begun, or a search for one event goes on.
 struct attempt {
     std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint that it started from.
-    std::uint64_t suspects = 0;           ///< One of so many events after it, if it is any of them.
-    std::uint32_t deaths = 0;  ///< So many deliveries of just these were not ended in order.
-    std::uint64_t by = 0;      ///< The incarnation that is at it; 0 if none is.
+    std::uint64_t to = 0;                 ///< Sequence of the last suspect.
+    std::uint64_t suspects = 0;  ///< So many events they were: one of them, if it is any.
+    std::uint32_t deaths = 0;    ///< So many deliveries of just these were not ended in order.
+    std::uint64_t by = 0;        ///< The incarnation that is at it; 0 if none is.
+    std::uint64_t epoch = 0;     ///< Of the owner who wrote it.
 
     friend bool operator==(const attempt&, const attempt&) = default;
+};
+
+/// The batch that is at hand, and whose it is.
+struct attempt_offer {
+    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before it.
+    std::uint64_t events = 0;
+    std::uint64_t within = 0;  ///< So many of them have sequences up to that of the last suspect.
+    std::uint64_t incarnation = 0;
+    std::uint64_t epoch = 0;
+    /// Only this incarnation is taken for dead, or every other one where that is empty.
+    std::optional<std::uint64_t> ended{};
+
+    friend bool operator==(const attempt_offer&, const attempt_offer&) = default;
 };
 
 /// What to make of the row that was found.
@@ -60,37 +79,46 @@ struct attempt_plan {
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };
 
-/// What to deliver of `events` events after the checkpoint `from`, and what to note about it. Only
-/// `ended` is taken for dead, or every other incarnation where that is empty.
+/// How many events to deliver of those that are offered. What is to be noted about them lacks their
+/// end still: see `placed`.
 [[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<attempt>& found,
-                                                  const std::optional<std::uint64_t>& from,
-                                                  std::uint64_t events, std::uint64_t incarnation,
-                                                  std::uint32_t deaths,
-                                                  std::optional<std::uint64_t> ended = {}) noexcept
+                                                  const attempt_offer& o,
+                                                  std::uint32_t deaths) noexcept
 {
-    attempt_plan p{events, false, {from, events, 0, incarnation}, {}, 0};
-    if (!found || found->from != from || found->suspects == 0 || events == 0) return p;
+    attempt_plan p{o.events, false, {o.from, 0, o.events, 0, o.incarnation, o.epoch}, {}, 0};
+    const std::uint64_t suspects = lesser(o.within, o.events);
+    if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
     attempt known = *found;
     const bool died =
-        known.by != 0 && known.by != incarnation && known.by == ended.value_or(known.by);
+        known.by != 0 && known.by != o.incarnation && known.by == o.ended.value_or(known.by);
     if (died && known.deaths != UINT32_MAX) ++known.deaths;
     known.by = 0;
-    if (events < known.suspects) {
-        known.suspects = events;
-        // What more of them did together says nothing about this one by itself.
-        if (events == 1) known.deaths = 0;
-    }
-    const bool often = known.deaths >= greater(deaths, 1);
-    p.events = known.suspects;
-    if (often && known.suspects == 1) p.condemned = true;
-    if (often && known.suspects > 1) {
-        p.events = known.suspects / 2;
-        p.left = known.suspects - p.events;
-    }
+    known.epoch = o.epoch;
     p.called_off = known;
-    p.noted = {from, p.events, p.left != 0 && p.events == 1 ? 0 : known.deaths, incarnation};
+    // The batch may end before the last suspect, some may have left the log, and some come to it.
+    // What several did together says nothing about the one that is left.
+    if (suspects == 1 && known.suspects != 1) known.deaths = 0;
+    const bool often = known.deaths >= greater(deaths, 1);
+    p.events = suspects;
+    p.condemned = often && suspects == 1;
+    if (often && suspects > 1) {
+        p.events = suspects / 2;
+        p.left = suspects - p.events;
+    }
+    p.noted.suspects = p.events;
+    p.noted.deaths = p.left != 0 && p.events == 1 ? 0 : known.deaths;
     return p;
+}
+
+/// The same, once it is known where the events that it delivers end. One of them alone that is not
+/// the one that was suspected alone begins anew, and nothing is known of it.
+[[nodiscard]] constexpr attempt_plan placed(attempt_plan p, std::uint64_t to) noexcept
+{
+    p.noted.to = to;
+    const bool alone = p.called_off && p.called_off->suspects == 1 && p.events == 1 && p.left == 0;
+    if (!alone || p.called_off->to == to) return p;
+    return {1, false, {p.noted.from, to, 1, 0, p.noted.by, p.noted.epoch}, {}, 0};
 }
 
 /// What to note, within the transaction, of a delivery that reached `to`; nothing where no search is
@@ -99,7 +127,11 @@ struct attempt_plan {
                                                              std::uint64_t to) noexcept
 {
     if (p.left == 0) return {};
-    return attempt{to, p.left, p.left == 1 ? 0 : p.called_off->deaths, 0};
+    attempt rest = *p.called_off;
+    rest.from = to;
+    rest.suspects = p.left;
+    if (p.left == 1) rest.deaths = 0;
+    return rest;
 }
 
 /// So many processes at the most are ended by one event in a batch of `events` until it is parked.

@@ -9,6 +9,7 @@
 //     recall -> { shorten } -> begin -> note -> commit                     (where deaths are counted)
 //     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> { ask }
 //           -> advance -> forget -> commit -> { read_back }
+//     recall -> begin -> forget -> commit                (after any other end, to call off the note)
 //
 // What holds whatever the answers are:
 //   1. effects, dead letters and checkpoint are in one transaction: all of them or none;
@@ -19,7 +20,8 @@
 //   4. a commit of which nobody knows is read back: `to` with our epoch is committed, `from` is
 //      not, and anything else is somebody else's;
 //   5. nothing is handled before it is noted for good that it will be, and the note goes with the
-//      checkpoint. What was noted and ended without a commit, but in order, is called off;
+//      checkpoint. What was noted and ended without a commit, but in order, is called off, if it is
+//      there still. Where a later owner has noted something, nothing is handled at all;
 //   6. it ends: each step moves on, is counted in the tries of one event, or rolls back.
 #ifndef WAYBILL_CONSUME_BATCH_MACHINE_HPP
 #define WAYBILL_CONSUME_BATCH_MACHINE_HPP
@@ -27,10 +29,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <variant>
 
-#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/batch_attempt.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_replay.hpp>
 #include <waybill/consume/batch_steps.hpp>
@@ -49,14 +50,13 @@ public:
 
     /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted; with
     /// one those of `ended`, as `assignment` has it.
-    batch_machine(std::uint64_t events, std::optional<position> from, position to,
+    batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
                   std::optional<std::uint64_t> ended = {})
-        : policy_(p), events_(events), from_(std::move(from)), to_(std::move(to)), epoch_(epoch),
-          incarnation_(incarnation), ended_(ended)
+        : policy_(p, incarnation != 0), events_(events), to_(to.sequence), epoch_(epoch),
+          row_(incarnation, epoch, ended)
     {
-        if (policy_.tries == 0) policy_.tries = 1;
-        if (incarnation_ == 0) policy_.attempts = false;
+        if (from) from_ = from->sequence;
         if (policy_.attempts) {
             stage_ = stage::noting;
             step_ = step::recall;
@@ -69,7 +69,7 @@ public:
     {
         switch (step_) {
             case step::recall: return act::recall{};
-            case step::shorten: return act::shorten{plan_.events};
+            case step::shorten: return act::shorten{row_.plan().events};
             case step::begin: return act::begin{};
             case step::note: return row();
             case step::savepoint: return act::savepoint{};
@@ -93,18 +93,19 @@ public:
     heard on(const recalled& r)
     {
         if (step_ != step::recall) return heard::late;
+        if (calling_off()) return row_.stands(r) ? go(step::begin) : end(*end_at_last_);
         if (r.how != fault_class::none) return fail(r.how, false);
-        const auto at = from_ ? std::optional(from_->sequence) : std::nullopt;
-        plan_ = plan_attempt(r.found, at, events_, incarnation_, policy_.deaths, ended_);
-        return plan_.events < events_ ? go(step::shorten) : to_begin();
+        if (row_.is_of_later_owner(r)) return fail(fault_class::ownership_lost, false);
+        row_.make_plan(r, from_, events_, policy_.deaths);
+        return row_.plan().events < events_ ? go(step::shorten) : to_begin();
     }
 
     /// The batch ends earlier now.
     heard on(const shortened& s)
     {
         if (step_ != step::shorten) return heard::late;
-        events_ = plan_.events;
-        to_ = s.to;
+        events_ = row_.plan().events;
+        to_ = s.to.sequence;
         return to_begin();
     }
 
@@ -117,7 +118,7 @@ public:
         switch (step_) {
             case step::begin:
                 if (stage_ != stage::batch) return go(step::note);
-                return plan_.condemned ? condemn() : to_event(0);
+                return row_.plan().condemned ? condemn() : to_event(0);
             case step::note: return go(step::commit);
             case step::savepoint: return go(step::handle);
             case step::release: ++handled_; return to_event(event_ + 1);
@@ -178,12 +179,12 @@ public:
         if (step_ != step::commit) return heard::late;
         if (calling_off()) return end(*end_at_last_);
         if (stage_ == stage::noting) {
-            noted_ = c.outcome != commit_outcome::not_applied;
+            if (c.outcome != commit_outcome::not_applied) row_.note();
             if (c.outcome != commit_outcome::applied) return fail(fault_class::infrastructure, false);
             stage_ = stage::batch;
             return go(step::begin);
         }
-        if (policy_.read_back == when_read_back::always || c.outcome == commit_outcome::unknown) {
+        if (policy_.always_reads || c.outcome == commit_outcome::unknown) {
             return go(step::read_back);
         }
         if (c.outcome == commit_outcome::applied) return end(batch_end::committed);
@@ -196,11 +197,12 @@ public:
         if (step_ != step::read_back) return heard::late;
         if (r.how != fault_class::none) {
             how_ = r.how;
-            return end(batch_end::unknown);
+            end_at_last_ = batch_end::unknown;
+            return wind_up();
         }
         const bool same_owner = r.stored && r.stored->epoch == epoch_;
-        if (same_owner && r.stored->at.sequence == to_.sequence) return end(batch_end::committed);
-        const bool before = r.stored ? from_ && r.stored->at.sequence == from_->sequence : !from_;
+        if (same_owner && r.stored->at.sequence == to_) return end(batch_end::committed);
+        const bool before = r.stored ? from_ && r.stored->at.sequence == *from_ : !from_;
         return fail(before ? fault_class::infrastructure : fault_class::ownership_lost, false);
     }
 
@@ -269,19 +271,19 @@ private:
         return open ? go(step::rollback) : wind_up();
     }
 
-    /// Nothing is open any more. What was noted is called off, unless the row is somebody else's now.
+    /// Nothing is open any more. What was noted is called off, if that is still what the row says.
     heard wind_up()
     {
-        const batch_end e = *end_at_last_;
-        if (!noted_ || e == batch_end::abandoned || calling_off()) return end(e);
+        if (!row_.noted() || calling_off()) return end(*end_at_last_);
         stage_ = stage::calling_off;
-        return go(step::begin);
+        return go(step::recall);
     }
 
     /// Notes first, unless there is nothing that would be handled.
     heard to_begin()
     {
-        if (plan_.condemned) stage_ = stage::batch;
+        row_.place(to_);
+        if (row_.plan().condemned) stage_ = stage::batch;
         return go(step::begin);
     }
 
@@ -300,7 +302,7 @@ private:
         }
         parking_ = 0;
         if (replay_.parked().empty()) return after_all();
-        if (policy_.keeps != letter_keeps::nothing) return go(step::parking);
+        if (policy_.keeps_letters) return go(step::parking);
         dropped_ = replay_.parked().size();
         return after_all();
     }
@@ -318,7 +320,7 @@ private:
 
     heard to_letter()
     {
-        if (policy_.keeps != letter_keeps::nothing) return go(step::dead_letter);
+        if (policy_.keeps_letters) return go(step::dead_letter);
         ++dropped_;
         return to_event(event_ + 1);
     }
@@ -328,14 +330,14 @@ private:
     {
         event_ = 0;
         how_ = fault_class::permanent;
-        tries_ = plan_.called_off->deaths;
+        tries_ = row_.plan().called_off->deaths;
         return to_letter();
     }
 
     heard after_all()
     {
         const std::uint64_t failed = dead_lettered_ + dropped_;
-        const bool all = failed != 0 && handled_ == 0 && !plan_.condemned;
+        const bool all = failed != 0 && handled_ == 0 && !row_.plan().condemned;
         const bool asks = policy_.ask_from != highest_size && failed >= policy_.ask_from;
         return go(all && asks ? step::ask : step::advance);
     }
@@ -357,33 +359,30 @@ private:
         return go(step::begin);
     }
 
-    act::dead_letter letter() const { return {event_, how_, tries_, plan_.condemned}; }
+    act::dead_letter letter() const { return {event_, how_, tries_, row_.plan().condemned}; }
 
     /// What becomes of the row of attempts in this transaction.
     action row() const
     {
-        if (stage_ == stage::noting) return act::note{plan_.noted};
-        const auto kept =
-            stage_ == stage::batch ? attempt_after(plan_, to_.sequence) : plan_.called_off;
+        if (stage_ == stage::noting) return act::note{row_.plan().noted};
+        if (stage_ == stage::batch && row_.plan().left == 0) return act::forget{};
+        const auto kept = stage_ == stage::batch ? row_.after(to_) : row_.plan().called_off;
         if (kept) return act::note{*kept};
         return act::forget{};
     }
 
-    batch_policy policy_;
+    detail::batch_rules policy_;
     std::uint64_t events_;
-    std::optional<position> from_;
-    position to_;
+    std::optional<std::uint64_t> from_{};  // sequences
+    std::uint64_t to_;
     std::uint64_t epoch_;
-    std::uint64_t incarnation_;
-    std::optional<std::uint64_t> ended_;
 
     stage stage_ = stage::batch;  // what the transaction is for
     step step_ = step::begin;
     std::uint64_t event_ = 0;
     std::uint32_t tries_ = 0;              // of event_, in this delivery
     fault_class how_ = fault_class::none;  // the last failure
-    attempt_plan plan_;
-    bool noted_ = false;           // the row may say that we are at it
+    detail::batch_attempt row_;
     detail::batch_replay replay_;  // without savepoints
     std::size_t parking_ = 0;
     std::optional<batch_end> end_at_last_;  // once nothing is open and all is called off

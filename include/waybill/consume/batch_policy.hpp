@@ -112,6 +112,33 @@ struct batch_policy {
     return {};
 }
 
+namespace detail {
+
+/// What a machine goes by of a policy. It is copied once a batch, so it is kept small.
+struct batch_rules {
+    explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
+        : ask_from(p.ask_from), tries(p.tries == 0 ? 1 : p.tries), deaths(p.deaths),
+          on_exhausted(p.on_exhausted), savepoints(p.savepoints),
+          keeps_letters(p.keeps != letter_keeps::nothing),
+          always_reads(p.read_back == when_read_back::always),
+          attempts(p.attempts && counts_deaths)
+    {
+    }
+
+    std::uint64_t ask_from;
+    std::uint32_t tries;
+    std::uint32_t deaths;
+    when_exhausted on_exhausted;
+    bool savepoints;
+    bool keeps_letters;
+    bool always_reads;
+    bool attempts;
+
+    friend bool operator==(const batch_rules&, const batch_rules&) = default;
+};
+
+}  // namespace detail
+
 /// How a delivery of a batch ended. `rest` is what follows `reached`: after process_at_least_once,
 /// which commits in several steps, it can be a part of the batch, and has perhaps been handled. After
 /// process_batch it is all of it, and nothing of it is there.

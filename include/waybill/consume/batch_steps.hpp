@@ -13,12 +13,14 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_1 {
 
 namespace act {
 
-/// Load the row of attempts, outside of a transaction. Answered by `recalled`.
+/// Load the row of attempts, outside of a transaction: first of all, and before it is called off.
+/// Answered by `recalled`.
 struct recall {
     friend bool operator==(const recall&, const recall&) = default;
 };
@@ -107,6 +109,9 @@ struct read_back {
 struct recalled {
     std::optional<attempt> found{};
     fault_class how = fault_class::none;
+    /// So many events of the batch have a sequence up to `found->to`. Where nobody has counted them it
+    /// is `highest_size`, and they are taken to be as many as there were.
+    std::uint64_t within = highest_size;
 
     friend bool operator==(const recalled&, const recalled&) = default;
 };

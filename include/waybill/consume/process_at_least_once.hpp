@@ -40,6 +40,7 @@
 #include <utility>
 
 #include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/idempotency_key.hpp>
@@ -247,27 +248,21 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
                                                          const at_least_once_policy& p = {},
                                                          Ask&& ask = {})
 {
-    std::uint64_t repeated = 0;
-    const auto number = [](const I& at) { return static_cast<std::uint64_t>((*at).sequence); };
-    for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++repeated;
-    if (first == last) return {.end = batch_end::empty, .reached = mine.from, .repeated = repeated};
-
-    std::uint64_t events = 1;
-    I final = first;
-    for (I at = std::next(first); at != last; final = at, ++at, ++events) {
-        if (number(at) > number(final)) continue;
+    const auto b = detail::ordered_after(mine.from, first, last);
+    if (b.wrong) {
         return {.end = batch_end::invalid,
                 .reached = mine.from,
-                .repeated = repeated,
-                .why = permanent("event " + std::to_string(repeated + events) + " has sequence " +
-                                 std::to_string(number(at)) + ", which must be greater than " +
-                                 std::to_string(number(final)) + " before it")};
+                .repeated = b.repeated,
+                .why = *b.wrong};
+    }
+    if (b.events == 0) {
+        return {.end = batch_end::empty, .reached = mine.from, .repeated = b.repeated};
     }
     detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
                               std::remove_reference_t<Ask>>
-        delivery(checkpoints, letters, mine, first, events, handler, now, p, ask);
+        delivery(checkpoints, letters, mine, b.first, b.events, handler, now, p, ask);
     at_least_once_report r = delivery.run();
-    r.repeated = repeated;
+    r.repeated = b.repeated;
     return r;
 }
 

@@ -39,6 +39,7 @@
 #include <utility>
 
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/letter.hpp>
@@ -65,9 +66,8 @@ public:
     batch_run(Store& store, const assignment& mine, I first, std::uint64_t events, position to,
               Handler& handler, wall_time now, const batch_policy& p, Ask& ask)
         : store_(store), mine_(mine), first_(first), at_(first), events_(events), to_(std::move(to)),
-          handler_(handler), ask_(ask), now_(now), policy_(as_can_be(p)),
-          machine_(events, mine.from, to_, mine.epoch, policy_, mine.incarnation,
-                   mine.ended)
+          handler_(handler), ask_(ask), now_(now), policy_(p),
+          machine_(events, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended)
     {
     }
 
@@ -89,13 +89,7 @@ public:
                 continue;
             }
             match(next,
-                  [&](act::recall) {
-                      if constexpr (attempt_store<Store>) {
-                          auto r = store_.attempted(mine_.key);
-                          const fault_class how = seen(r);
-                          machine_.on(recalled{how == fault_class::none ? *r : std::nullopt, how});
-                      }
-                  },
+                  [&](act::recall) { recall(); },
                   [&](act::shorten a) {
                       to_ = waybill::position_of(*at(a.events - 1));
                       machine_.on(shortened{to_});
@@ -163,6 +157,31 @@ private:
         p.attempts = p.attempts && attempt_store<Store>;
         if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
         return p;
+    }
+
+    void recall()
+    {
+        if constexpr (attempt_store<Store>) {
+            const auto r = store_.attempted(mine_.key);
+            recalled said{r ? *r : std::nullopt, seen(r)};
+            if (machine_.calling_off()) {
+                machine_.on(said);
+                return;
+            }
+            if (said.found) said.within = up_to(said.found->to);
+            machine_.on(said);
+            if (r && machine_.ended()) {
+                why_ = ownership_lost("epoch " + std::to_string(said.found->epoch) + " is at it");
+            }
+        }
+    }
+
+    /// So many events have a sequence up to `to`.
+    [[nodiscard]] std::uint64_t up_to(std::uint64_t to) const
+    {
+        std::uint64_t n = 0;
+        for (I at = first_; n != events_ && static_cast<std::uint64_t>((*at).sequence) <= to; ++at) ++n;
+        return n;
     }
 
     void mark()
@@ -259,9 +278,11 @@ private:
 
     batch_report report()
     {
-        batch_report r{.end = *machine_.ended(), .left = events_ - machine_.events()};
+        batch_report r;
+        r.end = *machine_.ended();
+        r.left = events_ - machine_.events();
         if (r.end == batch_end::committed) {
-            r.reached = to_;
+            r.reached = std::move(to_);
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
             r.dropped = machine_.dropped();
@@ -283,7 +304,7 @@ private:
     Handler& handler_;
     Ask& ask_;
     wall_time now_;
-    batch_policy policy_;
+    const batch_policy& policy_;
     batch_machine machine_;
     std::optional<transaction> tx_;
     bool confirmed_ = false;  // says the last commit
@@ -307,25 +328,21 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
                                          Handler&& handler, wall_time now, const batch_policy& p = {},
                                          Ask&& ask = {})
 {
-    std::uint64_t repeated = 0;
-    const auto number = [](const I& at) { return static_cast<std::uint64_t>((*at).sequence); };
-    for (; first != last && mine.from && number(first) <= mine.from->sequence; ++first) ++repeated;
-    if (first == last) return {.end = batch_end::empty, .reached = mine.from, .repeated = repeated};
-
-    std::uint64_t events = 1;
-    I final = first;
-    for (I at = std::next(first); at != last; final = at, ++at, ++events) {
-        if (number(at) > number(final)) continue;
+    const auto b = detail::ordered_after(mine.from, first, last);
+    if (b.wrong) {
         return {.end = batch_end::invalid,
                 .reached = mine.from,
-                .why = permanent("event " + std::to_string(repeated + events) + " has sequence " +
-                                 std::to_string(number(at)) + ", which must be greater than " +
-                                 std::to_string(number(final)) + " before it")};
+                .repeated = b.repeated,
+                .why = *b.wrong};
+    }
+    if (b.events == 0) {
+        return {.end = batch_end::empty, .reached = mine.from, .repeated = b.repeated};
     }
     detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
-        delivery(store, mine, first, events, waybill::position_of(*final), handler, now, p, ask);
+        delivery(store, mine, b.first, b.events, waybill::position_of(*b.final), handler, now, p,
+                 ask);
     batch_report r = delivery.run();
-    r.repeated = repeated;
+    r.repeated = b.repeated;
     return r;
 }
 

@@ -42,9 +42,10 @@ namespace waybill::inline v0_1::detail::words {
 [[nodiscard]] inline std::string line(const attempt& a)
 {
     const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
-    std::string said =
-        fmt::format("{} {}, {}", events(a.suspects), from, counted(a.deaths, "death", "deaths"));
-    if (a.by != 0) said += fmt::format(", by {}", a.by);
+    std::string said = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
+                                   counted(a.deaths, "death", "deaths"));
+    if (a.by != 0) said += fmt::format("by {} of ", a.by);
+    said += fmt::format("epoch {}", a.epoch);
     return said;
 }
 

@@ -70,7 +70,8 @@ inline void to_json(nlohmann::json& j, const shorten& a)
 inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }
 inline void to_json(nlohmann::json& j, const note& a)
 {
-    j = {{"act", "note"}, {"suspects", a.row.suspects}, {"deaths", a.row.deaths}, {"by", a.row.by}};
+    j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
+         {"deaths", a.row.deaths}, {"by", a.row.by}, {"epoch", a.row.epoch}};
     if (a.row.from) j["from"] = *a.row.from;
 }
 inline void to_json(nlohmann::json& j, const forget&) { j = {{"act", "forget"}}; }

@@ -3,7 +3,7 @@
 // ext/json_consume: the row of attempts and the policies of consumers, both ways; and what became
 // of batches, letters and trackers, one way.
 //
-//     {"version": 1, "from": 10, "suspects": 4, "deaths": 1, "by": 7}
+//     {"version": 1, "from": 10, "to": 14, "suspects": 4, "deaths": 1, "by": 7, "epoch": 3}
 //
 // A row without "from" is one of a partition that had no checkpoint yet.
 
@@ -72,9 +72,11 @@ void from_json(const Json&, tracker_problem&) = delete;
 inline void to_json(nlohmann::json& j, const attempt& a)
 {
     j = {{"version", attempt_version},
+         {"to", a.to},
          {"suspects", a.suspects},
          {"deaths", a.deaths},
-         {"by", a.by}};
+         {"by", a.by},
+         {"epoch", a.epoch}};
     if (a.from) j["from"] = *a.from;
 }
 
@@ -83,9 +85,11 @@ inline void read_value(const json_place& at, attempt& into)
     json_fields(at)
         .version(attempt_version)
         .may("from", into.from)
+        .must("to", into.to)
         .must("suspects", into.suspects)
         .must("deaths", into.deaths)
         .must("by", into.by)
+        .must("epoch", into.epoch)
         .done();
 }
 

@@ -24,7 +24,7 @@ template <class Make, class Again = no_second>
 {
     detail::trial t;
     const partition_key key = detail::key_of("orders", "billing", "0");
-    const attempt row{17, 100, 2, 0x9E3779B97F4A7C15U};
+    const attempt row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
 
     const auto stands = [&](auto& s, const partition_key& k, const std::optional<attempt>& at) {
         const auto r = s.attempted(k);
@@ -44,10 +44,14 @@ template <class Make, class Again = no_second>
         t.holds(stands(s, key, {}), "attempted: a row that was never noted is absent");
         t.holds(forgotten(s, key) && stands(s, key, {}), "forget: where there is no row that is no error");
         t.holds(noted(s, key, row) && stands(s, key, row), "attempted: answers what was committed, every field");
-        const attempt rows[] = {{{}, 1, 0, 0},
-                                {0, 0, 0, 1},
-                                {detail::largest, detail::largest, UINT32_MAX, detail::largest},
-                                {std::uint64_t{1} << 63U, (std::uint64_t{1} << 53U) + 1, 1U << 31U, 1}};
+        constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+        constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
+        constexpr std::uint64_t all = detail::largest;
+        const attempt rows[] = {{{}, 3, 1, 0, 0, 2},
+                                {0, 0, 0, 0, 1, 0},
+                                {all, all, all, UINT32_MAX, all, all},
+                                {half, odd, half, 1U << 31U, odd, half},
+                                {odd, half, odd, 1, half, odd}};
         for (const attempt& a : rows) {
             t.holds(noted(s, key, a) && stands(s, key, a),
                     "note: replaces the row, with numbers of all bits, and absent is not 0");
@@ -69,7 +73,7 @@ template <class Make, class Again = no_second>
         }
         t.holds(stands(s, key, row), "a row that was forgotten is back after a rollback");
         if (auto tx = t.open(s)) {
-            const attempt other{18, 50, 2, 3};
+            const attempt other{18, 68, 50, 2, 3, 6};
             const bool done = s.forget(*tx, key) && s.note(*tx, key, other) && t.committed(*tx);
             t.holds(done && stands(s, key, other), "note: within a transaction the last one counts");
         }
@@ -78,10 +82,10 @@ template <class Make, class Again = no_second>
         auto s = make();
         const std::vector<partition_key> keys = detail::similar_keys();
         bool set = true;
-        for (std::uint64_t i = 0; i != keys.size(); ++i) set = noted(s, keys[i], {i, i + 1, 0, 1}) && set;
+        for (std::uint64_t i = 0; i != keys.size(); ++i) set = noted(s, keys[i], {i, i + 2, i + 1, 0, 1, 1}) && set;
         for (std::uint64_t gone = 0; gone != keys.size(); ++gone) {
             for (std::uint64_t i = gone; i != keys.size(); ++i) {
-                set = stands(s, keys[i], attempt{i, i + 1, 0, 1}) && set;
+                set = stands(s, keys[i], attempt{i, i + 2, i + 1, 0, 1, 1}) && set;
             }
             set = forgotten(s, keys[gone]) && stands(s, keys[gone], {}) && set;
         }

@@ -76,6 +76,7 @@ struct extent {
     std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
     waybill::when_read_back read_back = waybill::when_read_back::unknown;
     bool lies = false;  // a commit may say the contrary of what is so
+    std::uint32_t leave = 0;  // so many events may leave the log before they are consumed
 };
 
 inline const waybill::partition_key key{"log", "test", "0"};
@@ -95,7 +96,7 @@ class world {
 public:
     world(const extent& x, choices& c, Driver driver, Store kept, std::string* told)
         : extent_(x), choices_(c), driver_(std::move(driver)), kept_(std::move(kept)), told_(told),
-          left_(x.faults), outages_(x.outages), store_(kept_, script{this})
+          left_(x.faults), outages_(x.outages), may_leave_(x.leave), store_(kept_, script{this})
     {
         policy_.tries = 2;
         policy_.attempts = x.deaths != 0;
@@ -133,11 +134,11 @@ public:
                 ++epoch;
                 loaded = true;
             }
-            const std::uint64_t done = from ? from->sequence / 10 : 0;
+            const std::uint64_t done = first_there(from ? from->sequence / 10 : 0);
             if (done == extent_.events) return broken_.empty() ? finished(done) : broken_;
             std::vector<event> events;
             for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
-                events.push_back({10 * (i + 1)});
+                if (!gone_[i]) events.push_back({10 * (i + 1)});
             }
 
             const std::uint64_t before = stored_now();
@@ -171,6 +172,19 @@ private:
         world* w;
         mishap operator()(store_call call) const { return w->mishap_at(call); }
     };
+
+    // The first event that is in the log, which may lose some before.
+    std::uint64_t first_there(std::uint64_t n)
+    {
+        for (; n != extent_.events; ++n) {
+            if (gone_[n]) continue;
+            if (may_leave_ == 0 || choices_.pick(2) == 0) break;
+            --may_leave_;
+            gone_[n] = true;
+            tell("-- " + std::to_string(10 * (n + 1)) + " has left the log");
+        }
+        return n;
+    }
 
     void tell(const std::string& line)
     {
@@ -268,7 +282,7 @@ private:
         std::size_t letters = 0;
         for (std::uint64_t n = 10; n <= at; n += 10) {
             const outcome o = outcomes_[n / 10 - 1];
-            if (o == outcome::skipped) continue;
+            if (o == outcome::skipped || gone_[n / 10 - 1]) continue;
             if (!bad(o)) {
                 if (effect == effects.size() || effects[effect] != n) {
                     return breaks("the effects up to the checkpoint are not those of each event once, in order");
@@ -336,7 +350,8 @@ private:
         }
         if (done != reachable) breaks("the log is not drained as far as it can be");
         if constexpr (waybill::attempt_store<Store>) {
-            if (!ever_lied_ && *kept_.attempted(key)) breaks("a row of attempts is left behind");
+            const bool last_gone = gone_[extent_.events - 1];
+            if (!ever_lied_ && !last_gone && *kept_.attempted(key)) breaks("a row of attempts is left behind");
         }
         if (extent_.faults == 0 && extent_.deaths != 0) {
             std::uint64_t bound = waybill::deaths_at_most(extent_.batch, policy_.deaths);
@@ -354,11 +369,13 @@ private:
     std::string* told_;
     std::uint32_t left_;
     std::uint32_t outages_;
+    std::uint32_t may_leave_;
     waybill::testing::faulty<Store, script> store_;
     batch_policy policy_;
     std::array<outcome, 8> outcomes_{};
     std::array<std::uint32_t, 8> calls_{};
     std::array<std::uint32_t, 8> deaths_{};
+    std::array<bool, 8> gone_{};
     std::uint64_t incarnation_ = 1;
     bool stays_transient_ = false;
     bool read_back_failed_ = false;

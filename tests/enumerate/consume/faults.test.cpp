@@ -155,7 +155,7 @@ struct by_hand {
 using tests_support::sanitized;
 constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_the_first).first(n); }
 constexpr extent singles{sanitized ? 3 : 4, 2, 1, the_first(sanitized ? 4 : 6)};
-constexpr extent doubles{sanitized ? 3 : 4, 2, 2, the_first(sanitized ? 2 : 3)};
+constexpr extent doubles{sanitized ? 2 : 4, 2, 2, the_first(sanitized ? 2 : 3)};
 constexpr extent doubles_of_all{2, 2, 2, the_first(sanitized ? 2 : 6)};
 constexpr extent triples{sanitized ? 1 : 2, 2, 3, the_first(sanitized ? 2 : 3)};
 constexpr extent skips{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, with_skipped};

@@ -42,10 +42,10 @@ void each(F f)
     const partition_key key{"orders", "billing", "0"};
     const owner_id host{"host-7", 81};
 
-    f("attempt_first", attempt{{}, 4, 0, 7});
-    f("attempt_died", attempt{10, 4, 1, 7});
-    f("attempt_rests", attempt{10, 2, 3, 0});
-    f("attempt_ends", attempt{UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT64_MAX});
+    f("attempt_first", attempt{{}, 4, 4, 0, 7, 1});
+    f("attempt_died", attempt{10, 14, 4, 1, 7, 3});
+    f("attempt_rests", attempt{10, 18, 2, 3, 0, 3});
+    f("attempt_ends", attempt{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX});
 
     f("lease_held", lease{key, host, 3, 12});
     f("lease_given_back", lease{key, {}, 3, 13});

@@ -239,10 +239,10 @@ void unreadable(const std::string& path)
         put("attempts", values);
         return w.store.attempted(key);
     };
-    says(attempted("'zz', 1, 1, 1"), {"sequence is 'zz'", "FROM attempts"});
-    says(attempted("1, 1, 4294967296, 1"), {"deaths is '4294967296'"});
-    says(attempted("1, 1, -1, 1"), {"deaths is '-1'"});
-    check((*attempted("NULL, 1, 4294967295, 1"))->deaths == UINT32_MAX, "unreadable: the most deaths");
+    says(attempted("'zz', 1, 1, 1, 1, 1"), {"sequence is 'zz'", "FROM attempts"});
+    says(attempted("1, 2, 1, 4294967296, 1, 1"), {"deaths is '4294967296'"});
+    says(attempted("1, 2, 1, -1, 1, 1"), {"deaths is '-1'"});
+    check((*attempted("NULL, 2, 1, 4294967295, 1, 1"))->deaths == UINT32_MAX, "unreadable: the most deaths");
 
     const auto letter = [&](const char* values) {
         put("dead_letters", values);

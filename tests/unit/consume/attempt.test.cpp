@@ -14,78 +14,122 @@ using waybill::attempt;
 using waybill::attempt_after;
 using waybill::attempt_plan;
 using waybill::deaths_at_most;
+using waybill::placed;
 using waybill::plan_attempt;
 
 constexpr std::optional<std::uint64_t> from = 10;
 constexpr std::uint64_t dead = 7;  // the incarnation of a process that is gone
 constexpr std::uint64_t me = 8;
+constexpr std::uint64_t then = 3;  // its epoch, and ours
+constexpr std::uint64_t now = 4;
 
-constexpr attempt_plan plan(const std::optional<attempt>& found, std::uint64_t events = 8)
+// A log without gaps: `events` events after 10 are offered.
+constexpr attempt_plan plan(const std::optional<attempt>& found, std::uint64_t events = 8,
+                            std::optional<std::uint64_t> ended = {})
 {
-    return plan_attempt(found, from, events, me, 2);
+    const std::uint64_t within = !found || found->to <= 10 ? 0 : found->to - 10;
+    const attempt_plan p = plan_attempt(found, {from, events, within, me, now, ended}, 2);
+    return placed(p, 10 + p.events);
+}
+// A row of the first `suspects` of them, and one of ours.
+constexpr attempt row(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t by)
+{
+    return {from, 10 + suspects, suspects, deaths, by, then};
+}
+constexpr attempt ours(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t by = me)
+{
+    return {from, 10 + suspects, suspects, deaths, by, now};
 }
 
 // Nothing is known: all of it, and what is noted says so.
-static_assert(plan({}) == attempt_plan{8, false, attempt{from, 8, 0, me}, {}, 0});
+static_assert(plan({}) == attempt_plan{8, false, ours(8, 0), {}, 0});
 static_assert(!attempt_after(plan({}), 18));
 // A row of another checkpoint, or one that makes no sense, says nothing.
-static_assert(plan(attempt{11, 8, 5, dead}) == plan({}));
-static_assert(plan(attempt{{}, 8, 5, dead}) == plan({}));
-static_assert(plan(attempt{from, 0, 5, dead}) == plan({}));
-static_assert(plan_attempt(attempt{0, 8, 5, dead}, {}, 8, me, 2).called_off == std::nullopt);
+static_assert(plan(attempt{11, 18, 8, 5, dead, then}) == plan({}));
+static_assert(plan(attempt{{}, 18, 8, 5, dead, then}) == plan({}));
+static_assert(plan(attempt{from, 18, 0, 5, dead, then}) == plan({}));
+static_assert(plan(attempt{from, 10, 8, 5, dead, then}) == plan({}));
+static_assert(!plan_attempt(attempt{0, 8, 8, 5, dead, then}, {{}, 8, 8, me, now}, 2).called_off);
 
 // One process has died: the same once more, and it is counted. Ours has not, since we are here.
-static_assert(plan(attempt{from, 8, 0, dead}).noted == attempt{from, 8, 1, me});
-static_assert(plan(attempt{from, 8, 0, me}).noted == attempt{from, 8, 0, me});
-static_assert(plan(attempt{from, 8, 1, 0}).noted == attempt{from, 8, 1, me});
-static_assert(plan(attempt{from, 8, 0, dead}).called_off == attempt{from, 8, 1, 0});
+static_assert(plan(row(8, 0, dead)).noted == ours(8, 1));
+static_assert(plan(row(8, 0, me)).noted == ours(8, 0));
+static_assert(plan(row(8, 1, 0)).noted == ours(8, 1));
+static_assert(plan(row(8, 0, dead)).called_off == ours(8, 1, 0));
 
 // Where leases tell, only the one whose lease had expired has died; and where whoever had it before is
 // alive, nobody has. What was counted earlier stays counted.
-constexpr attempt_plan plan_after(const attempt& found, const std::optional<std::uint64_t>& ended)
-{
-    return plan_attempt(found, from, 8, me, 2, ended);
-}
-static_assert(plan_after({from, 8, 0, dead}, dead) == plan(attempt{from, 8, 0, dead}));
-static_assert(plan_after({from, 8, 0, dead}, {}) == plan(attempt{from, 8, 0, dead}));
-static_assert(plan_after({from, 8, 0, dead}, 0) == plan(attempt{from, 8, 0, 0}));
-static_assert(plan_after({from, 8, 1, dead}, 0).noted == attempt{from, 8, 1, me});
-static_assert(plan_after({from, 8, 1, dead}, 99) == plan(attempt{from, 8, 1, 0}));
-static_assert(plan_after({from, 1, 2, dead}, 0).condemned);
-static_assert(!plan_after({from, 1, 1, dead}, 0).condemned);
+static_assert(plan(row(8, 0, dead), 8, dead) == plan(row(8, 0, dead)));
+static_assert(plan(row(8, 0, dead), 8, 0) == plan(row(8, 0, 0)));
+static_assert(plan(row(8, 1, dead), 8, 0).noted == ours(8, 1));
+static_assert(plan(row(8, 1, dead), 8, 99) == plan(row(8, 1, 0)));
+static_assert(plan(row(1, 2, dead), 8, 0).condemned);
+static_assert(!plan(row(1, 1, dead), 8, 0).condemned);
 
 // Two have: the first half alone.
-static_assert(plan(attempt{from, 8, 1, dead}).events == 4);
-static_assert(plan(attempt{from, 8, 1, dead}).noted == attempt{from, 4, 2, me});
-static_assert(plan(attempt{from, 8, 1, dead}).called_off == attempt{from, 8, 2, 0});
-static_assert(attempt_after(plan(attempt{from, 8, 1, dead}), 14) == attempt{14, 4, 2, 0});
+static_assert(plan(row(8, 1, dead)).events == 4);
+static_assert(plan(row(8, 1, dead)).noted == ours(4, 2));
+static_assert(plan(row(8, 1, dead)).called_off == ours(8, 2, 0));
+static_assert(attempt_after(plan(row(8, 1, dead)), 14) == attempt{14, 18, 4, 2, 0, now});
 // It dies as well: half of that at once. It goes well: half of the rest at once.
-static_assert(plan(attempt{from, 4, 2, dead}).events == 2);
-static_assert(plan(attempt{from, 4, 2, 0}).events == 2);
-static_assert(plan(attempt{from, 3, 2, 0}).events == 1);
+static_assert(plan(row(4, 2, dead)).events == 2);
+static_assert(plan(row(4, 2, 0)).events == 2);
+static_assert(plan(row(3, 2, 0)).events == 1);
 
 // One event by itself begins at no death, and is condemned after as many as the batch was granted.
-static_assert(plan(attempt{from, 2, 2, dead}).noted == attempt{from, 1, 0, me});
-static_assert(plan(attempt{from, 1, 0, dead}).noted == attempt{from, 1, 1, me});
-static_assert(!plan(attempt{from, 1, 0, dead}).condemned);
-static_assert(plan(attempt{from, 1, 1, dead}).condemned);
-static_assert(plan(attempt{from, 1, 1, dead}).events == 1);
-static_assert(plan(attempt{from, 1, 1, dead}).called_off == attempt{from, 1, 2, 0});
-static_assert(attempt_after(plan(attempt{from, 2, 2, 0}), 11) == attempt{11, 1, 0, 0});
+static_assert(plan(row(2, 2, dead)).noted == ours(1, 0));
+static_assert(plan(row(1, 0, dead)).noted == ours(1, 1));
+static_assert(!plan(row(1, 0, dead)).condemned);
+static_assert(plan(row(1, 1, dead)).condemned);
+static_assert(plan(row(1, 1, dead)).events == 1);
+static_assert(plan(row(1, 1, dead)).called_off == ours(1, 2, 0));
+static_assert(attempt_after(plan(row(2, 2, 0)), 11) == attempt{11, 12, 1, 0, 0, now});
 
 // Batches may have another size after a restart. A smaller one narrows the suspects, but what many
-// did together says nothing about one by itself; a larger one is cut to those that were seen.
-static_assert(plan(attempt{from, 8, 0, dead}, 3).noted == attempt{from, 3, 1, me});
-static_assert(plan(attempt{from, 8, 9, dead}, 1).noted == attempt{from, 1, 0, me});
-static_assert(!plan(attempt{from, 8, 9, dead}, 1).condemned);
-static_assert(plan(attempt{from, 8, 0, dead}, 100).events == 8);
+// did together says nothing about one by itself, and where it is called off they all are there again;
+// a larger one is cut to those that were seen.
+static_assert(plan(row(8, 0, dead), 3).noted == ours(3, 1));
+static_assert(plan(row(8, 0, dead), 3).called_off == ours(8, 1, 0));
+static_assert(plan(row(8, 9, dead), 3).left == 2);
+static_assert(attempt_after(plan(row(8, 9, dead), 3), 11) == attempt{11, 18, 2, 10, 0, now});
+static_assert(plan(row(8, 9, dead), 1).noted == ours(1, 0));
+static_assert(!plan(row(8, 9, dead), 1).condemned);
+static_assert(plan(row(8, 0, dead), 100).events == 8);
+
+// Events leave the log, or come to it late: `within` of those that are there are suspected, up to the
+// one of sequence `last`.
+constexpr attempt_plan among(const attempt& found, std::uint64_t within, std::uint64_t last)
+{
+    return placed(plan_attempt(found, {from, 8, within, me, now}, 2), last);
+}
+// The killer is gone, and nobody is accused in its place.
+static_assert(among(row(1, 1, dead), 0, 18) == plan({}));
+static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
+// Others of them are gone: those that are left are searched, and a single one begins at no death.
+static_assert(among(row(8, 1, dead), 4, 14).events == 2 && among(row(8, 1, dead), 4, 14).left == 2);
+static_assert(among(row(8, 9, dead), 1, 18).noted == attempt{from, 18, 1, 0, me, now});
+static_assert(!among(row(8, 9, dead), 1, 18).condemned);
+// One by itself is condemned only if it is the very event that was alone, not one in its place.
+static_assert(among(row(1, 1, dead), 1, 11).condemned);
+static_assert(among(row(1, 1, dead), 1, 12) == attempt_plan{1, false, attempt{from, 12, 1, 0, me, now}, {}, 0});
+static_assert(among(row(1, 9, me), 1, 9).noted.deaths == 0);
+// One came before it: both are searched, each begins at no death.
+static_assert(among(row(1, 1, dead), 2, 11).noted == attempt{from, 11, 1, 0, me, now});
+static_assert(!among(row(1, 1, dead), 2, 11).condemned && among(row(1, 1, dead), 2, 11).left == 1);
+static_assert(attempt_after(among(row(1, 1, dead), 2, 9), 9) == attempt{9, 11, 1, 0, 0, now});
+static_assert(among(row(1, 0, dead), 2, 11).noted == attempt{from, 11, 2, 1, me, now});
 
 // Numbers from anywhere.
 constexpr std::uint64_t largest = ~std::uint64_t{0};
-static_assert(plan_attempt(attempt{from, largest, UINT32_MAX, dead}, from, largest, me, UINT32_MAX).events == largest / 2);
-static_assert(plan_attempt(attempt{from, 1, UINT32_MAX, dead}, from, 1, me, UINT32_MAX).condemned);
-static_assert(plan_attempt(attempt{from, 1, 0, dead}, from, 1, me, 0).condemned);  // 0 reads as 1
-static_assert(plan_attempt(attempt{from, 1, 0, dead}, from, 0, me, 1).events == 0);
+constexpr attempt_plan of_all(std::uint64_t suspects, std::uint32_t counted, std::uint64_t events, std::uint32_t deaths)
+{
+    return placed(plan_attempt(attempt{from, largest, suspects, counted, dead, largest},
+                               {from, events, largest, me, largest}, deaths), largest);
+}
+static_assert(of_all(largest, UINT32_MAX, largest, UINT32_MAX).events == largest / 2);
+static_assert(of_all(1, UINT32_MAX, 1, UINT32_MAX).condemned);
+static_assert(of_all(1, 0, 1, 0).condemned);  // 0 reads as 1
+static_assert(of_all(1, 0, 0, 1).events == 0);
 
 static_assert(deaths_at_most(1, 3) == 3 && deaths_at_most(0, 0) == 1);
 static_assert(deaths_at_most(2, 3) == 6 && deaths_at_most(100, 3) == 11 && deaths_at_most(128, 2) == 10);
@@ -103,7 +147,9 @@ std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch
         if (deliveries > 10 * events + 100) return {};
         const std::uint64_t n = events - done < batch ? events - done : batch;
         const std::optional<std::uint64_t> at = done == 0 ? std::nullopt : std::optional(done);
-        const attempt_plan p = plan_attempt(row, at, n, process, limit);
+        const std::uint64_t within = row && row->to > done ? row->to - done : 0;
+        const attempt_plan some = plan_attempt(row, {at, n, within, process, process}, limit);
+        const attempt_plan p = placed(some, done + some.events);
         if (p.condemned && done != deadly) return {};
         const bool dies = !p.condemned && deadly >= done && deadly < done + p.events;
         if (!p.condemned) row = p.noted;

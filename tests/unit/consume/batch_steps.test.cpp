@@ -70,7 +70,7 @@ std::string told(const batch_machine& m)
 
 // What a good world answers, but for the row that is found and what handlers say.
 struct world {
-    std::optional<attempt> row{};
+    std::optional<attempt> row{};  // once noted, what was noted
     handled each{};
     if_all_failed answer = if_all_failed::go_on;
     std::string steps{};
@@ -86,7 +86,7 @@ struct world {
         steps += told(m) + ", ";
         const auto a = m.next();
         heard h = heard::late;
-        if (std::holds_alternative<act::recall>(a)) h = m.on(waybill::recalled{row});
+        if (std::holds_alternative<act::recall>(a)) h = m.on(waybill::recalled{row, fault_class::none, within()});
         else if (std::holds_alternative<act::shorten>(a)) h = m.on(waybill::shortened{{20, "20"}});
         else if (std::holds_alternative<act::handle>(a)) h = m.on(each);
         else if (std::holds_alternative<act::ask>(a)) h = m.on(waybill::answered{answer});
@@ -94,7 +94,15 @@ struct world {
         else if (std::holds_alternative<act::commit>(a)) h = m.on(waybill::committed{});
         else if (std::holds_alternative<act::read_back>(a)) h = m.on(waybill::loaded{checkpoint{to, 4}});
         else h = m.on(waybill::done{});
+        if (const auto* noted = std::get_if<act::note>(&a)) row = noted->row;
+        if (std::holds_alternative<act::forget>(a)) row.reset();
         CHECK(h == heard::taken);
+    }
+    /// Of two events, 20 and 30.
+    std::uint64_t within() const
+    {
+        if (!row) return 0;
+        return row->to < 20 ? 0 : row->to < 30 ? 1 : 2;
     }
 };
 
@@ -146,22 +154,23 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
 
     for (const auto outcome : {commit_outcome::not_applied, commit_outcome::unknown}) {
         batch_machine m = fresh();
+        w = {};
         w.run(m, "commit");
         CHECK(m.on(waybill::committed{outcome}) == heard::taken);
         w.steps.clear();
         w.run(m, "idle");
-        CHECK(w.steps == (outcome == commit_outcome::unknown ? "begin, forget, commit, " : ""));
+        CHECK(w.steps == (outcome == commit_outcome::unknown ? "recall, begin, forget, commit, " : ""));
         CHECK(m.ended() == batch_end::redeliver);
     }
 }
 
-TEST_CASE("batch_machine: what ends in order is called off; what is somebody else's is not")
+TEST_CASE("batch_machine: what ends in order is called off, whatever the end is")
 {
     for (const auto how : {fault_class::infrastructure, fault_class::cancelled, fault_class::ownership_lost}) {
         for (const bool known : {false, true}) {
             batch_machine m = fresh();
             world w;
-            if (known) w.row = attempt{10, 2, 1, 7};
+            if (known) w.row = attempt{10, 30, 2, 1, 7, 3};
             w.run(m, "handle 1");
             CHECK(m.on(handled{how}) == heard::taken);
             CHECK(!m.calling_off());
@@ -172,15 +181,71 @@ TEST_CASE("batch_machine: what ends in order is called off; what is somebody els
             w.run(m, "idle");
             CHECK(m.ended() == end);
             CHECK(m.why() == how);
-            if (end == batch_end::abandoned) CHECK(w.steps == "rollback, ");
-            else CHECK(w.steps == (known ? "rollback, begin, note 2/2/0, commit, " : "rollback, begin, forget, commit, "));
+            CHECK(w.steps == (known ? "rollback, recall, begin, note 2/2/0, commit, "
+                                    : "rollback, recall, begin, forget, commit, "));
+            CHECK(w.row == (known ? std::optional(attempt{10, 30, 2, 2, 0, 4}) : std::nullopt));
+        }
+    }
+}
+
+TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
+{
+    const attempt noted{10, 30, 2, 0, me, 4};
+    const std::optional<attempt> rows[] = {std::nullopt,
+                                           attempt{30, 30, 2, 0, me, 4},
+                                           attempt{10, 20, 2, 0, me, 4},
+                                           attempt{10, 30, 1, 0, me, 4},
+                                           attempt{10, 30, 2, 1, me, 4},
+                                           attempt{10, 30, 2, 0, me + 1, 4},
+                                           attempt{10, 30, 2, 0, me, 5}};
+    for (const auto& row : rows) {
+        batch_machine m = fresh();
+        world w;
+        w.run(m, "handle 1");
+        CHECK(w.row == noted);
+        w.row = row;
+        CHECK(m.on(handled{fault_class::infrastructure}) == heard::taken);
+        w.steps.clear();
+        w.run(m, "idle");
+        CHECK(w.steps == "rollback, recall, ");
+        CHECK(m.ended() == batch_end::redeliver);
+        CHECK(m.why() == fault_class::infrastructure);
+    }
+}
+
+TEST_CASE("batch_machine: what cannot be read back is called off, too")
+{
+    batch_machine m = fresh();
+    world w;
+    w.run(m, "advance");
+    w.step(m);
+    w.step(m);
+    w.row = attempt{10, 30, 2, 0, me, 4};  // the forget was not committed
+    CHECK(m.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
+    CHECK(m.on(waybill::loaded{{}, fault_class::transient}) == heard::taken);
+    w.steps.clear();
+    w.run(m, "idle");
+    CHECK(w.steps == "recall, begin, forget, commit, ");
+    CHECK(m.ended() == batch_end::unknown);
+    CHECK(m.why() == fault_class::transient);
+}
+
+TEST_CASE("batch_machine: where a later owner has noted something nothing is handled, and nothing noted")
+{
+    for (const std::uint64_t epoch : {3U, 4U, 5U}) {
+        for (const std::optional<std::uint64_t> at : {std::optional<std::uint64_t>(10), {}}) {
+            batch_machine m = fresh();
+            CHECK(m.on(waybill::recalled{attempt{at, 30, 2, 0, 7, epoch}}) == heard::taken);
+            CHECK((m.ended() == batch_end::abandoned) == (epoch == 5));
+            CHECK(told(m) == (epoch == 5 ? "idle" : "begin"));
+            if (epoch == 5) CHECK(m.why() == fault_class::ownership_lost);
         }
     }
 }
 
 TEST_CASE("batch_machine: what becomes of calling off changes nothing")
 {
-    for (const char* step : {"begin", "forget", "commit"}) {
+    for (const char* step : {"recall", "begin", "forget", "commit"}) {
         batch_machine m = fresh();
         world w;
         w.run(m, "handle 1");
@@ -189,6 +254,7 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
         w.run(m, step);
         CHECK(m.calling_off());
         if (std::string(step) == "commit") CHECK(m.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
+        else if (std::string(step) == "recall") CHECK(m.on(waybill::recalled{w.row, fault_class::ownership_lost}) == heard::taken);
         else CHECK(m.on(waybill::done{fault_class::ownership_lost}) == heard::taken);
         if (std::string(step) == "forget") w.step(m);
         CHECK(m.ended() == batch_end::cancelled);
@@ -196,11 +262,40 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
     }
 }
 
+TEST_CASE("batch_machine: where nobody counts the suspects they are as many as there were")
+{
+    for (const std::uint64_t suspects : {1U, 2U, 3U}) {
+        batch_machine m = fresh(2, {.deaths = 9});
+        CHECK(m.on(waybill::recalled{attempt{10, 30, suspects, 5, 7, 3}}) == heard::taken);
+        CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
+    }
+    // One of them is condemned only if it is the very event, counted or not.
+    for (const std::uint64_t at : {15U, 20U}) {
+        batch_machine m = fresh(2, {.deaths = 2});
+        CHECK(m.on(waybill::recalled{attempt{10, at, 1, 5, 7, 3}}) == heard::taken);
+        CHECK(m.on(waybill::shortened{{20, "20"}}) == heard::taken);
+        world w;
+        w.run(m, at == 20 ? "dead_letter 0 6 condemned" : "note 1/0/8");
+    }
+}
+
+TEST_CASE("batch_machine: one event in the place of the one that was suspected alone is handled")
+{
+    batch_machine m = fresh(2, {.deaths = 2});
+    CHECK(m.on(waybill::recalled{attempt{10, 25, 1, 5, 7, 3}, fault_class::none, 1}) == heard::taken);
+    CHECK(told(m) == "shorten 1");
+    CHECK(m.on(waybill::shortened{{20, "20"}}) == heard::taken);
+    world w;
+    w.run(m, "note 1/0/8");
+    w.run(m, "idle");
+    CHECK(m.handled_events() == 1);
+}
+
 TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest of it stays suspected")
 {
     batch_machine m = fresh(2, {.deaths = 2});
     world w;
-    w.row = attempt{10, 2, 1, 7};
+    w.row = attempt{10, 30, 2, 1, 7, 3};
     w.run(m, "idle");
     CHECK(w.steps == "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
                      "note 1/0/0, commit, ");
@@ -209,6 +304,7 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
 
     // The commit of a shortened batch is read back against the event that it ends with now.
     batch_machine unknown = fresh(2, {.deaths = 2});
+    w.row = attempt{10, 30, 2, 1, 7, 3};
     w.run(unknown, "advance");
     w.run(unknown, "commit");
     CHECK(unknown.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
@@ -221,7 +317,7 @@ TEST_CASE("batch_machine: one event that ended its process too often is parked w
     for (const bool savepoints : {true, false}) {
         batch_machine m = fresh(2, {.savepoints = savepoints, .ask_from = 1, .deaths = 2});
         world w;
-        w.row = attempt{10, 1, 1, 7};
+        w.row = attempt{10, 20, 1, 1, 7, 3};
         w.run(m, "idle");
         CHECK(w.steps == "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
         CHECK(m.ended() == batch_end::committed);

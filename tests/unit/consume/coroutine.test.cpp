@@ -115,7 +115,11 @@ task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment min
         const auto next = m.next();
         if (std::holds_alternative<act::recall>(next)) {
             const auto r = co_await call{events, [&] { say("recall"); return s.attempted(mine.key); }};
-            m.on(waybill::recalled{r ? *r : std::nullopt, how(r)});
+            waybill::recalled row{r ? *r : std::nullopt, how(r), 0};
+            for (const event& e : batch) {
+                if (row.found && e.sequence <= row.found->to) ++row.within;
+            }
+            m.on(row);
         } else if (const auto* cut = std::get_if<act::shorten>(&next)) {
             to = waybill::position_of(batch[cut->events - 1]);
             m.on(waybill::shortened{to});

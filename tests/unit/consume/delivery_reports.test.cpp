@@ -261,5 +261,68 @@ TEST_CASE("process_batch: why a delivery failed is not covered by what failed af
     CHECK((*kept.attempted(key))->by == 7);  // it could not be called off, and is ours
 }
 
+// Notes a row as somebody else would have.
+void stands(store& kept, const waybill::attempt& row)
+{
+    auto tx = *kept.begin();
+    CHECK(kept.note(tx, key, row));
+    CHECK(tx.commit());
+}
+
+TEST_CASE("process_batch: where a later owner has noted something nothing is handled")
+{
+    store kept;
+    const waybill::attempt row{{}, 20, 2, 1, 9, 5};
+    stands(kept, row);
+    const auto r = process_batch(kept, {key, {}, 4, 7}, events_of({"a"}), handle, noon);
+    CHECK(r.end == batch_end::abandoned);
+    CHECK(r.why == waybill::ownership_lost("epoch 5 is at it"));
+    CHECK(kept.records().empty());
+    CHECK(*kept.attempted(key) == row);
+    CHECK(process_batch(kept, {key, {}, 5, 7}, events_of({"a"}), handle, noon).end == batch_end::committed);
+}
+
+TEST_CASE("process_batch: an owner who is robbed while he handles is not taken for dead")
+{
+    store kept;
+    const auto robbed = [](auto&, const event&) { return waybill::ownership_lost("the lease is gone"); };
+    for (std::uint64_t n = 1; n <= 5; ++n) {
+        const auto r = process_batch(kept, {key, {}, n, 100 + n}, events_of({"a"}), robbed, noon);
+        CHECK(r.end == batch_end::abandoned);
+        CHECK(r.why.text == "the lease is gone");
+        CHECK(!*kept.attempted(key));
+    }
+}
+
+TEST_CASE("process_batch: what a row says is of events by their sequence, and not of their places")
+{
+    // The suspects are 10, 20 and 30, which ended three processes together.
+    for (const std::uint64_t first : {10U, 20U, 30U, 40U}) {
+        store kept;
+        stands(kept, {{}, 30, 3, 2, 100, 1});
+        std::vector<event> events = events_of({"a", "b", "c", "d", "e"});
+        while (events.front().sequence != first) events.erase(events.begin());
+        const auto r = process_batch(kept, {key, {}, 1, 7}, events, handle, noon);
+        CHECK(r.end == batch_end::committed);
+        CHECK(r.dead_lettered == 0);
+        CHECK(r.handled == (first == 40 ? 2 : 1));
+        const auto row = *kept.attempted(key);
+        CHECK(row.has_value() == (first < 30));
+        if (row) CHECK(*row == waybill::attempt{first, 30, 3 - first / 10, first == 20 ? 0U : 3U, 0, 1});
+    }
+    // 30 alone did, and is gone.
+    store kept;
+    stands(kept, {20, 30, 1, 9, 100, 1});
+    std::vector<event> events = events_of({"a", "b", "c", "d"});
+    events.erase(events.begin() + 2);
+    auto r = process_batch(kept, {key, {}, 1, 7}, events, handle, noon);
+    CHECK(r.handled == 3);
+    stands(kept, {40, 50, 1, 9, 100, 1});
+    r = process_batch(kept, {key, waybill::position{40, ""}, 1, 7}, std::vector<event>{{45, "x"}, {60, "y"}}, handle, noon);
+    CHECK(r.handled == 1);
+    CHECK(r.left == 1);
+    CHECK(r.dead_lettered == 0);
+}
+
 }  // namespace
 }  // namespace delivery_reports_test

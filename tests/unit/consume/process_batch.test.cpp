@@ -144,6 +144,31 @@ TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is
     }
 }
 
+TEST_CASE("process_batch: a negative number is none, and not the largest that there is")
+{
+    struct signed_event {
+        std::int64_t sequence;
+    };
+    std::uint64_t calls = 0;
+    const auto handle = [&](auto&, const signed_event&) {
+        ++calls;
+        return waybill::fault{};
+    };
+    const std::vector<std::vector<signed_event>> batches{{{-1}}, {{7}, {-1}}, {{-5}, {7}}, {{3}, {7}, {-1}}};
+    for (const auto& events : batches) {
+        store s;
+        const waybill::position five{5, ""};
+        for (const auto& from : {std::optional<waybill::position>{}, std::optional{five}}) {
+            const auto r = process_batch(s, {key, from, 1}, events, handle, noon);
+            CHECK(r.end == batch_end::invalid);
+            CHECK(r.reached == from);
+            CHECK(r.why.text.ends_with(" has a negative sequence; the number of an event is 0 or more"));
+            CHECK(!*s.load(key));
+        }
+    }
+    CHECK(calls == 0);
+}
+
 TEST_CASE("process_batch: any signed or narrow number, any forward range, a lambda")
 {
     struct narrow {

@@ -208,7 +208,7 @@ TEST_CASE("what a batch machine says")
     CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
     CHECK(line(act::recall{}) == "recall");
     CHECK(line(act::shorten{1}) == "shorten to 1 event");
-    CHECK(line(act::note{attempt{10, 4, 1, 7}}) == "note 4 events after 1 death");
+    CHECK(line(act::note{attempt{10, 14, 4, 1, 7, 3}}) == "note 4 events after 1 death");
     CHECK(line(act::forget{}) == "forget");
     CHECK(line(act::ask{2}) == "ask: 2 events failed");
     CHECK(line(act::savepoint{}) == "savepoint");

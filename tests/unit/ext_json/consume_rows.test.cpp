@@ -47,7 +47,7 @@ std::string without(const T& row, const char* field)
 const partition_key key{"orders", "billing", "0"};
 const lease held{key, {"host-7", 81}, 3, 12};
 const presence there{"orders", "billing", {"host-7", 81}, 5};
-const attempt died{10, 4, 1, 7};
+const attempt died{10, 14, 4, 1, 7, 3};
 
 TEST_CASE("JSON of version 1 is the rows that were stored, and is written the same")
 {
@@ -75,6 +75,8 @@ TEST_CASE("what no row of attempts can be is refused, and where")
     CHECK(without(died, "suspects") == "/suspects: expected a value, found nothing");
     CHECK(without(died, "deaths") == "/deaths: expected a value, found nothing");
     CHECK(without(died, "by") == "/by: expected a value, found nothing");
+    CHECK(without(died, "to") == "/to: expected a value, found nothing");
+    CHECK(without(died, "epoch") == "/epoch: expected a value, found nothing");
     CHECK(wrong_field(died, "version", 2) == "/version: expected version 1 or older, found 2");
     CHECK(wrong_field(died, "from", nullptr) ==
           "/from: expected a whole number of at most 64 bits, found null");
@@ -149,8 +151,10 @@ TEST_CASE("what a store is asked and answers is written")
     CHECK(json(balance_plan{{1, 4}, {}, 1, 3, false}).dump() ==
           R"({"balanced":false,"claim":[1,4],"mine":1,"target":3})");
     CHECK(json(balance_plan{{}, 5, 2, 3, false})["steal"] == 5);
-    CHECK(json(plan_attempt({}, 10, 4, 7, 3))["noted"] == json(attempt{10, 4, 0, 7}));
-    CHECK(json(plan_attempt(died, 10, 4, 8, 3))["called_off"] == json(attempt{10, 4, 2, 0}));
+    CHECK(json(placed(plan_attempt({}, {10, 4, 0, 7, 3}, 3), 14))["noted"] ==
+          json(attempt{10, 14, 4, 0, 7, 3}));
+    CHECK(json(plan_attempt(died, {10, 4, 4, 8, 4}, 3))["called_off"] ==
+          json(attempt{10, 14, 4, 2, 0, 4}));
 }
 
 }  // namespace

@@ -90,8 +90,8 @@ TEST_CASE("actions")
     CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
     CHECK(written(act::recall{}) == R"({"act":"recall"})");
     CHECK(written(act::shorten{1}) == R"({"act":"shorten","events":1})");
-    CHECK(written(act::note{attempt{10, 4, 1, 7}}) ==
-          R"({"act":"note","by":7,"deaths":1,"from":10,"suspects":4})");
+    CHECK(written(act::note{attempt{10, 14, 4, 1, 7, 3}}) ==
+          R"({"act":"note","by":7,"deaths":1,"epoch":3,"from":10,"suspects":4,"to":14})");
     CHECK(written(act::forget{}) == R"({"act":"forget"})");
     CHECK(written(act::ask{2}) == R"({"act":"ask","failed":2})");
     CHECK(written(act::savepoint{}) == R"({"act":"savepoint"})");

@@ -175,6 +175,8 @@ TEST_CASE("conformance: every flaw is caught, and by name")
         {flaw::forget_needs_a_row, "forget: where there is no row that is no error"},
         {flaw::from_absent_is_zero, "absent is not 0"},
         {flaw::deaths_of_one_byte, "with numbers of all bits"},
+        {flaw::last_suspect_forgotten, "every field"},
+        {flaw::epoch_of_note_forgotten, "every field"},
         {flaw::attempts_by_source, "rows of different keys are independent"},
         {flaw::remove_does_nothing, "remove: removes that letter and no other"},
         {flaw::remove_always_finds, "remove: answers false where there is no such letter"},

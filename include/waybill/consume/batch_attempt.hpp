@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_attempt: what a batch makes of the row of attempts, from its first look to the last.
+
+#ifndef WAYBILL_CONSUME_BATCH_ATTEMPT_HPP
+#define WAYBILL_CONSUME_BATCH_ATTEMPT_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/consume/attempt.hpp>
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_1::detail {
+
+class batch_attempt {
+public:
+    batch_attempt(std::uint64_t incarnation, std::uint64_t epoch, std::optional<std::uint64_t> ended)
+        : incarnation_(incarnation), epoch_(epoch), ended_(ended)
+    {
+    }
+
+    /// Somebody who came after us has written it: we were replaced, and do not know it yet.
+    [[nodiscard]] bool is_of_later_owner(const recalled& r) const
+    {
+        return r.found && r.found->epoch > epoch_;
+    }
+
+    void make_plan(const recalled& r, const std::optional<std::uint64_t>& from, std::uint64_t events,
+                   std::uint32_t deaths)
+    {
+        if (r.found) {
+            const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
+            const attempt_offer o{from, events, within, incarnation_, epoch_, ended_};
+            plan_ = plan_attempt(r.found, o, deaths);
+            return;
+        }
+        // The same, without copies, for almost every batch.
+        plan_.events = plan_.noted.suspects = events;
+        plan_.noted.from = from;
+        plan_.noted.by = incarnation_;
+        plan_.noted.epoch = epoch_;
+    }
+    /// What is delivered ends with the event of this sequence.
+    void place(std::uint64_t to)
+    {
+        if (plan_.called_off) plan_ = placed(plan_, to);
+        else plan_.noted.to = to;
+    }
+    [[nodiscard]] const attempt_plan& plan() const noexcept { return plan_; }
+
+    /// From now on the row may say that we are at it.
+    void note() { noted_ = true; }
+    [[nodiscard]] bool noted() const noexcept { return noted_; }
+    /// The row is just what we noted. Anything else is by somebody else, or more than a note.
+    [[nodiscard]] bool stands(const recalled& r) const
+    {
+        return r.how == fault_class::none && r.found == plan_.noted;
+    }
+    /// What to note with the checkpoint `to`.
+    [[nodiscard]] std::optional<attempt> after(std::uint64_t to) const
+    {
+        return attempt_after(plan_, to);
+    }
+
+    friend bool operator==(const batch_attempt&, const batch_attempt&) = default;
+
+private:
+    std::uint64_t incarnation_;
+    std::uint64_t epoch_;
+    std::optional<std::uint64_t> ended_;
+    attempt_plan plan_;
+    bool noted_ = false;
+};
+
+}  // namespace waybill::inline v0_1::detail
+
+#endif  // WAYBILL_CONSUME_BATCH_ATTEMPT_HPP

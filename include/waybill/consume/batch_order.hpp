@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_order: the part of a batch that is to be delivered, if its events are in order.
+//
+// Both drivers leave out what took effect earlier and refuse what does not ascend, in these words.
+
+#ifndef WAYBILL_CONSUME_BATCH_ORDER_HPP
+#define WAYBILL_CONSUME_BATCH_ORDER_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_1::detail {
+
+/// The number of an event. A negative one, such as an error code, is none.
+template <sequenced E>
+[[nodiscard]] constexpr std::optional<std::uint64_t> number_of(const E& e)
+{
+    if constexpr (std::signed_integral<std::remove_cvref_t<decltype(e.sequence)>>) {
+        if (e.sequence < 0) return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(e.sequence);
+}
+
+/// The events from `first` on, of which there are `events` and the last is `final`.
+template <class I>
+struct ordered_batch {
+    I first{};
+    I final{};
+    std::uint64_t events = 0;
+    std::uint64_t repeated = 0;  // before `first`, up to the position that it was made with
+    std::optional<fault> wrong{};
+};
+
+/// Looks at each event once. Those up to `from` come first, if at all, and are only counted.
+template <std::forward_iterator I, std::sentinel_for<I> S>
+[[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
+{
+    ordered_batch<I> b{first, first};
+    std::optional<std::uint64_t> before;
+    for (I at = first; at != last; ++at) {
+        const std::optional<std::uint64_t> n = number_of(*at);
+        const bool ascends = n && (!before || *n > *before);
+        if (!before && n && from && *n <= from->sequence) {
+            ++b.repeated;
+            continue;
+        }
+        if (!ascends) {
+            std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
+            text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
+                            std::to_string(*before) + " before it"
+                      : "a negative sequence; the number of an event is 0 or more";
+            b.wrong = permanent(std::move(text));
+            return b;
+        }
+        if (!before) b.first = at;
+        b.final = at;
+        before = n;
+        ++b.events;
+    }
+    return b;
+}
+
+}  // namespace waybill::inline v0_1::detail
+
+#endif  // WAYBILL_CONSUME_BATCH_ORDER_HPP

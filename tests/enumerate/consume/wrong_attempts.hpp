@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// wrong_attempts: a store in front of another one that keeps the row of attempts wrongly, and a driver
+// that delivers through it.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
+#define WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <enumerate/consume/batch_world.hpp>
+#include <waybill/consume/process_batch.hpp>
+
+namespace wrong_attempts {
+
+using waybill::attempt;
+using waybill::result;
+
+enum class keeps_attempts : std::uint8_t {
+    rightly,
+    in_memory,         // of the process
+    after_handling,    // the row is written when all events of the batch have been handled
+    never_called_off,  // a failure in order stays noted, and each delivery counts as a process
+    never_forgotten,   // the row is not removed with the checkpoint
+    by_place,          // the suspects are the first events that there are now
+    without_a_look,    // what was noted is taken to be there still when it is called off
+    without_epochs,    // the row of a later owner is taken for one of an earlier
+};
+
+// Of one delivery.
+template <class Store>
+struct attempts_elsewhere {
+    using transaction = typename Store::transaction;
+
+    Store& behind;
+    keeps_attempts how;
+    const waybill::assignment& mine;
+    const std::vector<batch_world::event>& events;
+    std::map<waybill::partition_key, attempt>& memory;
+    std::optional<attempt> late{};
+    std::optional<attempt> noted{};
+    bool advancing = false;
+
+    auto begin() { return behind.begin(); }
+    auto load(const waybill::partition_key& k) { return behind.load(k); }
+    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<waybill::position>& from,
+                 const waybill::position& to, std::uint64_t epoch)
+    {
+        advancing = true;
+        if (late) (void)behind.note(tx, k, *late);
+        return behind.advance(tx, k, from, to, epoch);
+    }
+    auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx, d); }
+    auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
+
+    result<std::optional<attempt>> attempted(const waybill::partition_key& k)
+    {
+        if (how == keeps_attempts::in_memory) {
+            const auto found = memory.find(k);
+            if (found == memory.end()) return std::optional<attempt>();
+            return std::optional<attempt>(found->second);
+        }
+        auto found = behind.attempted(k);
+        if (how == keeps_attempts::without_a_look && noted) return noted;
+        if (!found || !*found) return found;
+        attempt row = **found;
+        if (how == keeps_attempts::without_epochs) row.epoch = waybill::lesser(row.epoch, mine.epoch);
+        if (how == keeps_attempts::by_place && !noted && row.suspects != 0) {
+            row.to = events[waybill::lesser(row.suspects, events.size()) - 1].sequence;
+        }
+        return std::optional<attempt>(row);
+    }
+    result<void> note(transaction& tx, const waybill::partition_key& k, const attempt& row)
+    {
+        if (row.by != 0) noted = row;
+        if (how == keeps_attempts::never_called_off && row.by == 0) return {};
+        if (how == keeps_attempts::after_handling) {
+            late = row;
+            return {};
+        }
+        if (how != keeps_attempts::in_memory) return behind.note(tx, k, row);
+        memory.insert_or_assign(k, row);
+        return {};
+    }
+    result<void> forget(transaction& tx, const waybill::partition_key& k)
+    {
+        memory.erase(k);
+        late.reset();
+        if (how == keeps_attempts::never_forgotten) return {};
+        if (how == keeps_attempts::never_called_off && !advancing) return {};
+        return behind.forget(tx, k);
+    }
+};
+
+struct with_wrong_attempts {
+    keeps_attempts how;
+    std::map<waybill::partition_key, attempt> memory{};
+    std::uint64_t process = 0;
+    std::uint64_t deliveries = 0;
+
+    template <class Store, class Handler, class Ask>
+    waybill::batch_report operator()(Store& store, waybill::assignment mine,
+                                     const std::vector<batch_world::event>& events, Handler& handler,
+                                     const waybill::batch_policy& p, Ask& ask)
+    {
+        if (mine.incarnation != process) memory.clear();
+        process = mine.incarnation;
+        if (how == keeps_attempts::never_called_off) mine.incarnation = 1'000 + ++deliveries;
+        attempts_elsewhere<Store> own{store, how, mine, events, memory};
+        return waybill::process_batch(own, mine, events, handler, batch_world::parked_at, p, ask);
+    }
+};
+
+}  // namespace wrong_attempts
+
+#endif  // WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
