@@ -24,13 +24,13 @@ built sqlite_leases -lsqlite3 -pthread
 "$work/sqlite_leases" "$work/stores"
 if has nlohmann/json.hpp; then
     built answers -pthread
-    timeout 120 "$work/answers"
+    timeout 600 "$work/answers"
 else
     echo 'SKIP: answers: no nlohmann/json'
 fi
 if has proton/message.h; then
     built answers_amqp -lqpid-proton -pthread
-    timeout 120 "$work/answers_amqp"
+    timeout 600 "$work/answers_amqp"
 else
     echo 'SKIP: answers_amqp: no Qpid Proton'
 fi

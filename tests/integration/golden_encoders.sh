@@ -31,7 +31,7 @@ from_npm()
 {
     check "$1"
     if { command -v node && command -v npm; } >/dev/null &&
-        npm install --no-audit --no-fund --silent --prefix "$work" "$2" >npm.log 2>&1; then
+        timeout 180 npm install --no-audit --no-fund --silent --fetch-retries=1 --prefix "$work" "$2" >npm.log 2>&1; then
         again "$1" node "$golden/$1/vectors.js"
     else
         echo "SKIP: the vectors of $1 are not made again, as there is no node, npm or registry"

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 cd "$work"
 if ! { command -v node && command -v npm; } >/dev/null ||
-    ! npm install --no-audit --no-fund --silent --prefix "$work" kafkajs@2.2.4 >npm.log 2>&1; then
+    ! timeout 180 npm install --no-audit --no-fund --silent --fetch-retries=1 --prefix "$work" kafkajs@2.2.4 >npm.log 2>&1; then
     echo 'SKIP: the vectors are not made again, as there is no node, npm or registry'
     exit 0
 fi

@@ -44,7 +44,7 @@ wrong=0
 ./loop forms || wrong=$((wrong + $?))
 for part in "${parts[@]}"; do
     mkdir "$part"
-    timeout 60 ./loop "$part" "$work/$part" >"$part.out" 2>&1 &
+    timeout 600 ./loop "$part" "$work/$part" >"$part.out" 2>&1 &
     running[$part]=$!
 done
 
@@ -53,7 +53,7 @@ left() { grep -la "$work/killed" /proc/[0-9]*/cmdline 2>/dev/null || true; }
 if [[ ${parts[*]} == *nats* ]]; then
     ./loop on nats "$work/killed" >killed.out 2>&1 &
     running[killed]=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         ! grep -q 'it works' killed.out || break
         sleep 0.1
     done
@@ -62,12 +62,12 @@ if [[ ${parts[*]} == *nats* ]]; then
     kill -9 "${running[killed]}"
     wait "${running[killed]}" 2>/dev/null || true
     unset 'running[killed]'
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -n "$(left)" ] || break
         sleep 0.1
     done
     [ -z "$(left)" ] || { echo "they outlive it: $(left)" >&2; wrong=$((wrong + 1)); }
-    timeout 60 ./loop nats "$work/killed" >again.out 2>&1 &
+    timeout 600 ./loop nats "$work/killed" >again.out 2>&1 &
     running[again]=$!
 fi
 

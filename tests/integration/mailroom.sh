@@ -169,7 +169,8 @@ says 'of another input'
 # One at a time.
 "$mailroom" --plain --db long2.db --input long --hold read >held 2>/dev/null &
 holder=$!
-for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
+for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
+[ -s held ] || fail 'it does not say that it holds'
 answers 1 --input long --db long2.db
 says 'another mailroom is at work here'
 kill -9 $holder

@@ -62,7 +62,7 @@ start()
 held()
 {
     local word phase
-    read -r -t 60 -u 9 word phase held || fail "nothing is held at $1"
+    read -r -t 300 -u 9 word phase held || fail "nothing is held at $1"
     [ "$word $phase" = "holding $1" ] || fail "held at '$word $phase' instead of $1"
     kill -0 "$held" || fail "the process held at $1 is gone already"
 }
@@ -71,7 +71,7 @@ held()
 gone()
 {
     local tries
-    for tries in $(seq 500); do
+    for tries in $(seq 6000); do
         [ -e "/proc/$1" ] || return 0
         case $(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) in Z* | '') return 0 ;; esac
         sleep 0.01

@@ -34,7 +34,7 @@ CONF
 nats-server -c "$work/nats.conf" --ports_file_dir "$work/ports" >"$work/log" 2>&1 &
 server=$!
 url=
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     url=$(sed -n 's/.*"\(nats:[^"]*\)".*/\1/p' "$work"/ports/*.ports 2>/dev/null | head -1) || true
     [ -z "$url" ] || break
     sleep 0.1

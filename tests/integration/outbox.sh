@@ -25,7 +25,7 @@ answers()
 {
     local code=0 expected=$1
     shift
-    timeout 300 "$program" "$@" >out 2>err || code=$?
+    timeout 6000 "$program" "$@" >out 2>err || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
@@ -153,13 +153,14 @@ CHANGES
 
 # Nobody is listening, and nobody else is at work.
 if [ -w /dev/full ]; then
-    ! timeout 60 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
+    ! timeout 600 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
     grep -q 'cannot be written to the standard output' err || fail 'it does not say why'
 fi
 "$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it minds that it has no streams'
 "$program" --db busy --plain >held 2>&1 &
 main=$!
-for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
+for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
+[ -s held ] || fail 'it says nothing while it works'
 answers 1 --db busy --plain
 says 'another outbox is at work here'
 kill -9 $main 2>/dev/null || true

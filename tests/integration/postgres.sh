@@ -36,4 +36,4 @@ if ! folder=$(bash "$server" make 2>"$work/why"); then
 fi
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
     "$WAYBILL_SOURCE/tests/integration/engines/postgres_store.cpp" -o "$work/postgres_store" -lpq -pthread
-timeout 120 "$work/postgres_store" "$(cat "$folder/where")" "$folder" "$server"
+timeout 600 "$work/postgres_store" "$(cat "$folder/where")" "$folder" "$server"

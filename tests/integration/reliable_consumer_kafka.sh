@@ -20,7 +20,7 @@ fail()
 }
 
 code=0
-timeout 150 "$program" --from kafka --partitions 4 >out 2>&1 || code=$?
+timeout 900 "$program" --from kafka --partitions 4 >out 2>&1 || code=$?
 if grep -q 'without librdkafka' out; then
     echo "SKIP: reliable_consumer_kafka: $(cat out)"
     exit 0

@@ -47,7 +47,7 @@ answers()
 {
     local code=0 expected=$1
     shift
-    timeout 120 "$program" --report report.json "$@" >out 2>err || code=$?
+    timeout 600 "$program" --report report.json "$@" >out 2>err || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
@@ -78,7 +78,7 @@ stopped()
 first_line()
 {
     local tries
-    for tries in $(seq 1000); do
+    for tries in $(seq 6000); do
         [ ! -s "$1" ] || { head -n 1 "$1"; return 0; }
         sleep 0.01
     done
@@ -88,7 +88,7 @@ first_line()
 listening()
 {
     local tries
-    for tries in $(seq 1000); do
+    for tries in $(seq 6000); do
         (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
         sleep 0.01
     done
@@ -99,7 +99,7 @@ listening()
 becomes()
 {
     local tries
-    for tries in $(seq 1000); do
+    for tries in $(seq 6000); do
         ! cmp -s "$1" "$2" || return 0
         sleep 0.01
     done

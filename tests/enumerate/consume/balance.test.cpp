@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <support/dice.hpp>
+#include <support/sanitized.hpp>
 #include <waybill/consume/balance.hpp>
 #include <waybill/consume/lease_keeper.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -244,8 +245,10 @@ void try_unannounced(Plan plan, std::uint32_t partitions, std::uint32_t owners, 
     }
 }
 
-constexpr std::uint32_t most_partitions = 10;
+constexpr bool few = tests_support::sanitized;
+constexpr std::uint32_t most_partitions = few ? 7 : 10;
 constexpr std::uint32_t most_owners = 4;
+constexpr std::uint64_t fleets = few ? 30 : 300;
 
 template <class Plan>
 verdict every(Plan plan, bool announced)
@@ -523,7 +526,7 @@ private:
 // Who acts on what an earlier one has already taken may leave the one more to him: a third round.
 TEST_CASE("balance: five owners start at once: nothing is stolen, two rounds or three")
 {
-    for (std::uint64_t seed = 0; seed != 300; ++seed) {
+    for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         fleet f(32, seed);
         f.join(5);
         const tally t = f.run(8, seed % 2 == 0);
@@ -537,7 +540,7 @@ TEST_CASE("balance: five owners start at once: nothing is stolen, two rounds or 
 TEST_CASE("balance: three owners join one who has 32: 24 steals, which is the least")
 {
     std::uint32_t longest = 0;
-    for (std::uint64_t seed = 0; seed != 300; ++seed) {
+    for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         fleet f(32, seed);
         f.join(1);
         CHECK(f.run(3, false).steals == 0);

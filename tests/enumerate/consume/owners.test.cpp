@@ -266,8 +266,8 @@ constexpr extent replaced{few ? 4 : 8, {2, 3}, {1, 2}, 0, belief::reads_back, fa
 constexpr extent replaced_by_a_slow_one{few ? 4 : 8, {3, 2}, {1, 2}, 0, belief::reads_back, false};
 constexpr extent answer_lost{few ? 3 : 6, {2, 3}, {1, 1}, 1, belief::reads_back, false};
 constexpr extent answer_lost_and_replaced{few ? 3 : 6, {2, 3}, {1, 2}, 1, belief::reads_back, false};
-constexpr extent small{4, {2, 3}, {1, 1}, 0, belief::reads_back, false};
-constexpr extent small_replaced{4, {1, 2}, {1, 2}, 0, belief::reads_back, false};
+constexpr extent small{few ? 3 : 4, {2, 3}, {1, 1}, 0, belief::reads_back, false};
+constexpr extent small_replaced{few ? 3 : 4, {1, 2}, {1, 2}, 0, belief::reads_back, false};
 
 TEST_CASE("owners: two of the same epoch, batches of two and three")
 {
@@ -313,8 +313,8 @@ TEST_CASE("owners: mutant caught: epochs not compared")
 
 // An owner who takes a lost answer for a no, and delivers again: compare-and-set stops him; where
 // the store has none, the events take effect twice. The same for one who takes it for a yes.
-constexpr extent taking_it_for_no{4, {2, 3}, {1, 1}, 1, belief::not_applied, false};
-constexpr extent taking_it_for_yes{4, {2, 3}, {1, 1}, 1, belief::applied, false};
+constexpr extent taking_it_for_no{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::not_applied, false};
+constexpr extent taking_it_for_yes{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::applied, false};
 
 TEST_CASE("owners: mutant caught: unknown treated as not applied, in a store without compare-and-set")
 {

@@ -138,11 +138,11 @@ private:
     int killed = 0;
     std::thread killer([&] {
         std::mt19937_64 dice(7);
-        const auto enough = steady_clock::now() + std::chrono::seconds(30);
+        const auto enough = steady_clock::now() + std::chrono::seconds(300);
         for (int round = 0; round != rounds && steady_clock::now() < enough; ++round) {
             const std::uint64_t from = store.commits;
             const std::uint64_t later = from + 3 + dice() % 8;
-            const auto patience = steady_clock::now() + std::chrono::seconds(5);
+            const auto patience = steady_clock::now() + std::chrono::seconds(30);
             while (store.commits < from + 2 && steady_clock::now() < patience) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }

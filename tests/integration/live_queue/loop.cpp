@@ -46,7 +46,7 @@ void expect(bool holds, const std::string& what)
 
 /// Asks until it holds or `patience` is over.
 template <class F>
-bool soon(F holds, steady::duration patience = 10s)
+bool soon(F holds, steady::duration patience = 60s)
 {
     for (const auto deadline = steady::now() + patience; !holds();) {
         if (steady::now() > deadline) return false;
@@ -57,8 +57,8 @@ bool soon(F holds, steady::duration patience = 10s)
 
 bool nobody_left() { return waitpid(-1, nullptr, WNOHANG) == -1; }
 
-constexpr auto lease = 1s;
-constexpr auto late = 500ms;  // until a server has looked at its clock
+constexpr auto lease = 2s;
+constexpr auto late = 1s;    // until a server has looked at its clock
 
 /// Takes a message, says so, and never finishes it.
 int hold(const std::string& address)
@@ -186,7 +186,8 @@ void run(const std::string& folder, const std::string& where)
         processed = queue.processed();
         expect(sent > before + 100, "it was a lot");
         expect(d && sent == processed + d->ready + d->in_flight, "what was sent is done or there");
-        expect(d && d->ready == 0 && d->in_flight <= dead, "only the dead have left something");
+        // It is in flight until its time is up, which may be just now.
+        expect(d && d->ready + d->in_flight <= dead, "only the dead have left something");
         std::printf("%s: %llu sent, %llu processed\n", std::string(queue.engine()).c_str(),
                     static_cast<unsigned long long>(sent),
                     static_cast<unsigned long long>(processed));

@@ -9,8 +9,10 @@
 //     ask port            a free port
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,6 +20,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "engines/depth_any.hpp"
 #include "engines/sqlite_queue.hpp"
@@ -191,17 +194,23 @@ int hear_strange_things()
     return wrong;
 }
 
+/// Below the ports that the system deals out by itself, so that nobody else is given it meanwhile.
 int tell_port()
 {
-    const int s = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    auto* const any = reinterpret_cast<sockaddr*>(&at);
-    if (::bind(s, any, size) != 0 || ::getsockname(s, any, &size) != 0) return 1;
-    std::printf("%d\n", ntohs(at.sin_port));
-    return 0;
+    std::random_device dice;
+    for (int tries = 0; tries != 1'000; ++tries) {
+        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
+        const bool free = ::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+        ::close(s);
+        if (!free) continue;
+        std::printf("%d\n", ntohs(at.sin_port));
+        return 0;
+    }
+    return 1;
 }
 
 }  // namespace

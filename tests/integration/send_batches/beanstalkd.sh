@@ -29,9 +29,17 @@ else
     answers 1 --to "beanstalkd://127.0.0.1:$port/-bad"
     says BAD_FORMAT
     kill -USR1 "$server" # it takes no more jobs from now on
-    timeout 2 "$program" --to "beanstalkd://127.0.0.1:$port/all" --input exact >out 2>err &&
-        fail 'a draining beanstalkd has taken something'
-    says 'throttled: DRAINING'
+    background drained "$program" --to "beanstalkd://127.0.0.1:$port/all" --input exact
+    sender=$pid
+    for tries in $(seq 6000); do
+        ! grep -q 'throttled: DRAINING' drained drained.err || break
+        sleep 0.01
+    done
+    grep -q 'throttled: DRAINING' drained drained.err || fail 'it does not say: throttled: DRAINING'
+    kill -0 "$sender" || fail 'it has given up on a draining beanstalkd'
+    stopped "$sender"
+    read_by beanstalkd "$port" all got
+    [ ! -s got ] || fail 'a draining beanstalkd has taken something'
     stopped "$server"
     held+=(beanstalkd)
 fi

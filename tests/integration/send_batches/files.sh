@@ -41,7 +41,7 @@ nothing_sent()
     local words=$1 before code=0
     shift
     before=$(find . | sort)
-    timeout 120 "$program" "$@" >out 2>err || code=$?
+    timeout 600 "$program" "$@" >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code instead of 1: $*"
     grep -qF -- "$words" err || fail "it does not say: $words"
     [ ! -s out ] || fail "it has begun to send: $*"

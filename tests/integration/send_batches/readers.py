@@ -6,6 +6,7 @@
     readers.py beanstalkd PORT TUBE OUT     takes all jobs of the tube, in order, and ends
     readers.py port                         prints a port that is free at the moment
 """
+import random
 import socket
 import sys
 
@@ -47,10 +48,20 @@ def beanstalkd(port, tube, out):
         ask(f"delete {answer[1].decode()}")
 
 
+def free_port():
+    """Below those that the system deals out by itself, so that nobody else is given it meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
 if sys.argv[1] == "port":
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        print(free.getsockname()[1])
+    print(free_port())
 else:
     read = {"nats": nats, "beanstalkd": beanstalkd}[sys.argv[1]]
     with open(sys.argv[4], "wb") as file:
