@@ -60,6 +60,10 @@ pid_t start(const options& o, std::uint64_t number)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive us
         if (getppid() != parent) _exit(1);
+        sigset_t early;  // it may be told to end before it can hear it: work() lets that in
+        sigemptyset(&early);
+        sigaddset(&early, SIGTERM);
+        sigprocmask(SIG_BLOCK, &early, nullptr);
         execv("/proc/self/exe", argv.data());
         _exit(127);
     }
@@ -136,6 +140,7 @@ public:
             int status = 0;
             waitpid(workers_[n].pid, &status, 0);
             workers_[n].pid = -1;
+            if (workers_[n].killed) continue;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
                 throw support::complaint(fmt::format("worker {} did not end well", n));
             }

@@ -131,6 +131,10 @@ private:
 int work(const options& o)
 {
     std::signal(SIGTERM, [](int) { terminated = 1; });
+    sigset_t early;  // the supervisor has held it back until here
+    sigemptyset(&early);
+    sigaddset(&early, SIGTERM);
+    sigprocmask(SIG_UNBLOCK, &early, nullptr);
     consumer(o).run();
     return 0;
 }
