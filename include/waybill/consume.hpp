@@ -42,6 +42,7 @@
 #include <waybill/consume/reprocess.hpp>
 #include <waybill/consume/rewind.hpp>
 #include <waybill/consume/separate_stores.hpp>
+#include <waybill/consume/sequence_number.hpp>
 #include <waybill/consume/settle.hpp>
 #include <waybill/consume/settle_batch.hpp>
 #include <waybill/consume/sparse_slots.hpp>

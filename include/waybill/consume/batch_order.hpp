@@ -7,29 +7,18 @@
 #ifndef WAYBILL_CONSUME_BATCH_ORDER_HPP
 #define WAYBILL_CONSUME_BATCH_ORDER_HPP
 
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
+#include <waybill/consume/sequence_number.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_1::detail {
-
-/// The number of an event. A negative one, such as an error code, is none.
-template <sequenced E>
-[[nodiscard]] constexpr std::optional<std::uint64_t> number_of(const E& e)
-{
-    if constexpr (std::signed_integral<std::remove_cvref_t<decltype(e.sequence)>>) {
-        if (e.sequence < 0) return std::nullopt;
-    }
-    return static_cast<std::uint64_t>(e.sequence);
-}
 
 /// The events from `first` on, of which there are `events` and the last is `final`.
 template <class I>
@@ -48,7 +37,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
     ordered_batch<I> b{first, first};
     std::optional<std::uint64_t> before;
     for (I at = first; at != last; ++at) {
-        const std::optional<std::uint64_t> n = number_of(*at);
+        const std::optional<std::uint64_t> n = as_sequence((*at).sequence);
         const bool ascends = n && (!before || *n > *before);
         if (!before && n && from && *n <= from->sequence) {
             ++b.repeated;
@@ -58,7 +47,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
             std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
             text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
                             std::to_string(*before) + " before it"
-                      : "a negative sequence; the number of an event is 0 or more";
+                      : "a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1";
             b.wrong = permanent(std::move(text));
             return b;
         }

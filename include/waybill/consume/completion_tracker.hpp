@@ -117,9 +117,11 @@ public:
         return ticket{sequence, generation_, number_++};
     }
 
-    /// The same for any other integer.
-    template <countable N>
-    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(N sequence)
+    /// The same for any other integer or enumeration. Neither true nor 2.5 is a number of an event.
+    template <class N>
+    constexpr result<ticket, begin_refusal> begin(const N&) = delete;
+    template <detail::sequence_like N>
+    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(const N& sequence)
     {
         const std::optional<std::uint64_t> at = detail::as_sequence(sequence);
         if (!at) return unexpected(begin_refusal::invalid);
@@ -153,9 +155,11 @@ public:
         passed_any_ = true;
     }
 
-    /// The same for any other integer. Nothing is in front of a negative one.
-    template <countable N>
-    constexpr void forget_below(N sequence) noexcept
+    /// The same for any other integer or enumeration. Nothing is in front of a negative one.
+    template <class N>
+    constexpr void forget_below(const N&) = delete;
+    template <detail::sequence_like N>
+    constexpr void forget_below(const N& sequence) noexcept
     {
         forget_below(detail::as_sequence(sequence).value_or(0));
     }

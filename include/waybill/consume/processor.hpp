@@ -26,7 +26,8 @@
 // What holds:
 //   1. leases come first, then partitions in turn: one that always has events starves no other;
 //   2. nothing is read in a partition whose lease is not trusted right now, or is lost;
-//   3. an epoch that is not above that of the checkpoint is raised before anything is read. Where
+//   3. an epoch that is not above that of the checkpoint is raised before anything is read, and so
+//      is one under which batches are abandoned again and again although the lease is ours. Where
 //      none is left it is not read, and `trouble` says so;
 //   4. `stop_asked` closes, saves and gives back what there is, in a bounded number of steps.
 //
@@ -49,6 +50,7 @@
 #include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -75,6 +77,7 @@ public:
         for (std::uint32_t p = 0; p != keeper_.partitions(); ++p) {
             parts_.emplace_back(p, c.lifecycle);
         }
+        defeats_.resize(parts_.size());
     }
 
     [[nodiscard]] action next(steady_time now) const
@@ -102,14 +105,19 @@ public:
     {
         partition_lifecycle* const part = find(o.partition);
         if (!part) return heard::invalid;
+        const defeat& d = defeats_[o.partition];
+        const bool defeated = d.times > 1 && d.epoch == o.epoch;
         const bool raise = o.how == fault_class::none && o.epoch == part->epoch() &&
-                           (o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
+                           (defeated || o.stored > o.epoch ||
+                            (o.stored == o.epoch && !part->has_processed()));
         if (!raise) return passed_on(*part, o, o.partition, now);
         // Somebody has written under this epoch or a later one: the row was lost at some time.
         partition_opened too_early = o;
-        too_early.how = o.stored == last_epoch ? fault_class::permanent : fault_class::transient;
+        if (defeated) too_early.stored = greater(o.stored, d.past());
+        const bool last = too_early.stored == last_epoch;
+        too_early.how = last ? fault_class::permanent : fault_class::transient;
         const heard h = part->on(too_early, now);
-        if (h == heard::taken) (void)keeper_.on(outdated{o.partition, o.stored}, now);
+        if (h == heard::taken) (void)keeper_.on(outdated{o.partition, too_early.stored}, now);
         return h;
     }
 
@@ -118,8 +126,10 @@ public:
         partition_lifecycle* const part = find(r.partition);
         if (!part) return heard::invalid;
         const heard h = passed_on(*part, r, r.partition, now);
-        const bool robbed = h == heard::taken && r.how == batch_pass::lost;
-        if (robbed) (void)keeper_.on(doubted{r.partition}, now);
+        if (h != heard::taken) return h;
+        defeat& d = defeats_[r.partition];
+        d = {r.epoch, r.how == batch_pass::lost ? saturating_add(d.times, 1) : 0};
+        if (d.times != 0) (void)keeper_.on(doubted{r.partition}, now);
         return h;
     }
 
@@ -161,8 +171,9 @@ public:
     [[nodiscard]] fault trouble(std::uint32_t partition) const
     {
         const partition_lifecycle p = part(partition);
-        const bool last = p.stored() == last_epoch && !p.has_processed();
-        const bool shut = last && keeper_.epoch(partition);
+        const bool unused =
+            partition < parts_.size() && (!p.has_processed() || defeats_[partition].times != 0);
+        const bool shut = p.stored() == last_epoch && unused && keeper_.epoch(partition);
         return shut || keeper_.exhausted(partition) ? epochs_used_up() : fault{};
     }
     /// An idle one for a partition that is not there.
@@ -186,6 +197,22 @@ public:
     friend bool operator==(const processor&, const processor&) = default;
 
 private:
+    /// The store has said in so many batches in a row that somebody else has the partition, and the
+    /// lease is ours all the same. Once that is a checkpoint that somebody has moved. More often, the
+    /// row of the lease was lost at some time, and the store knows a later epoch.
+    struct defeat {
+        std::uint64_t epoch = 0;
+        std::uint64_t times = 0;
+
+        /// An epoch that the next is to be above. Nobody knows how far that is: twice as far each time.
+        [[nodiscard]] std::uint64_t past() const
+        {
+            const bool far = times > 65;
+            return saturating_add(epoch, far ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
+        }
+        friend bool operator==(const defeat&, const defeat&) = default;
+    };
+
     [[nodiscard]] partition_lifecycle* find(std::uint32_t partition)
     {
         return partition < parts_.size() ? &parts_[partition] : nullptr;
@@ -239,8 +266,11 @@ private:
         changes_ = keeper_.changes();
         for (std::uint32_t p = 0; p != parts_.size(); ++p) {
             const auto epoch = keeper_.epoch(p);
-            if (!epoch) (void)parts_[p].on(partition_lost{}, now);
-            else if (!keeper_.stopping()) (void)parts_[p].on(assigned{*epoch}, now);
+            if (!epoch) {
+                (void)parts_[p].on(partition_lost{}, now);
+                defeats_[p] = {};
+            }
+            if (epoch && !keeper_.stopping()) (void)parts_[p].on(assigned{*epoch}, now);
         }
     }
 
@@ -259,6 +289,7 @@ private:
 
     lease_keeper keeper_;
     std::vector<partition_lifecycle> parts_;
+    std::vector<defeat> defeats_;  // of each
     std::uint32_t turn_ = 0;
     std::uint64_t changes_ = 0;
 };

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 
 #include <waybill/consume/done_runs.hpp>
+#include <waybill/consume/sequence_number.hpp>
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
@@ -56,35 +56,17 @@ struct ticket {
     friend bool operator==(const ticket&, const ticket&) = default;
 };
 
-namespace detail {
-
-/// A caller's integer as a sequence number. None where it is negative or needs more than 64 bits:
-/// an error code is no position, and the largest number that there is least of all.
-template <countable N>
-[[nodiscard]] constexpr std::optional<std::uint64_t> as_sequence(N n) noexcept
-{
-    if constexpr (std::is_signed_v<N>) {
-        if (n < 0) return std::nullopt;
-    }
-    if constexpr (sizeof(N) > sizeof(std::uint64_t)) {
-        if (n > static_cast<N>(highest_size)) return std::nullopt;
-    }
-    return static_cast<std::uint64_t>(n);
-}
-
-}  // namespace detail
-
 /// The last event that is done, if there is one, as an integer of any kind. A negative one is none:
 /// the log is then read from its beginning, which loses nothing.
 class done_position {
 public:
     constexpr done_position() noexcept = default;
     constexpr done_position(std::nullopt_t) noexcept {}
-    template <countable N>
+    template <detail::sequence_like N>
     constexpr done_position(N n) noexcept : at_(detail::as_sequence(n))
     {
     }
-    template <countable N>
+    template <detail::sequence_like N>
     constexpr done_position(const std::optional<N>& n) noexcept
     {
         if (n) at_ = detail::as_sequence(*n);

@@ -213,6 +213,23 @@ TEST_CASE("completion_tracker: a new tracker begins behind the generations of th
     CHECK(around.generation() == 0);
 }
 
+template <class N>
+concept takes = requires(completion_tracker t, N n) {
+    t.begin(n);
+    t.forget_below(n);
+};
+
+TEST_CASE("completion_tracker: an error code is no position, whatever its type; a fraction is none")
+{
+    enum error : int { end_of_log = -1001 };
+    completion_tracker t;
+    CHECK(t.begin(end_of_log).error() == waybill::begin_refusal::invalid);
+    t.forget_below(end_of_log);
+    CHECK(!t.watermark());
+    CHECK(t.begin(error(5)).has_value());
+    static_assert(takes<int> && takes<error> && takes<unsigned char> && !takes<double> && !takes<bool>);
+}
+
 TEST_CASE("completion_tracker: a negative integer is no position, and above all not the largest")
 {
     completion_tracker t{{}, -1};

@@ -162,11 +162,33 @@ TEST_CASE("process_batch: a negative number is none, and not the largest that th
             const auto r = process_batch(s, {key, from, 1}, events, handle, noon);
             CHECK(r.end == batch_end::invalid);
             CHECK(r.reached == from);
-            CHECK(r.why.text.ends_with(" has a negative sequence; the number of an event is 0 or more"));
+            CHECK(r.why.text.ends_with(" has a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1"));
             CHECK(!*s.load(key));
         }
     }
     CHECK(calls == 0);
+}
+
+TEST_CASE("process_batch: an error code is no number, whatever its type")
+{
+    enum error : int { end_of_log = -1001 };
+    struct wrapped {
+        std::int64_t n;
+        operator std::int64_t() const { return n; }
+    };
+    const auto ends = [](auto number) {
+        struct one {
+            decltype(number) sequence;
+        };
+        store s;
+        return process_batch(s, {key, {}, 1}, std::vector<one>{{number}},
+                             [](auto&, const one&) { return waybill::fault{}; }, noon);
+    };
+    CHECK(ends(end_of_log).end == batch_end::invalid);
+    CHECK(ends(wrapped{-1}).end == batch_end::invalid);
+    CHECK(ends(std::int8_t{-1}).end == batch_end::invalid);
+    CHECK(ends(wrapped{7}).reached == waybill::position{7, ""});
+    CHECK(ends(error(5)).reached == waybill::position{5, ""});
 }
 
 TEST_CASE("process_batch: any signed or narrow number, any forward range, a lambda")

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <waybill/consume/fenced_store.hpp>
+#include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/processor.hpp>
 #include <waybill/testing/memory_leases.hpp>
 #include <waybill/testing/memory_store.hpp>
@@ -344,6 +345,76 @@ TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though
     const std::uint64_t later = b.work.leases().epoch(0).value_or(0);
     CHECK(later > epoch);
     CHECK(advance(waybill::position{1, {}}, 2, later) == waybill::advance_outcome::applied);
+}
+
+// The row of a lease is lost, and the store that it guards knows later epochs: each batch is abandoned
+// though nobody else is there.
+TEST_CASE("processor: an epoch that the store calls stale is raised, whatever has written a later one")
+{
+    using store = waybill::testing::memory_store<std::string>;
+    struct event {
+        std::uint64_t sequence;
+    };
+    const waybill::partition_key key{"log", "g", "0"};
+    const waybill::position one{1, {}};
+    enum class past { row_of_attempts, row_above_checkpoint, reset, row_of_last_epoch };
+    const auto prepare = [&](store& s, past what) {
+        auto tx = *s.begin();
+        switch (what) {
+            case past::row_of_attempts: (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, 2}); break;
+            case past::row_above_checkpoint:
+                (void)s.advance(tx, key, {}, one, 4);
+                (void)s.note(tx, key, {1, 2, 1, 0, 77, 6'000'000});
+                break;
+            case past::reset: (void)s.advance(tx, key, {}, one, 5); break;
+            case past::row_of_last_epoch:
+                (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::last_epoch});
+        }
+        (void)tx.commit();
+        if (what != past::reset) return;
+        auto back = *s.begin();
+        (void)s.reset(back, key, one, 5);
+        (void)back.commit();
+    };
+    for (const past what : {past::row_of_attempts, past::row_above_checkpoint, past::reset,
+                            past::row_of_last_epoch}) {
+        CAPTURE(static_cast<int>(what));
+        store inside;
+        memory_leases leases;
+        waybill::fenced_store guarded(inside, leases);
+        prepare(inside, what);
+        processor work({.group = {"log", "g", {"0"}, {"w", 9}, {}}});
+        std::int64_t now = 0;
+        int abandoned = 0;
+        int committed = 0;
+        const auto handle = [](auto&, const event&) { return waybill::fault{}; };
+        for (int n = 0; n != 4'000 && committed == 0; ++n) {
+            waybill::match(
+                work.next(at(now)),
+                [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, 0.5), at(now)); },
+                [&](const act::open& a) { work.on(waybill::opened_with(a, guarded.load(key)), at(now)); },
+                [&](const act::process& a) {
+                    const auto mine = work.assignment_of({0, a.epoch}, *guarded.load(key));
+                    const auto r = waybill::process_batch(guarded, mine, std::vector<event>{{1}, {2}},
+                                                          handle, waybill::wall_time{});
+                    abandoned += r.end == waybill::batch_end::abandoned ? 1 : 0;
+                    committed += r.end == waybill::batch_end::committed ? 1 : 0;
+                    work.on(waybill::processed_with(a, r.end), at(now));
+                },
+                [&](const act::close& a) { work.on(partition_closed{a.partition, a.epoch}, at(now)); },
+                [&](const act::save& a) { work.on(partition_saved{a.partition, a.epoch}, at(now)); },
+                [&](act::wait) { now += 1'000; }, [](act::idle) {});
+        }
+        if (what == past::row_of_last_epoch) {
+            CHECK(committed == 0);
+            CHECK(abandoned <= 66);
+            CHECK(work.trouble(0) == waybill::epochs_used_up());
+        } else {
+            CHECK(committed == 1);
+            CHECK(abandoned <= 25);  // twice as far each time
+            CHECK(work.trouble(0).ok());
+        }
+    }
 }
 
 }  // namespace
