@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/sequence_number.hpp>
@@ -58,6 +59,40 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
     }
     return b;
 }
+
+/// What is said of a batch of which nothing is delivered.
+template <class Report, class I>
+[[nodiscard]] Report left_alone(const ordered_batch<I>& b, const std::optional<position>& from)
+{
+    Report r;
+    r.end = b.wrong ? batch_end::invalid : batch_end::empty;
+    r.reached = from;
+    r.repeated = b.repeated;
+    if (b.wrong) r.why = *b.wrong;
+    return r;
+}
+
+/// An event of a batch by its number; one further on is found by going there.
+template <class I>
+class batch_cursor {
+public:
+    explicit batch_cursor(I first) : first_(first), at_(first) {}
+
+    [[nodiscard]] I operator()(std::uint64_t event)
+    {
+        if (event < number_) {
+            at_ = first_;
+            number_ = 0;
+        }
+        for (; number_ != event; ++number_) ++at_;
+        return at_;
+    }
+
+private:
+    I first_;
+    I at_;  // event number number_
+    std::uint64_t number_ = 0;
+};
 
 }  // namespace waybill::inline v0_1::detail
 

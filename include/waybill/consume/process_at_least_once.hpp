@@ -83,7 +83,7 @@ public:
     at_least_once_run(Checkpoints& checkpoints, Letters& letters, const assignment& mine, I first,
                       std::uint64_t events, Handler& handler, wall_time now,
                       const at_least_once_policy& p, Ask& ask)
-        : checkpoints_(checkpoints), letters_(letters), mine_(mine), first_(first), at_(first),
+        : checkpoints_(checkpoints), letters_(letters), mine_(mine), at_(first),
           handler_(handler), ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
           machine_(events, as_can_be(p))
     {
@@ -98,7 +98,7 @@ public:
         while (!machine_.ended()) {
             match(machine_.next(),
                   [&](act::handle a) {
-                      const auto& e = *at(a.event);
+                      const auto& e = *at_(a.event);
                       const event_outcome o =
                           handler_(e, keys_(static_cast<std::uint64_t>(e.sequence)));
                       const fault_class how = o.why.how;
@@ -111,10 +111,10 @@ public:
                   },
                   [&](act::ask a) {
                       why_.text = reasons_.rbegin()->second;  // of the last one that failed
-                      machine_.on(answered{asked(a.failed)});
+                      machine_.on(answered{detail::asked(ask_, a.failed)});
                   },
                   [&](act::commit_to a) {
-                      to_ = waybill::position_of(*at(a.event));
+                      to_ = waybill::position_of(*at_(a.event));
                       commit_why_ = {};
                       const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
                       const fault_class how = seen(r, commit_why_);
@@ -170,30 +170,10 @@ private:
         reasons_.insert_or_assign(event, why_.text);
     }
 
-    I at(std::uint64_t event)
-    {
-        if (event < number_) {
-            at_ = first_;
-            number_ = 0;
-        }
-        for (; number_ != event; ++number_) ++at_;
-        return at_;
-    }
-
     dead_letter letter(const act::dead_letter& a)
     {
         const fault why{a.how, reasons_[a.event]};
-        return make_letter(mine_.key, *at(a.event), why, a.tries, now_, keeping_);
-    }
-
-    if_all_failed asked(std::uint64_t failed)
-    {
-        if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
-            (void)failed;
-            return if_all_failed::go_on;
-        } else {
-            return ask_(failed);
-        }
+        return make_letter(mine_.key, *at_(a.event), why, a.tries, now_, keeping_);
     }
 
     at_least_once_report report()
@@ -214,9 +194,7 @@ private:
     Checkpoints& checkpoints_;
     Letters& letters_;
     const assignment& mine_;
-    I first_;
-    I at_;  // event number number_
-    std::uint64_t number_ = 0;
+    batch_cursor<I> at_;
     Handler& handler_;
     Ask& ask_;
     wall_time now_;
@@ -249,15 +227,7 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
                                                          Ask&& ask = {})
 {
     const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.wrong) {
-        return {.end = batch_end::invalid,
-                .reached = mine.from,
-                .repeated = b.repeated,
-                .why = *b.wrong};
-    }
-    if (b.events == 0) {
-        return {.end = batch_end::empty, .reached = mine.from, .repeated = b.repeated};
-    }
+    if (b.wrong || b.events == 0) return detail::left_alone<at_least_once_report>(b, mine.from);
     detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
                               std::remove_reference_t<Ask>>
         delivery(checkpoints, letters, mine, b.first, b.events, handler, now, p, ask);

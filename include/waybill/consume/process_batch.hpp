@@ -58,6 +58,17 @@ concept asked_if_all_failed = std::same_as<A, nobody_to_ask> || requires(A& ask,
 
 namespace detail {
 
+/// The caller's answer, if there is anybody to ask.
+template <class Ask>
+[[nodiscard]] if_all_failed asked(Ask& ask, std::uint64_t failed)
+{
+    if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
+        return (void)failed, if_all_failed::go_on;
+    } else {
+        return ask(failed);
+    }
+}
+
 template <class Store, class I, class Handler, class Ask>
 class batch_run {
     using transaction = typename Store::transaction;
@@ -65,7 +76,7 @@ class batch_run {
 public:
     batch_run(Store& store, const assignment& mine, I first, std::uint64_t events, position to,
               Handler& handler, wall_time now, const batch_policy& p, Ask& ask)
-        : store_(store), mine_(mine), first_(first), at_(first), events_(events), to_(std::move(to)),
+        : store_(store), mine_(mine), at_(first), events_(events), to_(std::move(to)),
           handler_(handler), ask_(ask), now_(now), policy_(p),
           machine_(events, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended)
     {
@@ -91,7 +102,7 @@ public:
             match(next,
                   [&](act::recall) { recall(); },
                   [&](act::shorten a) {
-                      to_ = waybill::position_of(*at(a.events - 1));
+                      to_ = waybill::position_of(*at_(a.events - 1));
                       machine_.on(shortened{to_});
                   },
                   [&](act::begin) {
@@ -177,10 +188,10 @@ private:
     }
 
     /// So many events have a sequence up to `to`.
-    [[nodiscard]] std::uint64_t up_to(std::uint64_t to) const
+    [[nodiscard]] std::uint64_t up_to(std::uint64_t to)
     {
         std::uint64_t n = 0;
-        for (I at = first_; n != events_ && static_cast<std::uint64_t>((*at).sequence) <= to; ++at) ++n;
+        while (n != events_ && static_cast<std::uint64_t>((*at_(n)).sequence) <= to) ++n;
         return n;
     }
 
@@ -196,7 +207,7 @@ private:
 
     void handle(std::uint64_t event)
     {
-        const auto said = handler_(*tx_, *at(event));
+        const auto said = handler_(*tx_, *at_(event));
         if constexpr (std::is_same_v<decltype(said), const fault>) {
             hear(event, said, false);
         } else {
@@ -231,16 +242,6 @@ private:
         machine_.on(handled{f.how, skipped});
     }
 
-    I at(std::uint64_t event)
-    {
-        if (event < number_) {
-            at_ = first_;
-            number_ = 0;
-        }
-        for (; number_ != event; ++number_) ++at_;
-        return at_;
-    }
-
     dead_letter letter(const act::dead_letter& a)
     {
         fault why{a.how, {}};
@@ -248,7 +249,7 @@ private:
         if (a.condemned) {
             why.text = "its handler ended the process " + std::to_string(a.tries) + " times";
         }
-        return make_letter(mine_.key, *at(a.event), why, a.tries, now_, policy_);
+        return make_letter(mine_.key, *at_(a.event), why, a.tries, now_, policy_);
     }
 
     /// What a store never takes, say for its size, goes without its body: a failure that cannot be
@@ -264,16 +265,11 @@ private:
 
     if_all_failed asked(std::uint64_t failed)
     {
-        if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
-            (void)failed;
-            return if_all_failed::go_on;
-        } else {
-            const if_all_failed said = ask_(failed);
-            if (said != if_all_failed::go_on) {
-                because("each of " + std::to_string(failed) + " events failed, the last: " + why_.text);
-            }
-            return said;
+        const if_all_failed said = detail::asked(ask_, failed);
+        if (said != if_all_failed::go_on) {
+            because("each of " + std::to_string(failed) + " events failed, the last: " + why_.text);
         }
+        return said;
     }
 
     batch_report report()
@@ -296,9 +292,7 @@ private:
 
     Store& store_;
     const assignment& mine_;
-    I first_;
-    I at_;  // event number number_
-    std::uint64_t number_ = 0;
+    batch_cursor<I> at_;
     std::uint64_t events_;
     position to_;
     Handler& handler_;
@@ -329,15 +323,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
                                          Ask&& ask = {})
 {
     const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.wrong) {
-        return {.end = batch_end::invalid,
-                .reached = mine.from,
-                .repeated = b.repeated,
-                .why = *b.wrong};
-    }
-    if (b.events == 0) {
-        return {.end = batch_end::empty, .reached = mine.from, .repeated = b.repeated};
-    }
+    if (b.wrong || b.events == 0) return detail::left_alone<batch_report>(b, mine.from);
     detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
         delivery(store, mine, b.first, b.events, waybill::position_of(*b.final), handler, now, p,
                  ask);
