@@ -61,10 +61,6 @@ namespace detail {
 
 }  // namespace detail
 
-/// The caller wants to end. What is open is closed first, and reported with `vacated`.
-struct stop_asked {
-    friend bool operator==(const stop_asked&, const stop_asked&) = default;
-};
 /// The partition is closed and saved: its lease is to be given back.
 struct vacated {
     std::uint32_t partition = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// act: the two actions that every machine has, and what an event's teller hears back.
+// act: the two actions that every machine has, the event that asks it to stop, and what an event's
+// teller hears back.
 
 #ifndef WAYBILL_CORE_ACT_HPP
 #define WAYBILL_CORE_ACT_HPP
@@ -26,6 +27,11 @@ struct idle {
 };
 
 }  // namespace act
+
+/// The caller wants to stop: what is begun is ended or given back, and nothing new is begun.
+struct stop_asked {
+    friend bool operator==(const stop_asked&, const stop_asked&) = default;
+};
 
 /// What became of an event. Whoever tells the truth in time may ignore it.
 enum class heard : std::uint8_t {

@@ -6,10 +6,17 @@
 // (RFC 3720, appendix B.4, has the examples that the test repeats). One wrong bit is always found,
 // and so is whatever is wrong within four bytes in a row; of other damage one in 2^32 passes. It
 // says nothing about who wrote the bytes: whoever wants to deceive can make the checksum, too.
+//
+//     waybill::crc32c(all)
+//     waybill::crc32c(second, waybill::crc32c(first))      // the same, where all = first + second
+//
+// Sixteen bytes at a time are looked up in tables of what each of them does to the checksum, by the
+// same code for the compiler and for the processor, without any instruction of its own.
 
 #ifndef WAYBILL_CORE_CRC32C_HPP
 #define WAYBILL_CORE_CRC32C_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -17,9 +24,10 @@ namespace waybill::inline v0_1 {
 
 namespace detail {
 
-/// What each value of a byte does to the checksum.
+/// of[n] says what each value of a byte does to the checksum when n more bytes have followed it.
 struct crc32c_table {
-    std::uint32_t of[256] = {};
+    static constexpr std::size_t at_once = 16;
+    std::uint32_t of[at_once][256] = {};
 
     constexpr crc32c_table() noexcept
     {
@@ -28,7 +36,13 @@ struct crc32c_table {
             for (int bit = 0; bit != 8; ++bit) {
                 rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0x82F63B78U : 0U);
             }
-            of[byte] = rest;
+            of[0][byte] = rest;
+        }
+        for (std::size_t n = 1; n != at_once; ++n) {
+            for (std::size_t byte = 0; byte != 256; ++byte) {
+                const std::uint32_t before = of[n - 1][byte];
+                of[n][byte] = (before >> 8U) ^ of[0][before & 0xFFU];
+            }
         }
     }
 };
@@ -36,13 +50,23 @@ inline constexpr crc32c_table crc32c_steps{};
 
 }  // namespace detail
 
-/// The checksum of all of `bytes`.
-[[nodiscard]] constexpr std::uint32_t crc32c(std::string_view bytes) noexcept
+/// The checksum of what `so_far` is the checksum of and then `bytes`; of `bytes` alone without it.
+[[nodiscard]] constexpr std::uint32_t crc32c(std::string_view bytes,
+                                             std::uint32_t so_far = 0) noexcept
 {
-    std::uint32_t rest = 0xFFFFFFFFU;
-    for (const char c : bytes) {
-        const std::uint32_t step = (rest ^ static_cast<unsigned char>(c)) & 0xFFU;
-        rest = (rest >> 8U) ^ detail::crc32c_steps.of[step];
+    std::uint32_t rest = ~so_far;
+    const char* at = bytes.data();
+    std::size_t left = bytes.size();
+    for (; left >= detail::crc32c_table::at_once; left -= 16) {
+        std::uint32_t next = 0;
+        for (std::size_t n = 16; n-- != 0; rest >>= 8U) {
+            next ^= detail::crc32c_steps.of[n][(rest ^ static_cast<unsigned char>(*at++)) & 0xFFU];
+        }
+        rest = next;
+    }
+    for (; left != 0; --left, ++at) {
+        const std::uint32_t step = (rest ^ static_cast<unsigned char>(*at)) & 0xFFU;
+        rest = (rest >> 8U) ^ detail::crc32c_steps.of[0][step];
     }
     return ~rest;
 }

@@ -44,7 +44,44 @@ static_assert(crc32c(all_of(given.falling)) == 0x113FDB5C);
 static_assert(crc32c("123456789") == 0xE3069283);
 static_assert(crc32c("") == 0);
 
+// In parts, at compile time as well.
+static_assert(crc32c("456789", crc32c("123")) == 0xE3069283);
+static_assert(crc32c("", 0xE3069283) == 0xE3069283);
+static_assert(crc32c(all_of(given.rising).substr(17), crc32c(all_of(given.rising).substr(0, 17))) ==
+              0x46DD794E);
+
+/// As the definition has it, a bit at a time.
+std::uint32_t by_bits(std::string_view bytes)
+{
+    std::uint32_t rest = 0xFFFFFFFF;
+    for (const char c : bytes) {
+        rest ^= static_cast<unsigned char>(c);
+        for (int bit = 0; bit != 8; ++bit) {
+            rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0x82F63B78U : 0U);
+        }
+    }
+    return ~rest;
+}
+
 }  // namespace
+
+TEST_CASE("crc32c: every length, from every place in memory, in any two parts")
+{
+    std::string all;
+    for (std::uint32_t n = 0; n != 120; ++n) {
+        all += static_cast<char>(n * 2'654'435'761U >> 24U);
+    }
+    for (std::size_t from = 0; from != 20; ++from) {
+        for (std::size_t size = 0; size != 100; ++size) {
+            const std::string_view bytes = std::string_view(all).substr(from, size);
+            const std::uint32_t sum = by_bits(bytes);
+            CHECK(crc32c(bytes) == sum);
+            for (std::size_t n = 0; n <= size; ++n) {
+                if (crc32c(bytes.substr(n), crc32c(bytes.substr(0, n))) != sum) FAIL("parts");
+            }
+        }
+    }
+}
 
 TEST_CASE("crc32c: no bit may be another one, no two, and no four bytes in a row")
 {
