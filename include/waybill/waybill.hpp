@@ -28,6 +28,7 @@
 #include <waybill/core/varint.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/scaling.hpp>
+#include <waybill/session.hpp>
 #include <waybill/version.hpp>
 #include <waybill/window.hpp>
 #include <waybill/wire.hpp>

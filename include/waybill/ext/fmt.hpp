@@ -35,6 +35,7 @@
 #include <waybill/ext/fmt_report.hpp>
 #include <waybill/ext/fmt_retry.hpp>
 #include <waybill/ext/fmt_scaling.hpp>
+#include <waybill/ext/fmt_session.hpp>
 #include <waybill/ext/fmt_wire.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/wire.hpp>
@@ -112,13 +113,24 @@ concept scaling_in_words =
            scaling::reason, scaling::relation, scaling::role, scaling::rule, scaling::statistic,
            scaling::threshold, scaling::truth, scaling::verdict, scaling::when_missing>;
 
+template <class T>
+concept session_in_words =
+    one_of<T, act::clear_state, act::execute, act::give_back, act::load_state, act::mark_sent,
+           act::park, act::remove_letters, act::resubmit, act::save_state, drain_end,
+           envelope_problem, held_back, job_error, job_problem, job_progress, opened_state,
+           park_reason, pipeline_mode, pipeline_policy, redrive_end, redrive_marks,
+           row_key_found, row_key_read, schema_version, session_progress, stamp_found,
+           stamp_read, state_budget, state_format, state_read, state_too_large, step_end,
+           step_facts, step_failure, step_letter, step_stamp, sweep_item, sweep_policy,
+           sweep_verdict, text_state_problem, text_state_read, when_unreadable>;
+
 }  // namespace waybill::inline v0_1::detail
 
 template <class T>
     requires waybill::detail::outcome_in_words<T> || waybill::detail::act_in_words<T> ||
              waybill::detail::fact_in_words<T> || waybill::detail::consumer_in_words<T> ||
              waybill::detail::retry_in_words<T> || waybill::detail::options_in_words<T> ||
-             waybill::detail::scaling_in_words<T>
+             waybill::detail::scaling_in_words<T> || waybill::detail::session_in_words<T>
 struct fmt::formatter<T, char> : waybill::detail::in_words<T> {};
 
 template <class I>
@@ -175,6 +187,15 @@ struct fmt::formatter<waybill::lock_renewal::action>
 template <>
 struct fmt::formatter<waybill::partition_lifecycle::action>
     : waybill::detail::in_words<waybill::partition_lifecycle::action> {};
+template <>
+struct fmt::formatter<waybill::letter_drain::action>
+    : waybill::detail::in_words<waybill::letter_drain::action> {};
+template <>
+struct fmt::formatter<waybill::pipeline::action>
+    : waybill::detail::in_words<waybill::pipeline::action> {};
+template <>
+struct fmt::formatter<waybill::redrive::action>
+    : waybill::detail::in_words<waybill::redrive::action> {};
 template <>
 struct fmt::formatter<waybill::processor::action>
     : waybill::detail::in_words<waybill::processor::action> {};

@@ -23,6 +23,7 @@
 //   - State (calibration, checkpoint, dead_letter, the rows of attempts, leases and owners, the
 //     samples of a window, what scaling remembers): has a "version", all fields are there, and one
 //     that a later version has written is refused as `newer`.
+//   - The state of a session, in a type of the user's own, is read and written by json_session.hpp.
 //   - Durations are strings, "100ms", "1.5s", "10min", "forever" (core/time_text.hpp); times are
 //     ISO 8601 in UTC; both are exact. Only points on a steady clock, which mean nothing to anybody
 //     else, are plain nanoseconds, and are only written.
@@ -43,21 +44,29 @@
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_act.hpp>
 #include <waybill/ext/json_act_consume.hpp>
+#include <waybill/ext/json_act_session.hpp>
 #include <waybill/ext/json_batch.hpp>
 #include <waybill/ext/json_consume.hpp>
+#include <waybill/ext/json_decoded.hpp>
 #include <waybill/ext/json_deferral.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_lease.hpp>
 #include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json_parts.hpp>
 #include <waybill/ext/json_policy.hpp>
+#include <waybill/ext/json_progress.hpp>
 #include <waybill/ext/json_prune.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
 #include <waybill/ext/json_retry.hpp>
 #include <waybill/ext/json_scaling.hpp>
+#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json_session_values.hpp>
 #include <waybill/ext/json_settle.hpp>
 #include <waybill/ext/json_state.hpp>
 #include <waybill/ext/json_text.hpp>
+#include <waybill/ext/json_tree.hpp>
+#include <waybill/ext/json_unknown.hpp>
 #include <waybill/ext/json_window.hpp>
 #include <waybill/ext/json_wire.hpp>
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt_session: how far sessions have come, what stopped them, what is to be done with their
+// steps, and what a redrive and a sweep would do, in words.
+
+#ifndef WAYBILL_EXT_FMT_SESSION_HPP
+#define WAYBILL_EXT_FMT_SESSION_HPP
+
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <waybill/ext/fmt_act.hpp>
+#include <waybill/ext/fmt_consume.hpp>
+#include <waybill/ext/fmt_line.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/job.hpp>
+#include <waybill/session/letter_drain.hpp>
+#include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/redrive.hpp>
+#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/row_key.hpp>
+#include <waybill/session/stamp_properties.hpp>
+#include <waybill/session/state_budget.hpp>
+#include <waybill/session/state_text.hpp>
+#include <waybill/session/step.hpp>
+#include <waybill/session/step_letter.hpp>
+#include <waybill/session/sweep.hpp>
+
+namespace waybill::inline v0_1::detail::words {
+
+[[nodiscard]] inline std::string letters(std::uint64_t n)
+{
+    return counted(n, "letter", "letters");
+}
+
+[[nodiscard]] inline std::string line(const schema_version& v) { return text(v); }
+[[nodiscard]] inline std::string line(const opened_state& s) { return one_line(text(s)); }
+[[nodiscard]] inline std::string line(const text_state_read& r) { return one_line(text(r)); }
+[[nodiscard]] inline std::string line(const state_too_large& e) { return text(e); }
+[[nodiscard]] inline std::string line(const job_error& e) { return one_line(text(e)); }
+[[nodiscard]] inline std::string line(const job_progress& p) { return one_line(text(p)); }
+[[nodiscard]] inline std::string line(const row_key_read& r) { return one_line(text(r)); }
+[[nodiscard]] inline std::string line(const stamp_read& r) { return one_line(r.text()); }
+[[nodiscard]] inline std::string line(const step_letter& l) { return one_line(text(l)); }
+[[nodiscard]] inline std::string line(const sweep_item& i) { return text(i); }
+[[nodiscard]] inline std::string line(const redrive_marks& m) { return text(m); }
+
+[[nodiscard]] inline std::string line(const state_budget& b)
+{
+    return fmt::format("{}, {} of them kept for a failure", bytes(b.bytes), b.failure_reserve);
+}
+
+/// "step 2 of 5", "step 2".
+[[nodiscard]] inline std::string step_of(std::uint64_t step, std::uint64_t total)
+{
+    if (total == 0) return fmt::format("step {}", step);
+    return fmt::format("step {} of {}", step, total);
+}
+
+[[nodiscard]] inline std::string line(const step_stamp& s)
+{
+    std::string said = one_line(s.session) + ", " + step_of(s.step, s.total);
+    if (s.first != 1) said += fmt::format(", from {} on", s.first);
+    if (s.last) said += ", the last";
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const step_facts& f)
+{
+    std::string said = fmt::format("{}, message {}", step_of(f.step, f.total), f.sequence);
+    if (f.first != 1) said += fmt::format(", from {} on", f.first);
+    if (f.last) said += ", the last";
+    if (f.deliveries > 1) said += fmt::format(", delivery {}", f.deliveries);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const step_failure& f)
+{
+    std::string said = fmt::format("step {} (message {}) {} after {} at {}", f.step, f.sequence,
+                                   name(f.reason), counted(f.tries, "try", "tries"), line(f.at));
+    if (!f.text.empty()) said += ": " + one_line(f.text);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const session_progress& p)
+{
+    std::string said = p.total == 0 ? fmt::format("{} done", p.done)
+                                    : fmt::format("{} of {} done", p.done, p.total);
+    if (p.parked != 0) said += fmt::format(", {} of them parked", p.parked);
+    if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
+    if (p.failed) said += "; stopped by " + line(*p.failed);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const pipeline_policy& p)
+{
+    return fmt::format("{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}",
+                       name(p.mode), counted(p.retry.most, "try", "tries"), line(p.patience),
+                       counted(p.deliveries, "delivery", "deliveries"),
+                       p.broker_deliveries == highest_size
+                           ? std::string("any number")
+                           : fmt::format("{}", p.broker_deliveries),
+                       name(p.unreadable));
+}
+
+[[nodiscard]] inline std::string line(const sweep_policy& p)
+{
+    std::string said =
+        fmt::format("messages live for {}, failed states for {}, stuck after {}",
+                    line(p.messages_live), line(p.keep_failed), line(p.stuck_after));
+    if (p.give_up_after != duration::highest()) said += ", gone after " + line(p.give_up_after);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const act::load_state&) { return "load state"; }
+[[nodiscard]] inline std::string line(const act::execute& a)
+{
+    if (a.tries <= 1) return fmt::format("execute step {}", a.step);
+    return fmt::format("execute step {}, try {}", a.step, a.tries);
+}
+[[nodiscard]] inline std::string line(const act::save_state&) { return "save state"; }
+[[nodiscard]] inline std::string line(const act::park& a)
+{
+    std::string said = fmt::format("park: {}", name(a.reason));
+    if (a.cause != 0) said += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
+    if (a.tries != 0) said += " after " + counted(a.tries, "try", "tries");
+    if (a.bare) said += ", without its body";
+    return said;
+}
+[[nodiscard]] inline std::string line(const act::clear_state&) { return "clear state"; }
+[[nodiscard]] inline std::string line(const act::give_back& a)
+{
+    std::string said = "give back until " + line(a.until);
+    if (a.why != fault_class::none) said += ": " + line(a.why);
+    return said;
+}
+
+[[nodiscard]] inline std::string line(const act::resubmit& a)
+{
+    return fmt::format("resubmit {} from {} on", letters(a.count), a.offset);
+}
+[[nodiscard]] inline std::string line(const act::mark_sent& a)
+{
+    return fmt::format("mark {} from {} on as sent", counted(a.count, "session", "sessions"),
+                       a.session);
+}
+[[nodiscard]] inline std::string line(const act::remove_letters& a)
+{
+    return fmt::format("remove {} from {} on", letters(a.count), a.offset);
+}
+
+[[nodiscard]] inline std::string line(const pipeline::action& a)
+{
+    return std::visit([](const auto& one) { return line(one); }, a);
+}
+[[nodiscard]] inline std::string line(const redrive::action& a)
+{
+    return std::visit([](const auto& one) { return line(one); }, a);
+}
+[[nodiscard]] inline std::string line(const letter_drain::action& a)
+{
+    return std::visit([](const auto& one) { return line(one); }, a);
+}
+
+}  // namespace waybill::inline v0_1::detail::words
+
+#endif  // WAYBILL_EXT_FMT_SESSION_HPP

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_act_session: what a pipeline and a redrive say is to be done, as JSON, one way.
+
+#ifndef WAYBILL_EXT_JSON_ACT_SESSION_HPP
+#define WAYBILL_EXT_JSON_ACT_SESSION_HPP
+
+#include <concepts>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json_act.hpp>
+#include <waybill/ext/json_session_values.hpp>
+#include <waybill/ext/json_settle.hpp>
+#include <waybill/session/letter_drain.hpp>
+#include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/redrive.hpp>
+
+namespace waybill::inline v0_1::act {
+
+inline void to_json(nlohmann::json& j, const load_state&) { j = {{"act", "load_state"}}; }
+inline void to_json(nlohmann::json& j, const execute& a)
+{
+    j = {{"act", "execute"}, {"step", a.step}, {"tries", a.tries}};
+}
+inline void to_json(nlohmann::json& j, const save_state&) { j = {{"act", "save_state"}}; }
+inline void to_json(nlohmann::json& j, const park& a)
+{
+    j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
+    if (a.cause != 0) j["cause"] = a.cause;
+    if (a.cause_step != 0) j["cause_step"] = a.cause_step;
+    if (a.bare) j["bare"] = true;
+}
+inline void to_json(nlohmann::json& j, const clear_state&) { j = {{"act", "clear_state"}}; }
+inline void to_json(nlohmann::json& j, const give_back& a)
+{
+    j = {{"act", "give_back"}, {"until_steady_ns", a.until.since_epoch().count()}};
+    if (a.why != fault_class::none) j["why"] = a.why;
+}
+
+inline void to_json(nlohmann::json& j, const resubmit& a)
+{
+    j = {{"act", "resubmit"}, {"offset", a.offset}, {"count", a.count}};
+}
+inline void to_json(nlohmann::json& j, const mark_sent& a)
+{
+    j = {{"act", "mark_sent"}, {"session", a.session}, {"count", a.count}};
+}
+inline void to_json(nlohmann::json& j, const remove_letters& a)
+{
+    j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
+}
+
+/// An action of one of our machines, and nothing that could be made into one.
+template <class Action>
+    requires std::same_as<Action, pipeline::action> || std::same_as<Action, redrive::action> ||
+             std::same_as<Action, letter_drain::action>
+void to_json(nlohmann::json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_1::act
+
+#endif  // WAYBILL_EXT_JSON_ACT_SESSION_HPP

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_decoded: a session's state as a program has it in hand: the user's value, the progress,
+// and what of the bytes neither of them knows. json_session.hpp reads and writes it.
+
+#ifndef WAYBILL_EXT_JSON_DECODED_HPP
+#define WAYBILL_EXT_JSON_DECODED_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/crc32c.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/state_budget.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Why a state is not read, or only its failure is.
+enum class json_state_problem : std::uint8_t {
+    none,
+    envelope,        ///< The envelope is wrong: its own text says why.
+    other_format,    ///< The body is text.
+    syntax,          ///< It is neither JSON nor CBOR.
+    too_deep,        ///< More than `deepest_state` objects and arrays in one another.
+    duplicate,       ///< An object has the same name twice.
+    not_an_object,
+    bad_progress,    ///< The member "waybill" says what it never says.
+    newer_version,   ///< The user's major version is above ours.
+    upgrade_failed,  ///< The user's part is of an older version, and stays so.
+    bad_value,       ///< The user's type cannot be made of the user's part.
+    no_reserve,      ///< The user's part leaves no room for a failure.
+};
+
+[[nodiscard]] constexpr std::string_view name(json_state_problem p) noexcept
+{
+    switch (p) {
+        case json_state_problem::none: return "none";
+        case json_state_problem::envelope: return "envelope";
+        case json_state_problem::other_format: return "other_format";
+        case json_state_problem::syntax: return "syntax";
+        case json_state_problem::too_deep: return "too_deep";
+        case json_state_problem::duplicate: return "duplicate";
+        case json_state_problem::not_an_object: return "not_an_object";
+        case json_state_problem::bad_progress: return "bad_progress";
+        case json_state_problem::newer_version: return "newer_version";
+        case json_state_problem::upgrade_failed: return "upgrade_failed";
+        case json_state_problem::bad_value: return "bad_value";
+        case json_state_problem::no_reserve: return "no_reserve";
+    }
+    return "?";
+}
+
+/// What the next `encode` has to know of what was read.
+struct state_as_read {
+    nlohmann::json user{};    ///< The user's part, upgraded; null where there was none.
+    nlohmann::json later{};   ///< Of the progress, what only later versions know.
+    bool unread = false;      ///< The value is not what the user's part says.
+    bool failed = false;      ///< It said that the session has failed.
+    std::uint64_t bytes = 0;  ///< How many there were, or were stored.
+    std::uint64_t sum = 0;    ///< Their checksum.
+
+    /// Whether these are the bytes, as far as length and checksum tell.
+    [[nodiscard]] bool is(std::string_view all) const noexcept
+    {
+        return all.size() == bytes && sum_of(all) == sum;
+    }
+
+    /// The digits of the checksum in an envelope, as they stand there; else the checksum of it all.
+    [[nodiscard]] static std::uint64_t sum_of(std::string_view all) noexcept
+    {
+        if (all.size() < envelope_bytes || !all.starts_with("waybill/1 ")) return crc32c(all);
+        std::uint64_t digits = 0;
+        for (const char c : all.substr(38, detail::envelope_sum)) {
+            digits = digits << 8U | static_cast<unsigned char>(c);
+        }
+        return digits;
+    }
+
+    friend bool operator==(const state_as_read&, const state_as_read&) = default;
+};
+
+/// A state in hand. Value and progress are the caller's to change; they begin as those of a new
+/// session, and stay that where `how` is neither `absent` nor `ok`.
+template <class T>
+struct decoded_state {
+    state_read how = state_read::absent;
+    T value{};
+    session_progress progress{};
+    schema_version version{};  ///< Of the value, as it was read.
+    json_state_problem problem = json_state_problem::none;
+    std::string why{};         ///< What is wrong, and where.
+    opened_state envelope{};   ///< Without its body, which was a view into the bytes.
+    state_as_read read{};
+
+    /// These bytes are what is stored from now on: `changed` compares with them.
+    void stored(std::string_view bytes)
+    {
+        how = state_read::ok;
+        read.bytes = bytes.size();
+        read.sum = state_as_read::sum_of(bytes);
+        read.failed = progress.failed.has_value();
+    }
+
+    friend bool operator==(const decoded_state&, const decoded_state&) = default;
+};
+
+/// One line for a log: what is there, and what to do about it.
+template <class T>
+[[nodiscard]] std::string text(const decoded_state<T>& s)
+{
+    using enum json_state_problem;
+    if (s.problem == none || s.problem == envelope) return text(s.envelope);
+    std::string line = "state: ";
+    line += name(s.how);
+    line += ": ";
+    const auto failed = [&] {
+        if (s.how != state_read::ok) return std::string();
+        return std::string("; the session has failed, and its state is kept as it is");
+    };
+    constexpr std::string_view keep =
+        ": do not take it for a new session; keep the bytes, and find out who writes it";
+    switch (s.problem) {
+        case none:
+        case envelope: break;
+        case other_format:
+            return line + "its body is text, and JSON is read here: read it with "
+                          "waybill/session/state_text.hpp";
+        case syntax:
+            return line.append("it is not what is written here: ").append(s.why).append(keep);
+        case too_deep: return line.append("it is nested too deep: ").append(s.why).append(keep);
+        case duplicate:
+            return line.append("an object has a name twice: ").append(s.why).append(keep);
+        case not_an_object:
+            return line.append("expected an object, found ").append(s.why).append(keep);
+        case bad_progress:
+            if (s.how == state_read::newer) {
+                return line + s.why + ": update this program first, and leave the state alone";
+            }
+            return line.append(s.why).append(keep);
+        case newer_version:
+            return line + "its version is " + s.why +
+                   " is known here: update this program first, and leave the state alone";
+        case upgrade_failed: return line + "its upgrade failed, " + s.why + failed();
+        case bad_value:
+            return line + "the value cannot be read: " + s.why +
+                   ": give a field that older states do not have a default, with "
+                   "NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a new version and an "
+                   "upgrade" + failed();
+        case no_reserve:
+            return line + s.why + " is the most beside what is kept for a failure: raise the "
+                                  "budget, or keep the large part elsewhere";
+    }
+    return line;
+}
+
+/// Why there are no bytes of a state.
+enum class encode_problem : std::uint8_t {
+    none,
+    not_read,       ///< What is stored was not read, and must not be written over.
+    not_an_object,  ///< The value is another kind of JSON.
+    reserved_name,  ///< The value has a member "waybill" of its own.
+    not_finite,     ///< A number that JSON does not have: it would be read as null.
+    not_utf8,       ///< A text that JSON does not have.
+    not_json,       ///< Bytes, which only CBOR has.
+    too_deep,
+    threw,          ///< The user's to_json did.
+    too_large,
+};
+
+[[nodiscard]] constexpr std::string_view name(encode_problem p) noexcept
+{
+    switch (p) {
+        case encode_problem::none: return "none";
+        case encode_problem::not_read: return "not_read";
+        case encode_problem::not_an_object: return "not_an_object";
+        case encode_problem::reserved_name: return "reserved_name";
+        case encode_problem::not_finite: return "not_finite";
+        case encode_problem::not_utf8: return "not_utf8";
+        case encode_problem::not_json: return "not_json";
+        case encode_problem::too_deep: return "too_deep";
+        case encode_problem::threw: return "threw";
+        case encode_problem::too_large: return "too_large";
+    }
+    return "?";
+}
+
+struct state_unwritten {
+    encode_problem problem = encode_problem::none;
+    std::uint64_t size = 0;  ///< Where it is too large: what it would take, and what there is.
+    std::uint64_t most = 0;
+    std::string why{};       ///< Where it goes wrong, or what was thrown.
+
+    friend bool operator==(const state_unwritten&, const state_unwritten&) = default;
+};
+
+/// One line for a log.
+[[nodiscard]] inline std::string text(const state_unwritten& e)
+{
+    std::string line = "state: not written: ";
+    switch (e.problem) {
+        case encode_problem::none: break;
+        case encode_problem::not_read:
+            return line + "what is stored could not be read, and is left alone: " + e.why;
+        case encode_problem::not_an_object:
+            return line + "its JSON has to be an object, and is " + e.why;
+        case encode_problem::reserved_name:
+            return line + "it has a member \"waybill\" of its own: call it otherwise";
+        case encode_problem::not_finite:
+            return line + e.why + " is not finite, and JSON has no such number";
+        case encode_problem::not_utf8:
+            return line + e.why + " is not UTF-8: store it as base64, or as a list of numbers";
+        case encode_problem::not_json:
+            return line + e.why + " is bytes, which JSON does not have: CBOR does";
+        case encode_problem::too_deep: return line + e.why + " is nested too deep";
+        case encode_problem::threw: return line + "its to_json threw: " + e.why;
+        case encode_problem::too_large: return text(state_too_large{e.size, e.most});
+    }
+    return line;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_EXT_JSON_DECODED_HPP

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+//
+// plan_redrive: which parked sessions come back, in which order, and as what.
+//
+//     auto plan = waybill::plan_redrive(letters, {.reasons = {park_reason::failed}}, {});
+//     for (const auto& s : plan.sessions) print(waybill::text(s, letters));         // a dry run
+//     // "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template"
+//     for (std::uint64_t i = 0; i != plan.ready; ++i) {
+//         auto step = plan.step(letters, i);                 // stamp, origin and message id
+//         waybill::write_stamp(step.stamp, step.origin, put);
+//     }
+//
+// A plan is a pure function of the letters, which it puts in order where they stand: first those
+// that are to be sent, [0, ready), session by session; then those held back; last those that were
+// not asked for. What holds:
+//   1. a session is redriven as a whole. It is chosen by the letter that stopped it;
+//   2. within a session letters are in the order of their steps, which is what their sender meant,
+//      and where they have none in that of (partition, sequence number). Numbers that went round at
+//      2^48 are recognised. Where the two orders differ the session is marked;
+//   3. a new session begins where the old one stands, as its letters say. It never begins with the
+//      first letter that happens to be there: the one before may be elsewhere, and must not be left
+//      out. Without it the session is held back, unless `damaged` is said;
+//   4. the same letters make the same plan, ids included. After a crash whatever letters are left
+//      are planned again and go on in the same sessions; redrive.hpp sees to that;
+//   5. where the end is not there yet, the first letter stays behind and says how far its session
+//      was sent. What is parked later goes on from there, in the same new session;
+//   6. letters that failed alone, each without stopping its session, are a new session of their own
+//      with the steps that they had, and the last of them ends it.
+
+#ifndef WAYBILL_SESSION_PLAN_REDRIVE_HPP
+#define WAYBILL_SESSION_PLAN_REDRIVE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/retry/deferred.hpp>
+#include <waybill/session/letter_order.hpp>
+#include <waybill/session/redrive_names.hpp>
+#include <waybill/session/redrive_plan.hpp>
+#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/row_key.hpp>
+#include <waybill/session/step_letter.hpp>
+
+namespace waybill::inline v0_1 {
+
+namespace detail {
+
+/// Makes the plan of letters that are in order by session.
+class redrive_planner {
+public:
+    redrive_planner(std::span<step_letter> letters, const redrive_filter& f,
+                    const redrive_options& o, redrive_plan& plan)
+        : letters_(letters), filter_(f), options_(o), plan_(plan), order_(letters)
+    {
+    }
+
+    void plan()
+    {
+        plan_.most_id_bytes = greater(options_.most_id_bytes, least_redriven_bytes);
+        order_.by_session();
+        for (std::size_t at = 0; at != letters_.size();) {
+            std::size_t end = at + 1;
+            while (end != letters_.size() && session(end) == session(at)) ++end;
+            add_session(at, end - at);
+            for (redrive_session& l : later_) add(std::move(l));
+            later_.clear();
+            at = end;
+        }
+        move_apart();
+    }
+
+private:
+    using letters_part = std::span<const step_letter>;
+
+    [[nodiscard]] std::string_view session(std::size_t i) const noexcept
+    {
+        return letters_[i].stamp.session;
+    }
+
+    void add_session(std::size_t offset, std::size_t count)
+    {
+        redrive_session s;
+        s.offset = offset;
+        s.count = count;
+        choose(s);
+        if (s.count == 0) return;
+        if (session(offset).empty()) {
+            s.held = held_back::no_session;
+            return add(std::move(s));
+        }
+        name_it(s);
+        put_in_order(s);
+        if (s.marks.unstamped) {
+            s.total = s.count;
+            return decide(std::move(s));
+        }
+        s.first = stands_at(s);
+        hold_what_is_behind(s);
+        if (s.count == 0) return;
+        look_at_steps(s);
+        decide(std::move(s));
+    }
+
+    /// Leaves what was asked for. Those that failed alone are each asked for by themselves.
+    void choose(redrive_session& s)
+    {
+        const letters_part all = part(s);
+        std::uint64_t asked = 0;
+        for (const step_letter& l : all) {
+            s.marks.alone = s.marks.alone || l.alone;
+            if (is_asked_for(l, filter_)) ++asked;
+        }
+        if (!is_chosen(all)) asked = 0;
+        else if (!s.marks.alone) asked = s.count;
+        if (asked == s.count) return;
+        if (asked != 0) {
+            order_.by_key(s.offset, all.size(),
+                          [&](const step_letter& l, std::size_t) {
+                              return std::uint64_t{!is_asked_for(l, filter_)};
+                          });
+        }
+        redrive_session rest = s;
+        rest.offset = s.offset + asked;
+        rest.count = s.count - asked;
+        rest.held = held_back::filtered;
+        s.count = asked;
+        if (asked == 0) return add(std::move(rest));
+        later_.push_back(std::move(rest));
+    }
+
+    /// Steps that the session has done are no part of it.
+    void hold_what_is_behind(redrive_session& s)
+    {
+        redrive_session behind = s;
+        behind.count = 0;
+        behind.held = held_back::behind;
+        while (!s.marks.alone && s.count != 0 && letter(s.offset).stamp.step < s.first) {
+            ++behind.count;
+            ++s.offset;
+            --s.count;
+        }
+        if (behind.count != 0) add(std::move(behind));
+    }
+
+    [[nodiscard]] const step_letter& letter(std::uint64_t i) const noexcept
+    {
+        return letters_[i];
+    }
+    [[nodiscard]] letters_part part(const redrive_session& s) const noexcept
+    {
+        return letters_.subspan(s.offset, s.count);
+    }
+
+    [[nodiscard]] bool is_chosen(letters_part part) const
+    {
+        if (!filter_.session.empty() && part.front().stamp.session != filter_.session &&
+            origin_session(part.front()) != filter_.session) {
+            return false;
+        }
+        bool any_cause = false;
+        for (const step_letter& l : part) {
+            if (!is_cause(l)) continue;
+            any_cause = true;
+            if (is_asked_for(l, filter_)) return true;
+        }
+        if (any_cause) return false;
+        // What stopped the session is not here any more.
+        for (const step_letter& l : part) {
+            if (is_asked_for(l, filter_)) return true;
+        }
+        return false;
+    }
+
+    void name_it(redrive_session& s)
+    {
+        const step_letter& one = letter(s.offset);
+        s.generation = saturating_add(one.origin.generation, 1);
+        s.id = redriven_session(origin_session(one), s.generation,
+                                plan_.most_id_bytes);
+        for (const step_letter& l : part(s)) {
+            s.marks.unstamped = s.marks.unstamped || l.stamp.step == 0;
+            if (l.kept != letter_keeps::body) ++s.without_body;
+            s.marks.contradictory = s.marks.contradictory ||
+                                    origin_session(l) != origin_session(one) ||
+                                    l.origin.generation != one.origin.generation;
+        }
+    }
+
+    /// By step where there are steps. Numbers that went round leave one place, within a partition,
+    /// at which they jump by more than half of what there is; what is behind it was sent first.
+    void put_in_order(redrive_session& s)
+    {
+        std::size_t falls = 0;
+        std::size_t jump = 0;
+        const letters_part all = part(s);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            if (all[i].stamp.step < all[i - 1].stamp.step) ++falls;
+            const bool same = partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
+            if (same && all[i].sequence - all[i - 1].sequence > half_of_numbers) jump = i;
+        }
+        const bool by_jump = s.marks.unstamped && jump != 0;
+        const bool one_turn = falls == 1 && jump != 0 &&
+                              all[jump].stamp.step < all[jump - 1].stamp.step &&
+                              all.back().stamp.step <= all.front().stamp.step;
+        if (s.marks.unstamped ? !by_jump : falls == 0) return;
+        s.marks.rolled_over = by_jump || one_turn;
+        s.marks.disordered = !s.marks.rolled_over;
+        const std::uint64_t turn = s.offset + jump;
+        order_.by_key(s.offset, all.size(),
+                      [&](const step_letter& l, std::size_t at) {
+                          return by_jump ? std::uint64_t{at < turn} : l.stamp.step;
+                      });
+    }
+
+    /// Whoever saw the session last saw it furthest. Where nobody did, it is known only of a
+    /// session that has not begun.
+    [[nodiscard]] std::uint64_t stands_at(redrive_session& s) const
+    {
+        const step_letter& first = letter(s.offset);
+        std::uint64_t at = 0;
+        for (const step_letter& l : part(s)) at = greater(at, l.resume_at);
+        if (at != 0 && !s.marks.alone) return at;
+        s.marks.start_unknown = !s.marks.alone && first.stamp.step != first.stamp.first;
+        return first.stamp.step;
+    }
+
+    void look_at_steps(redrive_session& s) const
+    {
+        const bool mixed = s.marks.contradictory;
+        const letters_part all = part(s);
+        std::uint64_t sent = 0;
+        for (const step_letter& l : all) sent = greater(sent, l.sent_to);
+        s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
+        s.marks.head_missing = sent == 0 && all.front().stamp.step != s.first;
+
+        std::uint64_t total = 0;
+        std::uint64_t before = greater(sent, all.front().stamp.step);
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            const step_stamp& now = all[i].stamp;
+            const std::uint64_t end = now.total != 0 ? now.total : now.last ? now.step : total;
+            s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
+            total = greater(total, end);
+            s.marks.repeated = s.marks.repeated || (i != 0 && now.step == all[i - 1].stamp.step);
+            s.marks.hole = s.marks.hole || (now.step > before && now.step - before > 1);
+            before = greater(before, now.step);
+        }
+        s.marks.contradictory = s.marks.contradictory || (total != 0 && before > total);
+        s.marks.open = total == 0 || before < total;
+        s.total = total;
+        if (s.marks.alone) {
+            s.marks.hole = s.marks.open = false;
+            s.marks.contradictory = mixed;
+            s.total = before;
+            return;
+        }
+        if (s.marks.damaged() && sent == 0) s.first = all.front().stamp.step;
+        if (s.marks.damaged() || (s.marks.open && options_.close)) s.total = before;
+        s.sent_to = before;
+        s.keeps_first = s.total == 0 || before < s.total;
+        s.marks_first = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
+        if (s.first_sent && s.count == 1) {
+            s.marks_first = false;
+            if (s.keeps_first) s.held = held_back::waiting;
+        }
+    }
+
+    void decide(redrive_session s)
+    {
+        if (s.held == held_back::no && s.marks.damaged() && !options_.damaged) {
+            s.held = held_back::damaged;
+        } else if (s.held == held_back::no && s.without_body != 0 && !options_.fetches_bodies) {
+            s.held = held_back::no_body;
+        }
+        add(std::move(s));
+    }
+
+    void add(redrive_session s)
+    {
+        std::uint64_t& in = count_of(s.held);
+        in += s.count;
+        plan_.sessions.push_back(std::move(s));
+    }
+
+    [[nodiscard]] std::uint64_t& count_of(held_back h) noexcept
+    {
+        if (h == held_back::no) return plan_.ready;
+        return h == held_back::filtered ? plan_.filtered : plan_.held;
+    }
+
+    /// Those to be sent to the front, those that were not asked for to the end.
+    void move_apart()
+    {
+        const auto rank = [](held_back h) -> std::uint64_t {
+            return h == held_back::no ? 0U : h == held_back::filtered ? 2U : 1U;
+        };
+        bool apart = true;
+        for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
+            apart = apart && rank(plan_.sessions[i - 1].held) <= rank(plan_.sessions[i].held);
+        }
+        if (apart) return;
+        std::size_t now = 0;
+        order_.by_key(0, letters_.size(), [&](const step_letter&, std::size_t at) {
+            while (at >= plan_.sessions[now].end()) ++now;
+            return rank(plan_.sessions[now].held);
+        });
+        std::vector<redrive_session> sorted;
+        sorted.reserve(plan_.sessions.size());
+        std::uint64_t offset = 0;
+        for (std::uint64_t r = 0; r != 3; ++r) {
+            for (redrive_session& s : plan_.sessions) {
+                if (rank(s.held) != r) continue;
+                s.offset = offset;
+                offset = s.end();
+                sorted.push_back(std::move(s));
+            }
+        }
+        plan_.sessions = std::move(sorted);
+    }
+
+    static constexpr std::uint64_t half_of_numbers = std::uint64_t{1} << 47U;
+
+    std::span<step_letter> letters_;
+    const redrive_filter& filter_;
+    const redrive_options& options_;
+    redrive_plan& plan_;
+    letter_order order_;
+    std::vector<redrive_session> later_;  // stands behind the session that is looked at
+};
+
+}  // namespace detail
+
+/// Which of these letters to send, in which order, and as what. Puts them in that order.
+[[nodiscard]] inline redrive_plan plan_redrive(std::span<step_letter> letters,
+                                               const redrive_filter& filter = {},
+                                               const redrive_options& options = {})
+{
+    redrive_plan plan;
+    detail::redrive_planner(letters, filter, options, plan).plan();
+    return plan;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_SESSION_PLAN_REDRIVE_HPP

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+//
+// progress_text: how far a session has come, as lines of text that anybody can read.
+//
+// For states without JSON: in an envelope of the format `text` stand the lines of the progress, a
+// word and what there is to it in each, then a blank line, then the user's own bytes as they are:
+//
+//     waybill/1 text 00001.00000 0000000091 c886cb30
+//     done 2
+//     total 5
+//     failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers
+//
+//     receipt=r17
+//
+// state_text.hpp reads and writes the whole of it. Here are the lines. What holds:
+//   1. the same progress is the same lines: in this order, nothing that is zero, numbers and times
+//      in their one form; what is written otherwise is refused. `tries`, `parked`, `begun` and
+//      `changed` are the other words;
+//   2. the text of a failure stays in its line: a backslash is written twice, a line end as \n and
+//      all other control characters as \x and two digits. It comes back byte for byte;
+//   3. lines of later versions stand behind these and are kept as they are.
+
+#ifndef WAYBILL_SESSION_PROGRESS_TEXT_HPP
+#define WAYBILL_SESSION_PROGRESS_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/step.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// Bytes of the lines at their longest, but for the text of the failure.
+inline constexpr std::uint64_t progress_lines_most = 301;
+
+/// The reason that is called so; nothing where a later version has written one of its own.
+[[nodiscard]] constexpr std::optional<park_reason> park_reason_in(std::string_view word) noexcept
+{
+    for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
+        if (name(static_cast<park_reason>(n)) == word) return static_cast<park_reason>(n);
+    }
+    return std::nullopt;
+}
+
+namespace detail {
+
+[[nodiscard]] constexpr std::uint64_t escaped_size(char c) noexcept
+{
+    if (c == '\\' || c == '\n') return 2;
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7F ? 4 : 1;
+}
+
+[[nodiscard]] constexpr std::uint64_t escaped_size(std::string_view text) noexcept
+{
+    std::uint64_t n = 0;
+    for (const char c : text) n += escaped_size(c);
+    return n;
+}
+
+/// The longest beginning that takes so many bytes when it is escaped, between characters.
+[[nodiscard]] constexpr std::string_view escaped_prefix(std::string_view text,
+                                                        std::uint64_t most) noexcept
+{
+    std::size_t n = 0;
+    for (; n != text.size() && escaped_size(text[n]) <= most; ++n) most -= escaped_size(text[n]);
+    return utf8_prefix(text, n);
+}
+
+inline void append_escaped(std::string& to, std::string_view text)
+{
+    for (const char c : text) {
+        const std::uint64_t size = escaped_size(c);
+        if (size == 1) {
+            to += c;
+            continue;
+        }
+        to += '\\';
+        if (size == 2) {
+            to += c == '\n' ? 'n' : c;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        to += 'x';
+        to += "0123456789abcdef"[byte / 16U];
+        to += "0123456789abcdef"[byte % 16U];
+    }
+}
+
+/// Any way of escaping; whoever reads compares it with the one way in which it is written.
+[[nodiscard]] inline std::string unescaped(std::string_view line)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    out.reserve(line.size());
+    for (std::size_t n = 0; n != line.size(); ++n) {
+        const std::string_view next = line.substr(n + 1, 3);
+        if (line[n] != '\\' || next.empty()) {
+            out += line[n];
+        } else if (next.size() == 3 && next[0] == 'x') {
+            const std::size_t high = digits.find(next[1]);
+            const std::size_t low = digits.find(next[2]);
+            out += static_cast<char>(static_cast<unsigned char>(high * 16 + low));
+            n += 3;
+        } else {
+            out += next[0] == 'n' ? '\n' : next[0];
+            ++n;
+        }
+    }
+    return out;
+}
+
+inline constexpr std::string_view progress_words[] = {"done",  "total",   "parked", "tries",
+                                                      "begun", "changed", "failed"};
+
+/// Up to the next space, which is taken too.
+[[nodiscard]] constexpr std::string_view take_word(std::string_view& line) noexcept
+{
+    const std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(word.size() == line.size() ? line.size() : word.size() + 1);
+    return word;
+}
+
+[[nodiscard]] constexpr bool is_progress_word(std::string_view word) noexcept
+{
+    for (const std::string_view known : progress_words) {
+        if (known == word) return true;
+    }
+    return false;
+}
+
+/// Takes a number of at most 64 bits and says whether it is one.
+[[nodiscard]] constexpr bool take_number(std::string_view& line, std::uint64_t& to) noexcept
+{
+    const std::string_view word = take_word(line);
+    to = 0;
+    for (const char c : word) {
+        if (c < '0' || c > '9') return false;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (to > (highest_size - digit) / 10) return false;
+        to = to * 10 + digit;
+    }
+    return !word.empty();
+}
+
+[[nodiscard]] constexpr bool take_time(std::string_view& line, wall_time& to)
+{
+    const std::optional<wall_time> t = wall_time_in(take_word(line));
+    if (t) to = *t;
+    return t.has_value();
+}
+
+}  // namespace detail
+
+/// How the reading of lines went.
+enum class progress_lines : std::uint8_t {
+    ok,
+    corrupt,  ///< A line is none that is ever written, or not where it belongs.
+    newer,    ///< A session failed for a reason that a later version knows.
+};
+
+/// What was read of lines: the progress, and those that are not ours.
+struct read_progress {
+    progress_lines how = progress_lines::ok;
+    session_progress progress{};
+    std::string_view later{};  ///< Whole lines, as they stand in what was read.
+    std::uint64_t line = 0;    ///< Where it went wrong, from 1 on.
+
+    friend bool operator==(const read_progress&, const read_progress&) = default;
+};
+
+/// The progress as lines, with as much of the failure's text as `text_most` allows when escaped.
+[[nodiscard]] inline std::string write_progress(const session_progress& p,
+                                                std::uint64_t text_most = highest_size)
+{
+    std::string out;
+    const auto number = [&](std::string_view word, std::uint64_t n) {
+        if (n == 0) return;
+        out += word;
+        out += ' ';
+        out += std::to_string(n);
+        out += '\n';
+    };
+    const auto time = [&](std::string_view word, wall_time t) {
+        if (t == wall_time()) return;
+        out += word;
+        out += ' ';
+        out += text(t);
+        out += '\n';
+    };
+    number("done", p.done);
+    number("total", p.total);
+    number("parked", p.parked);
+    number("tries", p.tries);
+    time("begun", p.begun);
+    time("changed", p.changed);
+    if (!p.failed) return out;
+    const step_failure& f = *p.failed;
+    out += "failed ";
+    out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
+    out += name(f.reason);
+    out += ' ' + std::to_string(f.tries) + ' ' + text(f.at) + ' ';
+    detail::append_escaped(out, detail::escaped_prefix(f.text, text_most));
+    out += '\n';
+    return out;
+}
+
+namespace detail {
+
+[[nodiscard]] inline progress_lines read_failure(std::string_view line, session_progress& p)
+{
+    step_failure f;
+    if (!take_number(line, f.step) || !take_number(line, f.sequence)) {
+        return progress_lines::corrupt;
+    }
+    const std::string_view reason = take_word(line);
+    if (!take_number(line, f.tries) || !take_time(line, f.at) || reason.empty()) {
+        return progress_lines::corrupt;
+    }
+    const std::optional<park_reason> known = park_reason_in(reason);
+    if (!known) return progress_lines::newer;
+    f.reason = *known;
+    f.text = unescaped(line);
+    p.failed = static_cast<step_failure&&>(f);
+    return progress_lines::ok;
+}
+
+/// One line of a word that is ours.
+[[nodiscard]] inline progress_lines read_line(std::string_view line, session_progress& p)
+{
+    const std::string_view word = take_word(line);
+    if (word == "failed") return read_failure(line, p);
+    bool good = false;
+    if (word == "done") good = take_number(line, p.done);
+    if (word == "total") good = take_number(line, p.total);
+    if (word == "parked") good = take_number(line, p.parked);
+    if (word == "tries") good = take_number(line, p.tries);
+    if (word == "begun") good = take_time(line, p.begun);
+    if (word == "changed") good = take_time(line, p.changed);
+    return good && line.empty() ? progress_lines::ok : progress_lines::corrupt;
+}
+
+/// The line in front, without its end; the whole of it where it has none.
+[[nodiscard]] constexpr std::string_view first_line(std::string_view lines) noexcept
+{
+    return lines.substr(0, lines.find('\n'));
+}
+
+/// Whether these are whole lines, none of them blank and none with a word of ours.
+[[nodiscard]] constexpr bool are_later_lines(std::string_view lines) noexcept
+{
+    if (!lines.empty() && lines.back() != '\n') return false;
+    while (!lines.empty()) {
+        std::string_view line = first_line(lines);
+        lines.remove_prefix(line.size() + 1);
+        if (line.empty() || is_progress_word(take_word(line))) return false;
+    }
+    return true;
+}
+
+}  // namespace detail
+
+/// Reads lines, each of which has its end.
+[[nodiscard]] inline read_progress read_progress_lines(std::string_view lines)
+{
+    read_progress r;
+    std::string_view rest = lines;
+    const auto bad = [&r](progress_lines how) {
+        r.how = how;
+        r.progress = {};
+        r.later = {};
+        return r;
+    };
+    while (!rest.empty()) {
+        const std::string_view line = detail::first_line(rest);
+        std::string_view after = line;
+        if (!detail::is_progress_word(detail::take_word(after))) break;
+        ++r.line;
+        if (line.size() == rest.size()) return bad(progress_lines::corrupt);
+        const progress_lines how = detail::read_line(line, r.progress);
+        if (how != progress_lines::ok) return bad(how);
+        rest.remove_prefix(line.size() + 1);
+    }
+    // Whatever has another order or another form than the one that is written.
+    const std::string written = write_progress(r.progress);
+    if (written != lines.substr(0, lines.size() - rest.size())) {
+        r.line = 1;
+        for (std::size_t n = 0; n != written.size() && written[n] == lines[n]; ++n) {
+            if (written[n] == '\n') ++r.line;
+        }
+        return bad(progress_lines::corrupt);
+    }
+    ++r.line;
+    if (!detail::are_later_lines(rest)) return bad(progress_lines::corrupt);
+    r.later = rest;
+    r.line = 0;
+    return r;
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_SESSION_PROGRESS_TEXT_HPP

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// redrive_text: a redrive plan in words, for who wants to see it before anything is sent.
+//
+//     order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
+//     order-18: 2 letters, steps 4 to 5, held back: damaged (its first step is missing): gap: ...
+//     12 letters of 4 sessions to send, 2 of 1 held back, 0 not asked for
+
+#ifndef WAYBILL_SESSION_REDRIVE_TEXT_HPP
+#define WAYBILL_SESSION_REDRIVE_TEXT_HPP
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <waybill/session/redrive_plan.hpp>
+#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/step_letter.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// One session of a plan. Requires: the letters as the plan has left them.
+[[nodiscard]] inline std::string text(const redrive_session& s,
+                                      std::span<const step_letter> letters)
+{
+    const auto part = letters.subspan(s.offset,
+                                      s.count);
+    std::string line = part.empty() ? std::string() : part.front().stamp.session;
+    if (s.held == held_back::no) line += " -> " + s.id;
+    line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
+    if (!part.empty() && !s.marks.unstamped) {
+        const std::uint64_t first = part.front().stamp.step;
+        const std::uint64_t last = part.back().stamp.step;
+        line += first == last ? ", step " : ", steps ";
+        line += std::to_string(first);
+        if (first != last) line += " to " + std::to_string(last);
+        if (s.held == held_back::no && s.total != 0) line += " of " + std::to_string(s.total);
+    }
+    if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
+    const std::string marks = text(s.marks);
+    if (s.held != held_back::no) line += ", held back: " + std::string(name(s.held));
+    if (!marks.empty()) line += " (" + marks + ")";
+    for (const step_letter& l : part) {
+        if (!is_cause(l)) continue;
+        line += ": ";
+        line += name(l.reason);
+        if (!l.text.empty()) line += ": " + l.text;
+        break;
+    }
+    return line;
+}
+
+/// All of it in one line.
+[[nodiscard]] inline std::string text(const redrive_plan& p)
+{
+    std::uint64_t ready = 0;
+    std::uint64_t held = 0;
+    for (const redrive_session& s : p.sessions) {
+        if (s.held == held_back::no) ++ready;
+        else if (s.held != held_back::filtered) ++held;
+    }
+    return std::to_string(p.ready) + " letters of " + std::to_string(ready) +
+           " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held) +
+           " held back, " + std::to_string(p.filtered) + " not asked for";
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_SESSION_REDRIVE_TEXT_HPP

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// row_key: a sequence number as a text that sorts as the number does.
+//
+//     waybill::row_key(17)                             // "00000000000000000017"
+//     waybill::sequence_of_row_key("17").how           // row_key_found::other_width, sequence 17
+//
+// Tables compare their keys as texts, and "100" comes before "11" there. So keys have 20 digits, as
+// many as the largest number. Rows that other tools have written without zeros can be read, and are
+// told: their order in the table is not that of their numbers.
+//
+// At a partitioned queue of Service Bus the upper 16 bits are the partition, and the numbers of
+// each go round after 2^48.
+
+#ifndef WAYBILL_SESSION_ROW_KEY_HPP
+#define WAYBILL_SESSION_ROW_KEY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace waybill::inline v0_1 {
+
+inline constexpr std::size_t row_key_digits = 20;
+
+[[nodiscard]] inline std::string row_key(std::uint64_t sequence)
+{
+    std::string text(row_key_digits, '0');
+    for (std::size_t at = row_key_digits; sequence != 0; sequence /= 10) {
+        text[--at] = static_cast<char>('0' + sequence % 10);
+    }
+    return text;
+}
+
+enum class row_key_found : std::uint8_t {
+    ok,
+    other_width,  ///< A number, but not of 20 digits: such keys do not sort by their numbers.
+    empty,
+    not_number,   ///< Something else than digits is in it.
+    too_large,    ///< More than 64 bits hold.
+};
+
+[[nodiscard]] constexpr std::string_view name(row_key_found f) noexcept
+{
+    switch (f) {
+        case row_key_found::ok: return "ok";
+        case row_key_found::other_width: return "other_width";
+        case row_key_found::empty: return "empty";
+        case row_key_found::not_number: return "not_number";
+        case row_key_found::too_large: return "too_large";
+    }
+    return "?";
+}
+
+struct row_key_read {
+    row_key_found how = row_key_found::empty;
+    std::uint64_t sequence = 0;  ///< Where it is `ok` or of another width.
+    std::size_t bytes = 0;       ///< Of the key.
+
+    [[nodiscard]] constexpr bool readable() const noexcept
+    {
+        return how == row_key_found::ok || how == row_key_found::other_width;
+    }
+
+    friend bool operator==(const row_key_read&, const row_key_read&) = default;
+};
+
+[[nodiscard]] constexpr row_key_read sequence_of_row_key(std::string_view key) noexcept
+{
+    if (key.empty()) return {row_key_found::empty, 0, 0};
+    std::uint64_t n = 0;
+    bool large = false;
+    for (const char c : key) {
+        if (c < '0' || c > '9') return {row_key_found::not_number, 0, key.size()};
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        large = large || n > (UINT64_MAX - digit) / 10;
+        n = n * 10 + digit;
+    }
+    if (large) return {row_key_found::too_large, 0, key.size()};
+    const bool padded = key.size() == row_key_digits;
+    return {padded ? row_key_found::ok : row_key_found::other_width, n, key.size()};
+}
+
+/// One line for a log.
+[[nodiscard]] inline std::string text(const row_key_read& r)
+{
+    const std::string bytes = std::to_string(r.bytes);
+    const std::string most = std::to_string(row_key_digits);
+    switch (r.how) {
+        case row_key_found::ok: return "ok";
+        case row_key_found::other_width:
+            return "row key of " + bytes + " digits instead of " + most + ": rows of " +
+                   "different widths do not come in the order of their numbers";
+        case row_key_found::empty: return "row key is empty";
+        case row_key_found::not_number: return "row key is no number of digits alone";
+        case row_key_found::too_large: return "row key is more than 64 bits hold";
+    }
+    return "?";
+}
+
+/// The number that a sequence number is in its partition, which goes round.
+[[nodiscard]] constexpr std::uint64_t number_in_partition(std::uint64_t sequence) noexcept
+{
+    return sequence & ((std::uint64_t{1} << 48U) - 1);
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_SESSION_ROW_KEY_HPP

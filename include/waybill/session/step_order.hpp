@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// step_order: what the numbers of a message say, held against how far its session has come.
+//
+// Pure functions. A broker's order is trusted only as far as the numbers bear it out: one that has
+// parked a step itself goes on with the next, and a sender may be wrong, or be two.
+
+#ifndef WAYBILL_SESSION_STEP_ORDER_HPP
+#define WAYBILL_SESSION_STEP_ORDER_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/step.hpp>
+
+namespace waybill::inline v0_1 {
+
+/// What is wrong with the numbers of a message, each by itself or with those of its session; empty
+/// where nothing is.
+[[nodiscard]] constexpr std::string_view contradiction(const step_facts& m,
+                                                       const session_progress& p) noexcept
+{
+    if (m.step == 0 || m.first == 0) return "steps are numbered from 1 on";
+    if (m.step < m.first) return "it is before the first step";
+    if (m.total != 0 && m.step > m.total) return "it is after the last step";
+    if (m.last && m.total != 0 && m.step != m.total) return "it is called the last, and is not";
+    if (p.total != 0 && m.total != 0 && m.total != p.total) return "the session has another total";
+    if (p.total != 0 && m.step > p.total) return "the session has ended before it";
+    if (p.total != 0 && m.last && m.step != p.total) return "the session has another last step";
+    if (p.done != 0 && m.first > p.done) return "the session began before what it calls the first";
+    return {};
+}
+
+/// The step that is to come next where none may be left out.
+[[nodiscard]] constexpr std::uint64_t expected_step(const step_facts& m,
+                                                    const session_progress& p) noexcept
+{
+    return p.done == 0 ? m.first : saturating_add(p.done, 1);
+}
+
+/// Whether the step is behind the session already. Where none is left out that is so up to `done`.
+/// Where some are it is sure of `done` alone, since the rest may be late; and no other comes again
+/// after a fault, as a message is complete before the next one is taken. With tries of the step
+/// after it `done` itself may have been left out.
+[[nodiscard]] constexpr bool is_repeated(const step_facts& m, const session_progress& p,
+                                         bool in_order) noexcept
+{
+    if (in_order) return m.step <= p.done;
+    return p.done != 0 && m.step == p.done && p.tries == 0;
+}
+
+/// Whether nothing comes after this message.
+[[nodiscard]] constexpr bool is_last(const step_facts& m, const session_progress& p) noexcept
+{
+    const std::uint64_t total = greater(m.total, p.total);
+    return total == 0 ? m.last : m.step >= total;
+}
+
+/// Whether the state may go once this message is complete: it is the last, and nothing can come
+/// that would need the state. Where `first` itself is missing something can.
+[[nodiscard]] constexpr bool ends_session(const step_facts& m, const session_progress& p) noexcept
+{
+    if (!is_last(m, p) || !contradiction(m, p).empty()) return false;
+    if (!p.failed || p.done != 0) return true;
+    return p.failed->reason != park_reason::gap && p.failed->reason != park_reason::contradiction;
+}
+
+/// Why it is parked, in words, where no handler has said so. For the last delivery and for steps
+/// whose numbers are wrong.
+[[nodiscard]] inline std::string text(park_reason why, const step_facts& m,
+                                      const session_progress& p)
+{
+    std::string line = "step " + std::to_string(m.step);
+    switch (why) {
+        case park_reason::gap:
+            return line + " came, and step " + std::to_string(expected_step(m, p)) + " is missing";
+        case park_reason::contradiction:
+            line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
+            return line.append(contradiction(m, p));
+        case park_reason::exhausted:
+            return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
+        case park_reason::ended_process:
+            return line + " comes for the " + std::to_string(m.deliveries) +
+                   ". time, and no delivery has ended it";
+        case park_reason::failed:
+        case park_reason::session_failed:
+        case park_reason::unreadable:
+        case park_reason::broker: break;
+    }
+    return line.append(" is parked: ").append(name(why));
+}
+
+/// Why a state cannot be read, for the letters of its session.
+[[nodiscard]] constexpr std::string_view text(state_read s) noexcept
+{
+    switch (s) {
+        case state_read::newer: return "a later version has written the state of its session";
+        case state_read::corrupt: return "the state of its session is not what was written";
+        case state_read::too_large: return "the state of its session is larger than the budget";
+        case state_read::absent:
+        case state_read::ok: break;
+    }
+    return "the state of its session can be read";
+}
+
+}  // namespace waybill::inline v0_1
+
+#endif  // WAYBILL_SESSION_STEP_ORDER_HPP

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// Every fault at every call of a pipeline, for every way in which the steps can turn out.
+//
+// The world that is run is in pipeline_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
+// the one schedule of that line and tells what happened. The same enumeration runs over processes
+// that are wrong in one way each, and has to catch them.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <span>
+
+#include <enumerate/session/pipeline_world.hpp>
+#include <support/sanitized.hpp>
+
+namespace pipeline_enumeration {
+namespace {
+
+using namespace pipeline_world;
+using tests_support::sanitized;
+
+constexpr auto stop = pipeline_mode::stop_on_failure;
+constexpr auto alone = pipeline_mode::independent;
+constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_all).first(n); }
+
+constexpr extent none{stop, sanitized ? 3 : 5, 0, the_first(6)};
+constexpr extent none_alone{alone, sanitized ? 3 : 5, 0, the_first(6)};
+constexpr extent singles{stop, sanitized ? 2 : 4, 1, the_first(6), 1, true, true};
+constexpr extent singles_alone{alone, sanitized ? 2 : 4, 1, the_first(6), 1, true, true};
+constexpr extent doubles{stop, sanitized ? 2 : 4, 2, the_first(sanitized ? 2 : 3)};
+constexpr extent doubles_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3)};
+constexpr extent doubles_of_all{stop, sanitized ? 1 : 2, 2, the_first(6), 1, true, true};
+constexpr extent triples{stop, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 6)};
+constexpr extent triples_alone{alone, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 5)};
+constexpr extent triples_overtaken{stop, sanitized ? 1 : 2, 3, the_first(2), 1, true, true};
+constexpr extent refusals{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, true};
+constexpr extent refusals_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, true};
+constexpr extent uncounted{stop, sanitized ? 2 : 4, 1, the_first(6), 1, false, false, false, true};
+constexpr extent uncounted_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
+constexpr extent uncounted_triples{stop, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
+constexpr extent two_sessions{stop, 2, 1, the_first(sanitized ? 1 : 3), 2};
+constexpr extent two_without_faults{stop, sanitized ? 2 : 3, 0, the_first(3), 2};
+
+constexpr extent for_mutants{stop, sanitized ? 2 : 3, 1, the_first(6), 1, false, true};
+constexpr extent for_mutants_alone{alone, sanitized ? 2 : 3, 1, the_first(6)};
+constexpr extent for_mutants_uncounted{stop, 2, 1, the_first(6), 1, false, false, false, true};
+constexpr outcome for_the_broker[] = {outcome::ok, outcome::infrastructure_once};
+constexpr extent for_gaps{stop, 2, 3, for_the_broker};
+
+TEST_CASE("pipeline: every outcome of five steps, and no fault")
+{
+    holds("no fault, five steps", none, 60'000);
+    holds("no fault, five independent steps", none_alone, 60'000);
+}
+
+TEST_CASE("pipeline: every single fault, every outcome of four steps")
+{
+    holds("one fault, four steps", singles, 1'000'000);
+    holds("one fault, four independent steps", singles_alone, 1'300'000);
+}
+
+TEST_CASE("pipeline: every two faults")
+{
+    holds("two faults, four steps, fewer outcomes", doubles, 1'400'000);
+    holds("two faults, three independent steps", doubles_alone, 500'000);
+    holds("two faults, two steps", doubles_of_all, 650'000);
+}
+
+TEST_CASE("pipeline: every three faults")
+{
+    holds("three faults, two steps", triples, 6'000'000);
+    holds("three faults, two independent steps", triples_alone, 5'000'000);
+    holds("three faults, two steps, overtaken", triples_overtaken, 1'400'000);
+}
+
+TEST_CASE("pipeline: states and letters that are refused for ever, as they are")
+{
+    holds("two faults, three steps, refusals", refusals, 330'000);
+    holds("two faults, three independent steps, refusals", refusals_alone, 530'000);
+}
+
+TEST_CASE("pipeline: a broker that counts no deliveries")
+{
+    holds("one fault, four steps, uncounted", uncounted, 850'000);
+    holds("two faults, three independent steps, uncounted", uncounted_alone, 800'000);
+    holds("three faults, two steps, uncounted", uncounted_triples, 2'000'000);
+}
+
+TEST_CASE("pipeline: two sessions, in every order of their holdings")
+{
+    holds("two sessions, one fault", two_sessions, 350'000);
+    holds("two sessions, no fault", two_without_faults, 20'000);
+}
+
+TEST_CASE("pipeline: mutants are caught")
+{
+    is_caught("clear before complete", for_mutants, wrong::clear_before_complete,
+              "a step that nothing stopped is parked for a failure before it");
+    is_caught("settle before state", for_mutants, wrong::settle_before_state,
+              "a step that nothing stopped is parked for a failure before it");
+    is_caught("letter before state", for_mutants, wrong::letter_before_state,
+              "a step behind a failure is parked for something else");
+    is_caught("gap ignored", for_gaps, wrong::gap_ignored,
+              "a step has run and the one before it has not");
+    is_caught("corrupt read as absent", for_mutants, wrong::corrupt_is_absent,
+              "a step runs, and the state of its session cannot be read");
+    is_caught("tries not saved", for_mutants, wrong::tries_not_saved,
+              "the sessions are not drained in so many holdings");
+    is_caught("tries not saved, uncounted", for_mutants_uncounted, wrong::tries_not_saved,
+              "the sessions are not drained in so many holdings");
+    is_caught("park after save, independent", for_mutants_alone, wrong::park_after_save,
+              "a message is complete, and its step neither done nor parked");
+    is_caught("failed state ignored", for_mutants, wrong::failed_state_ignored,
+              "a step runs after its session has failed");
+    is_caught("unsure complete is done", for_mutants, wrong::unsure_complete_is_done,
+              "a step that nothing stopped is parked for a failure before it");
+    is_caught("unsure save is saved", for_mutants, wrong::unsure_save_is_saved,
+              "a step that nothing stopped is parked for a failure before it");
+    is_caught("unsure park is parked", for_mutants, wrong::unsure_park_is_parked,
+              "a message is complete, and its step neither done nor parked");
+    is_caught("store fault is step fault", for_mutants, wrong::store_fault_is_step_fault,
+              "a step is parked that never failed");
+    is_caught("deliveries ignored", for_mutants, wrong::deliveries_ignored,
+              "the broker has parked a step itself, and nothing had gone wrong in that delivery");
+    is_caught("never cleared", for_mutants, wrong::never_cleared,
+              "a state is left behind, and nothing went wrong that could have left it");
+    is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
+    is_caught("cause not named", for_mutants, wrong::cause_not_named,
+              "a letter does not name what stopped its session");
+    is_caught("parked and run", for_mutants, wrong::parked_and_run,
+              "a step has run and the one before it has not");
+}
+
+TEST_CASE("pipeline: the line of a schedule replays it")
+{
+    replay({&none, &none_alone, &singles, &singles_alone, &doubles, &doubles_alone, &doubles_of_all, &triples,
+            &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &two_sessions, &two_without_faults});
+}
+
+TEST_CASE("pipeline: schedules in all")
+{
+    std::printf("pipeline: %llu schedules in all, each of them once\n",
+                static_cast<unsigned long long>(schedules_in_all()));
+    if (!sanitized) CHECK(schedules_in_all() >= 20'000'000);
+}
+
+}  // namespace
+}  // namespace pipeline_enumeration

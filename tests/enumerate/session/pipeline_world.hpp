@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: MIT
+//
+// pipeline_world: a broker with sessions, their states and letters, and processes that take steps,
+// die, lose their locks, and come back.
+//
+// How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that breaks
+// a promise is one printed line. A process is process_step over a pipeline; it can be made wrong in
+// one way.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
+#define WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <support/sanitized.hpp>
+#include <waybill/session/process_step.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace pipeline_world {
+
+namespace act = waybill::act;
+using waybill::duration;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::park_reason;
+using waybill::pipeline_mode;
+using waybill::session_progress;
+using waybill::state_read;
+using waybill::steady_time;
+using waybill::step_end;
+using waybill::testing::choices;
+
+enum class outcome : std::uint8_t {
+    ok,
+    permanent,
+    transient_once,
+    transient_for_ever,
+    infrastructure_once,
+    deadly,  // ends the process each time it runs
+};
+inline constexpr outcome of_all[] = {outcome::ok, outcome::permanent, outcome::transient_for_ever,
+                                     outcome::transient_once, outcome::infrastructure_once, outcome::deadly};
+
+// What is tried out.
+struct extent {
+    pipeline_mode mode;
+    std::uint32_t steps;
+    std::uint32_t faults;
+    std::span<const outcome> outcomes;
+    std::uint32_t sessions = 1;
+    bool overtaken = false;  // a holder may pause for so long that another one does its work
+    bool corrupt = false;    // what is stored may rot
+    bool refused = false;    // a state or a letter may be refused, as it is, for ever
+    bool uncounted = false;  // the broker counts no deliveries, and parks nothing
+};
+
+// A process that is wrong in one way.
+enum class wrong : std::uint8_t {
+    nothing,
+    clear_before_complete,
+    settle_before_state,         // complete, and then save that the step is done
+    letter_before_state,         // park and complete, and then save that the session has failed
+    gap_ignored,
+    corrupt_is_absent,
+    tries_not_saved,
+    park_after_save,             // in independent mode
+    failed_state_ignored,
+    unsure_complete_is_done,
+    unsure_save_is_saved,
+    unsure_park_is_parked,
+    store_fault_is_step_fault,
+    deliveries_ignored,
+    never_cleared,
+    every_step_is_new,           // what is done already runs again
+    cause_not_named,
+    parked_and_run,              // the step behind a failure is run and parked
+};
+
+struct letter {
+    park_reason reason;
+    std::uint64_t cause;
+    std::uint64_t tries;
+};
+
+struct message {
+    std::uint64_t step;
+    std::uint64_t sequence;
+    outcome how = outcome::ok;
+    std::uint32_t counted = 0;  // deliveries that counted and have not ended it
+    bool complete = false;
+    bool at_broker = false;     // in its own dead-letter queue
+    std::uint32_t effects = 0;
+    std::uint32_t runs = 0;
+    bool refused = false;       // the state that it would leave was
+    std::uint32_t unended = 0;  // deliveries that have not ended it, counted or not
+    std::optional<letter> parked{};
+};
+
+struct session {
+    std::array<message, 6> messages{};
+    std::uint64_t token = 0;    // of the lock; 0 for none
+    std::optional<session_progress> state{};
+    std::uint64_t version = 0;  // of the state, counted over all that were
+    bool corrupt = false;
+    bool leftover_excused = false;
+    std::uint64_t ran_up_to = 0;
+    std::uint64_t done = 0;     // as the state has ever said
+};
+
+// One process with one session in hand.
+struct holder {
+    std::uint64_t token = 0;
+    bool alive = true;
+    std::optional<std::uint64_t> version{};  // of the state, as it was loaded or written
+    message* hand = nullptr;
+    bool settled_early = false;              // mutants
+    bool parks_later = false;
+    act::park parking{};
+    bool letter_written = false;
+};
+
+class world {
+public:
+    world(const extent& x, choices& c, wrong w, std::string* told)
+        : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults), sessions_(x.sessions)
+    {
+        policy_.mode = x.mode;
+        policy_.retry = {.most = 2, .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
+        policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
+        policy_.deliveries = 3;
+        policy_.broker_deliveries = x.uncounted ? waybill::highest_size : broker_deliveries;
+        give_back_counts_ = c.pick(2) != 0;
+        native_ = c.pick(2) == 0;
+        for (std::uint32_t s = 0; s != x.sessions; ++s) {
+            for (std::uint32_t i = 0; i != x.steps; ++i) {
+                message& m = sessions_[s].messages[i];
+                m.step = i + 1;
+                m.sequence = 100 * (s + 1) + i;
+                // The second session is to be left alone by what happens in the first.
+                if (s == 0) m.how = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
+            }
+        }
+    }
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        for (std::uint32_t round = 0; round != 40; ++round) {
+            if (!drain_one()) return broken_.empty() ? finished() : broken_;
+            if (!broken_.empty()) return broken_;
+        }
+        return "the sessions are not drained in so many holdings";
+    }
+
+private:
+    static constexpr std::uint64_t broker_deliveries = 4;
+    enum class call : std::uint8_t { load, execute, save, park, complete, clear };
+    enum class mishap : std::uint8_t {
+        none, dies_before, dies_after, fails, applied_and_fails, lock_lost, overtaken, rots, refused,
+    };
+
+    void tell(const std::string& line)
+    {
+        if (told_) *told_ += line + "\n";
+    }
+    void breaks(const char* rule)
+    {
+        if (broken_.empty()) broken_ = rule;
+        tell(std::string("BROKEN: ") + rule);
+    }
+
+    // -- the broker
+
+    message* next_of(session& s)
+    {
+        for (std::uint32_t i = 0; i != extent_.steps; ++i) {
+            message& m = s.messages[i];
+            if (!m.complete && !m.at_broker) return &m;
+        }
+        return nullptr;
+    }
+
+    /// The delivery of this message has ended in a way that the broker counts.
+    void count(session& s, message* m, bool by_fault)
+    {
+        if (!m || m->complete || m->at_broker) return;
+        if (++m->counted < broker_deliveries || extent_.uncounted) return;
+        m->at_broker = true;
+        s.leftover_excused = true;
+        tell("-- the broker parks step " + std::to_string(m->step));
+        if (!by_fault) breaks("the broker has parked a step itself, and nothing had gone wrong in that delivery");
+    }
+
+    bool locked(const session& s, const holder& h) const { return s.token == h.token; }
+
+    void lose_lock(session& s, holder& h)
+    {
+        if (!locked(s, h)) return;
+        s.token = 0;
+        count(s, h.hand, true);
+    }
+
+    void die(session& s, holder& h, bool by_fault)
+    {
+        h.alive = false;
+        tell("-- the process dies");
+        if (!locked(s, h)) return;
+        s.token = 0;
+        count(s, h.hand, by_fault);
+    }
+
+    // -- what goes wrong
+
+    mishap mishap_at(session& s, holder& h, call at)
+    {
+        static constexpr mishap on_load[] = {mishap::none, mishap::dies_before, mishap::fails,
+                                             mishap::lock_lost, mishap::rots};
+        static constexpr mishap on_execute[] = {mishap::none, mishap::dies_before, mishap::dies_after,
+                                                mishap::lock_lost, mishap::overtaken};
+        static constexpr mishap on_writes[] = {mishap::none, mishap::dies_before, mishap::dies_after,
+                                               mishap::fails, mishap::applied_and_fails, mishap::refused};
+        static constexpr mishap on_others[] = {mishap::none, mishap::dies_before, mishap::dies_after, mishap::fails,
+                                               mishap::applied_and_fails, mishap::lock_lost, mishap::overtaken};
+        if (left_ == 0 || !broken_.empty()) return mishap::none;
+        std::span<const mishap> all = on_others;
+        if (at == call::load) all = std::span(on_load).first(extent_.corrupt && s.state ? 5 : 4);
+        if (at == call::execute) all = on_execute;
+        if (!extent_.overtaken && all.back() == mishap::overtaken) all = all.first(all.size() - 1);
+        if (extent_.refused && (at == call::save || at == call::park)) all = on_writes;
+        const mishap m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
+        if (m == mishap::none) return m;
+        --left_;
+        if (told_) {
+            static constexpr const char* names[] = {"none", "dies before", "dies after", "fails", "is applied and fails",
+                                                    "lock lost", "overtaken", "rots", "refused for ever"};
+            tell(std::string("   mishap: ") + names[static_cast<std::size_t>(m)]);
+        }
+        const bool at_the_end = h.hand && h.hand->step == extent_.steps;
+        if (at_the_end && (at == call::complete || at == call::clear)) s.leftover_excused = true;
+        return m;
+    }
+
+    /// One call: `apply` answers whether it was taken at all, under the lock or the version.
+    template <class Apply>
+    fault io(session& s, holder& h, call at, Apply apply)
+    {
+        if (!h.alive) return waybill::infrastructure("nobody there");
+        static constexpr const char* names[] = {"load", "execute", "save", "park", "complete", "clear"};
+        if (told_) {
+            const std::string step = h.hand ? std::to_string(h.hand->step) : "?";
+            tell("s" + std::to_string(&s - sessions_.data()) + " " + names[static_cast<std::size_t>(at)] + " " + step);
+        }
+        const mishap m = mishap_at(s, h, at);
+        switch (m) {
+            case mishap::dies_before: die(s, h, true); return waybill::infrastructure("dead");
+            case mishap::fails: return waybill::infrastructure("down");
+            case mishap::refused:
+                h.hand->refused = h.hand->refused || at == call::save;
+                return waybill::permanent("refused");
+            case mishap::lock_lost: lose_lock(s, h); break;
+            case mishap::overtaken: overtake(s, h); break;
+            case mishap::rots:  // whatever has spoilt it has written it
+                s.corrupt = true;
+                ++s.version;
+                s.leftover_excused = true;
+                break;
+            default: break;
+        }
+        const bool taken = apply();
+        if (m == mishap::dies_after) {
+            die(s, h, true);
+            return waybill::infrastructure("dead");
+        }
+        if (m == mishap::applied_and_fails) return waybill::infrastructure("no answer");
+        if (!taken) return waybill::ownership_lost("refused");
+        return {};
+    }
+
+    /// Another holder does some of the work meanwhile, or all of it.
+    void overtake(session& s, holder& h)
+    {
+        lose_lock(s, h);
+        s.leftover_excused = true;
+        const std::uint32_t messages = choices_.pick(2) == 0 ? 1 : 100;
+        tell("-- meanwhile, elsewhere");
+        for (int n = 0; n != 8 && broken_.empty() && s.token == 0 && next_of(s); ++n) {
+            hold(s, messages);
+            if (messages == 1) break;
+        }
+        tell("-- and back");
+    }
+
+    // -- the calls of a process
+
+    waybill::state_loaded load(session& s, holder& h)
+    {
+        const fault f = io(s, h, call::load, [&] { return locked(s, h); });
+        if (!f.ok()) return {.how = f.how};
+        h.version.reset();
+        if (!s.state) return {};
+        h.version = s.version;
+        if (s.corrupt && wrong_ == wrong::corrupt_is_absent) return {};
+        if (s.corrupt) return {.found = state_read::corrupt};
+        waybill::state_loaded found{state_read::ok, *s.state};
+        if (wrong_ == wrong::failed_state_ignored) found.progress.failed.reset();
+        if (wrong_ == wrong::every_step_is_new) found.progress.done = h.hand ? h.hand->step - 1 : 0;
+        return found;
+    }
+
+    bool write_state(session& s, holder& h, const session_progress* p)
+    {
+        const bool may = native_ ? locked(s, h) : s.state ? h.version == s.version : !h.version;
+        if (!may) return false;
+        if (s.corrupt) breaks("a state that cannot be read was written over or removed");
+        if (p) s.state = *p;
+        else s.state.reset();
+        if (p && p->done > s.done) s.done = p->done;
+        h.version.reset();
+        if (p) h.version = ++s.version;
+        return true;
+    }
+
+    fault save(session& s, holder& h, act::save_state a, const session_progress& p)
+    {
+        const bool tries = a.undone && !p.failed && !h.letter_written;
+        if (wrong_ == wrong::tries_not_saved && tries) return {};
+        if (wrong_ == wrong::settle_before_state && !a.undone) settle_early(s, h);
+        if (wrong_ == wrong::letter_before_state && p.failed) {
+            const auto& f = *p.failed;
+            if (const fault n = write_letter(s, h, {f.reason, f.sequence, f.step, f.tries}); !n.ok()) return n;
+            settle_early(s, h);
+        }
+        fault f = io(s, h, call::save, [&] { return write_state(s, h, &p); });
+        if (wrong_ == wrong::unsure_save_is_saved && f.how == fault_class::infrastructure && h.alive) f = {};
+        if (f.ok() && h.parks_later) f = write_letter(s, h, h.parking);
+        return f;
+    }
+
+    fault park(session& s, holder& h, const act::park& a)
+    {
+        if (wrong_ == wrong::letter_before_state && h.letter_written) return {};
+        if (wrong_ == wrong::park_after_save) {
+            h.parks_later = true;
+            h.letter_written = true;
+            h.parking = a;
+            return {};
+        }
+        if (wrong_ == wrong::parked_and_run && a.reason == park_reason::session_failed) record(s, h);
+        fault f = write_letter(s, h, a);
+        if (wrong_ == wrong::unsure_park_is_parked && f.how == fault_class::infrastructure && h.alive) f = {};
+        return f;
+    }
+
+    fault write_letter(session& s, holder& h, const act::park& a)
+    {
+        const std::uint64_t cause = wrong_ == wrong::cause_not_named ? 0 : a.cause;
+        return io(s, h, call::park, [&] {
+            h.letter_written = true;
+            h.hand->parked = letter{a.reason, cause, a.tries};
+            if (told_) tell("   letter: " + std::string(name(a.reason)));
+            return true;
+        });
+    }
+
+    bool remove_message(session& s, holder& h)
+    {
+        if (!locked(s, h) || h.hand->complete || h.hand->at_broker) return false;
+        h.hand->complete = true;
+        if (!h.hand->parked && h.hand->effects == 0) breaks("a message is complete, and its step neither done nor parked");
+        return true;
+    }
+
+    void settle_early(session& s, holder& h)
+    {
+        if (io(s, h, call::complete, [&] { return remove_message(s, h); }).ok()) h.settled_early = true;
+    }
+
+    fault complete(session& s, holder& h)
+    {
+        if (h.settled_early) return {};
+        const bool last = h.hand->step == extent_.steps;
+        if (wrong_ == wrong::clear_before_complete && last) {
+            if (const fault f = io(s, h, call::clear, [&] { return write_state(s, h, nullptr); }); !f.ok()) return f;
+        }
+        fault f = io(s, h, call::complete, [&] { return remove_message(s, h); });
+        if (wrong_ == wrong::unsure_complete_is_done && f.how == fault_class::infrastructure && h.alive) f = {};
+        return f;
+    }
+
+    fault clear(session& s, holder& h)
+    {
+        if (wrong_ == wrong::never_cleared || wrong_ == wrong::clear_before_complete) return {};
+        return io(s, h, call::clear, [&] { return write_state(s, h, nullptr); });
+    }
+
+    /// The effect of the step in hand.
+    void record(session& s, holder& h)
+    {
+        message& m = *h.hand;
+        ++m.effects;
+        if (extent_.mode == pipeline_mode::stop_on_failure && m.step > s.ran_up_to + 1) {
+            breaks("a step has run and the one before it has not");
+        }
+        if (m.step > s.ran_up_to) s.ran_up_to = m.step;
+    }
+
+    void may_run(session& s, holder& h)
+    {
+        if (!locked(s, h)) return;  // it was overtaken, and does not know yet
+        if (s.corrupt) breaks("a step runs, and the state of its session cannot be read");
+        if (h.hand->complete) breaks("a step runs whose message is complete");
+        if (!s.state) return;
+        if (s.state->failed) breaks("a step runs after its session has failed");
+        if (s.state->done >= h.hand->step) breaks("a step runs that is done");
+    }
+
+    fault execute(session& s, holder& h)
+    {
+        message& m = *h.hand;
+        bool first = false;
+        const fault f = io(s, h, call::execute, [&] {
+            may_run(s, h);
+            first = m.runs++ == 0;
+            // An effect stands for what a handler that ends well has done.
+            const bool works = m.how == outcome::ok || (!first && m.how == outcome::transient_once) ||
+                               (!first && m.how == outcome::infrastructure_once);
+            if (works) record(s, h);
+            return true;
+        });
+        if (!f.ok()) return f;
+        switch (m.how) {
+            case outcome::ok: return {};
+            case outcome::permanent: return waybill::permanent("bad");
+            case outcome::transient_for_ever: return waybill::transient("busy");
+            case outcome::transient_once: return first ? waybill::transient("busy") : fault{};
+            case outcome::infrastructure_once:
+                if (!first) return {};
+                if (wrong_ == wrong::store_fault_is_step_fault) return waybill::permanent("down");
+                return waybill::infrastructure("down");
+            case outcome::deadly: die(s, h, false); return waybill::infrastructure("dead");
+        }
+        return {};
+    }
+
+    // -- processes
+
+    bool drain_one()
+    {
+        std::array<session*, 2> open{};
+        std::uint32_t n = 0;
+        for (session& s : sessions_) {
+            if (next_of(s)) open[n++] = &s;
+        }
+        if (n == 0) return false;
+        session& s = *open[choices_.pick(n)];
+        hold(s, n == 2 && choices_.pick(2) == 0 ? 1 : 100);
+        return true;
+    }
+
+    /// One holding of a session, for so many messages at most.
+    void hold(session& s, std::uint32_t messages)
+    {
+        holder h;
+        h.token = s.token = ++tokens_;
+        waybill::pipeline pipe(policy_);
+        tell("-- s" + std::to_string(&s - sessions_.data()) + " is held");
+        const auto now = [this] { return now_; };
+        while (!pipe.over() && h.alive && messages-- != 0 && broken_.empty()) {
+            message* const m = locked(s, h) ? next_of(s) : nullptr;
+            if (!m) break;
+            h.hand = m;
+            h.settled_early = h.parks_later = h.letter_written = false;
+            waybill::step_facts facts{m->sequence, m->step, 1, extent_.steps, m->step == extent_.steps, m->counted + 1};
+            const std::uint64_t expected = s.state ? s.state->done + 1 : 1;
+            if (wrong_ == wrong::gap_ignored && facts.step > expected) facts = {m->sequence, expected};
+            if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
+            if (extent_.uncounted) facts.deliveries = 0;
+            const auto end = waybill::process_step(
+                pipe, {facts, waybill::wall_time::at(now_.since_epoch())}, now,
+                [&](act::load_state) { return load(s, h); },
+                [&](act::execute) { return execute(s, h); },
+                [&](act::save_state a) { return save(s, h, a, pipe.progress()); },
+                [&](const act::park& a) { return park(s, h, a); },
+                [&](act::complete) { return complete(s, h); },
+                [&](act::clear_state) { return clear(s, h); },
+                [&](act::give_back a) {
+                    if (!h.alive) return;
+                    tell("give back");
+                    if (locked(s, h)) s.token = 0;
+                    if (give_back_counts_ && h.alive) count_given_back(s, h);
+                    if (native_ && now_ < a.until) now_ = a.until;  // the other one has no such broker
+                },
+                [&](act::wait a) { now_ = a.until; });
+            if (told_) tell("-> " + std::string(name(end)));
+            if (!m->complete) ++m->unended;
+            if (h.alive) check_end(end, *m);
+        }
+        if (h.alive && locked(s, h)) s.token = 0;
+    }
+
+    /// Where giving back counts, a fault that was injected is what led to it, or the step itself.
+    void count_given_back(session& s, holder& h)
+    {
+        const bool by_step = h.hand && (h.hand->how == outcome::infrastructure_once ||
+                                        h.hand->how == outcome::transient_once ||
+                                        h.hand->how == outcome::transient_for_ever);
+        count(s, h.hand, !by_step || left_ != extent_.faults);
+    }
+
+    void check_end(step_end e, const message& m)
+    {
+        const bool claims = e == step_end::done || e == step_end::repeated || e == step_end::parked;
+        const bool lies = wrong_ == wrong::unsure_complete_is_done;
+        if (claims && !m.complete && !lies) breaks("reported as complete, and is not");
+        if (e == step_end::parked && !m.parked && wrong_ == wrong::nothing) breaks("reported as parked, and there is no letter");
+    }
+
+    // -- in the end
+
+    std::string finished()
+    {
+        for (std::uint32_t n = 0; n != extent_.sessions; ++n) {
+            finished(sessions_[n], n != 0);
+        }
+        return broken_;
+    }
+
+    void finished(const session& s, bool untouched)
+    {
+        if (s.state && !s.leftover_excused) breaks("a state is left behind, and nothing went wrong that could have left it");
+        const message* first_failed = nullptr;
+        for (std::uint32_t i = 0; i != extent_.steps; ++i) {
+            const message& m = s.messages[i];
+            const bool failed = m.parked || (m.at_broker && m.step > s.done);
+            if (failed && !first_failed) first_failed = &m;
+            if (untouched && extent_.faults == 0 && failed) breaks("a step of another session was parked");
+            if (!m.parked && !m.at_broker && m.effects == 0) breaks("a step is neither done nor parked");
+            if (m.parked) check_letter(s, m, *first_failed);
+            if (extent_.mode == pipeline_mode::independent || !first_failed) continue;
+            if (!failed) breaks("a step behind a failure is done");
+            if (&m != first_failed && m.effects != 0) breaks("a step has run behind a failure");
+        }
+    }
+
+    void check_letter(const session& s, const message& m, const message& first)
+    {
+        const letter& l = *m.parked;
+        const bool by_deliveries = l.reason == park_reason::ended_process && m.counted >= policy_.deliveries;
+        const bool stops = extent_.mode == pipeline_mode::stop_on_failure;
+        if (s.corrupt && l.reason == park_reason::unreadable) return;
+        if (m.refused && l.reason == park_reason::failed && l.cause == m.sequence) return;
+        if (stops && &m != &first) {
+            // What the broker took itself is found as a gap by the next one.
+            const bool gap = l.reason == park_reason::gap && first.at_broker && l.cause == m.sequence;
+            if (!gap && l.reason != park_reason::session_failed) breaks("a step behind a failure is parked for something else");
+            if (!gap && l.cause != first.sequence && !first.at_broker) breaks("a letter does not name what stopped its session");
+            if (!gap && first.at_broker && l.cause == 0) breaks("a letter does not name what stopped its session");
+            return;
+        }
+        if (l.cause != m.sequence) breaks("the letter of a failure names another cause");
+        if (extent_.uncounted && l.reason == park_reason::exhausted && l.tries == 2) {
+            // Tries are those that failed, and those that nobody has heard of again.
+            const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2 : m.how == outcome::transient_once ? 1 : 0;
+            if (failed + m.unended < 2) breaks("a step is parked that never failed");
+            return;
+        }
+        if (l.reason == park_reason::gap || l.reason == park_reason::session_failed) {
+            return breaks("a step that nothing stopped is parked for a failure before it");
+        }
+        switch (m.how) {
+            case outcome::permanent:
+                if (l.reason != park_reason::failed && !by_deliveries) breaks("a letter gives another reason than there was");
+                return;
+            case outcome::transient_for_ever:
+                if (l.reason != park_reason::exhausted && !by_deliveries) breaks("a letter gives another reason than there was");
+                if (l.reason == park_reason::exhausted && l.tries != 2) breaks("a letter counts other tries than there were");
+                return;
+            default:
+                if (!by_deliveries) breaks("a step is parked that never failed");
+        }
+    }
+
+    const extent& extent_;
+    choices& choices_;
+    wrong wrong_;
+    std::string* told_;
+    std::uint32_t left_;
+    std::vector<session> sessions_;
+    waybill::pipeline_policy policy_;
+    bool give_back_counts_ = false;
+    bool native_ = true;  // the state is under the lock, and has no versions
+    steady_time now_ = steady_time::at(duration::seconds(1));
+    std::uint64_t tokens_ = 0;
+    std::string broken_;
+};
+
+inline std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
+{
+    world it(x, c, w, told);
+    return it.run();
+}
+
+struct verdict {
+    std::uint64_t schedules = 0;
+    std::uint64_t broken = 0;
+    std::string rule;  // the first that was broken, and the line that breaks it
+    std::string line;
+};
+
+inline std::uint64_t& schedules_in_all()
+{
+    static std::uint64_t n = 0;
+    return n;
+}
+
+inline verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
+{
+    choices c;
+    verdict v;
+    do {
+        const std::string broken = run(x, c, w);
+        if (broken.empty()) continue;
+        if (v.broken++ == 0) {
+            v.rule = broken;
+            v.line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.schedules = c.completed();
+    schedules_in_all() += v.schedules;
+    std::printf("pipeline: %-46s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
+                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
+    if (v.broken != 0) std::printf("        WAYBILL_REPLAY='%s'\n", v.line.c_str());
+    return v;
+}
+
+/// The pipeline breaks nothing, in so many schedules at least. No two of an enumeration are the same.
+inline void holds(const char* what, const extent& x, std::uint64_t at_least)
+{
+    const verdict v = enumerate(what, x);
+    CHECK(v.broken == 0);
+    if (!tests_support::sanitized) CHECK(v.schedules >= at_least);
+}
+
+/// A wrong process is caught, by the rule that it breaks; and its line replays to the same end.
+inline void is_caught(const char* what, const extent& x, wrong w, const char* rule)
+{
+    const verdict v = enumerate(what, x, w);
+    CHECK(v.broken > 0);
+    bool by_that_rule = tests_support::sanitized;  // a smaller extent may not come to it
+    choices c;
+    while (!by_that_rule) {
+        by_that_rule = run(x, c, w) == rule;
+        if (!by_that_rule && !c.next()) break;
+    }
+    INFO("no schedule breaks: ", std::string(rule));
+    CHECK(by_that_rule);
+
+    auto again = choices::replay(v.line);
+    REQUIRE(again.has_value());
+    std::string told;
+    CHECK(run(x, *again, w, &told) == v.rule);
+    CHECK(again->line() == v.line);
+}
+
+/// Runs just the schedule of the line in WAYBILL_REPLAY, in each extent that it is a schedule of.
+inline void replay(std::initializer_list<const extent*> extents, wrong w = wrong::nothing)
+{
+    const char* line = std::getenv("WAYBILL_REPLAY");
+    if (!line) return;
+    for (const extent* x : extents) {
+        auto c = choices::replay(line);
+        REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
+        std::string told;
+        const std::string broken = run(*x, *c, w, &told);
+        const bool whole = !c->next() && !c->diverged();
+        if (!whole) continue;
+        std::printf("pipeline: %u steps, %u faults at most\n%s", x->steps, x->faults, told.c_str());
+        CHECK(broken == "");
+    }
+}
+
+}  // namespace pipeline_world
+
+#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP

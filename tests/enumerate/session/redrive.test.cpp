@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// Every fault at every call of a redrive, and of a drain, while a consumer works beside it.
+//
+// The world that is run is in redrive_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
+// the one schedule of that line and tells what happened. The same enumeration runs over redrives that
+// are wrong in one way each, and has to catch them.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <enumerate/session/redrive_world.hpp>
+#include <support/sanitized.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace redrive_test {
+namespace {
+
+using redrive_world::extent;
+using redrive_world::plain_fates;
+using redrive_world::world;
+using redrive_world::wrong;
+using waybill::testing::choices;
+
+constexpr bool brief = tests_support::sanitized;
+
+// Steps, faults, letters an action.
+const extent all_fates{.steps = 3, .faults = 0, .chunk = 2};
+const extent all_fates_and_a_fault{.steps = 2, .faults = 1, .chunk = 2};
+const extent one_fault{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates};
+const extent one_by_one{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 1, .fates = plain_fates, .free_rounds = 1};
+const extent two_faults{.steps = 2, .faults = brief ? 1U : 2U, .chunk = 2, .fates = plain_fates};
+const extent four_steps{.steps = 4, .faults = 0, .chunk = 3, .fates = plain_fates};
+const extent at_once{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 4, .fates = plain_fates, .removes_at_once = true};
+const extent each_alone{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates, .alone = true};
+const extent two_sessions{
+    .steps = 2, .jobs = 2, .faults = brief ? 0U : 1U, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
+const extent two_redrivers{
+    .steps = 2, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .two = true};
+const extent forgetful{.steps = 2, .faults = 1, .chunk = 2, .fates = plain_fates, .drops_repeated = false};
+const extent for_mutants{.steps = 3, .faults = 1, .chunk = 2, .fates = plain_fates, .free_rounds = 1};
+
+struct verdict {
+    std::uint64_t schedules = 0;
+    std::uint64_t broken = 0;
+    std::string rule;
+    std::string line;
+};
+
+std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
+{
+    return world(x, c, w, told).run();
+}
+
+verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
+{
+    choices c;
+    verdict v;
+    do {
+        if (brief && v.broken != 0) break;  // one is enough
+        const std::string broken = run(x, c, w);
+        if (!broken.empty() && v.broken++ == 0) {
+            v.rule = broken;
+            v.line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.schedules = c.completed();
+    std::printf("redrive: %-45s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
+                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
+    if (v.broken != 0) std::printf("         WAYBILL_REPLAY='%s'\n", v.line.c_str());
+    return v;
+}
+
+void holds(const char* what, const extent& x, std::uint64_t at_least)
+{
+    const verdict v = enumerate(what, x);
+    CHECK(v.broken == 0);
+    if (!brief) CHECK(v.schedules >= at_least);
+}
+
+void is_caught(const char* what, wrong w)
+{
+    const verdict v = enumerate(what, for_mutants, w);
+    CHECK(v.broken > 0);
+    auto again = choices::replay(v.line);
+    REQUIRE(again.has_value());
+    CHECK(run(for_mutants, *again, w) == v.rule);
+}
+
+TEST_CASE("redrive: each step takes effect once and in order, and nothing is left")
+{
+    holds("three steps, all fates, no fault", all_fates, 40'000);
+    holds("two steps, all fates, a fault", all_fates_and_a_fault, 110'000);
+    holds("three steps, a fault", one_fault, 250'000);
+    holds("three steps, one by one, a fault", one_by_one, 110'000);
+    holds("two steps, two faults", two_faults, 340'000);
+    holds("four steps", four_steps, 19'000);
+    holds("a table that removes at once", at_once, 100'000);
+    holds("three steps, each alone, a fault", each_alone, 90'000);
+    holds("two sessions of two steps, a fault", two_sessions, 200'000);
+    holds("two who redrive at the same time", two_redrivers, 370'000);
+}
+
+TEST_CASE("redrive: a broker that does not drop repeated ids has each message at least once")
+{
+    // Then a message comes twice: what is sent again is new to such a broker.
+    CHECK(enumerate("a broker that forgets ids", forgetful).rule == "a message is twice in a new session");
+}
+
+TEST_CASE("redrive: wrong orders caught")
+{
+    CHECK(enumerate("a right one by hand", for_mutants, wrong::nothing_by_hand).broken == 0);
+    is_caught("a random new session", wrong::random_session);
+    is_caught("random message ids", wrong::random_message_ids);
+    is_caught("removed before it is sent", wrong::removes_before_it_sends);
+    is_caught("each piece removed when it is sent", wrong::removes_each_piece);
+    is_caught("the first removed first", wrong::removes_the_first_first);
+    is_caught("not marked how far it was sent", wrong::marks_nothing);
+    is_caught("not marked where a table removes in parts", wrong::marks_too_few);
+    is_caught("first is the first that is left", wrong::first_of_what_is_left);
+    is_caught("no answer taken for yes", wrong::takes_silence_for_yes);
+    is_caught("a part taken for all", wrong::takes_a_part_for_all);
+    is_caught("the last sent first", wrong::sends_the_last_first);
+    is_caught("drained: completed before it is written", wrong::drain_completes_first);
+    is_caught("drained over the mark of a redrive", wrong::drains_over_marks);
+}
+
+TEST_CASE("redrive: replays the line in WAYBILL_REPLAY")
+{
+    const char* line = std::getenv("WAYBILL_REPLAY");
+    if (line == nullptr) return;
+    for (const extent* x : {&all_fates, &all_fates_and_a_fault, &one_fault, &one_by_one, &two_faults, &four_steps,
+                            &at_once, &each_alone, &two_sessions, &two_redrivers}) {
+        auto c = choices::replay(line);
+        REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
+        std::string told;
+        const std::string broken = run(*x, *c, wrong::nothing, &told);
+        const bool whole = !c->next() && !c->diverged();
+        if (!whole) continue;
+        std::printf("redrive: %u steps, %u faults at most\n%s", x->steps, x->faults, told.c_str());
+        CHECK(broken == "");
+    }
+}
+
+}  // namespace
+}  // namespace redrive_test

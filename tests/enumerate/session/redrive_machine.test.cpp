@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// The machine of a redrive over all small plans, with all answers: which letters it sends, marks and
+// removes, and in which order. What that order is good for is shown by redrive.test.cpp.
+
+#include <waybill/session/redrive.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/sanitized.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace redrive_machine_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::fault_class;
+using waybill::heard;
+using waybill::letters_removed;
+using waybill::redrive;
+using waybill::redrive_end;
+using waybill::redrive_plan;
+using waybill::redrive_session;
+using waybill::resubmitted;
+using waybill::sessions_marked;
+using waybill::steady_time;
+using waybill::testing::choices;
+
+// Up to three sessions of up to three letters, each sent before or not, marked or not, kept or not; the
+// answers are full, in part, nothing, or never.
+std::string run(choices& c)
+{
+    redrive_plan plan;
+    for (std::uint32_t n = c.pick(3) + 1; n != 0; --n) {
+        redrive_session s;
+        s.offset = plan.ready;
+        s.count = c.pick(3) + 1;
+        s.first_sent = c.pick(2) == 1;
+        s.keeps_first = c.pick(2) == 1;
+        s.marks_first = s.keeps_first || s.count > 1;
+        plan.ready += s.count;
+        plan.sessions.push_back(s);
+    }
+    redrive r(plan, {.chunk = c.pick(3) + 1});
+    std::vector<bool> sent(plan.ready);
+    std::vector<bool> marked(plan.sessions.size());
+    std::vector<bool> removed(plan.ready);
+    std::uint32_t mishaps = tests_support::sanitized ? 1 : 2;
+    std::string broken;
+    const auto answer = [&](std::uint64_t count) {
+        const std::uint32_t how = mishaps == 0 ? 0 : c.pick(4);
+        if (how != 0) --mishaps;
+        if (how == 2) count /= 2;
+        if (how == 3) count = 0;
+        return std::pair(how == 1 ? 0 : count, how == 0 ? fault_class::none : how == 3 ? fault_class::permanent : fault_class::transient);
+    };
+    for (std::uint32_t calls = 0; !r.over(); ++calls) {
+        if (calls == 100) return "it goes on for ever";
+        if (r.next(steady_time::highest()) != r.next(steady_time::highest())) return "asked again it says something else";
+        waybill::match(
+            r.next(steady_time::highest()),
+            [&](const act::resubmit& a) {
+                if (a.count == 0) broken = "nothing is sent";
+                const auto [n, how] = answer(a.count);
+                for (std::uint64_t i = a.offset; i != a.offset + n; ++i) {
+                    const redrive_session& s = plan.session_of(i);
+                    if (i != s.offset && !sent[i - 1] && !(i - 1 == s.offset && s.first_sent)) broken = "one is left out";
+                    if (i == s.offset && s.first_sent) broken = "one is sent that was sent before";
+                    if (sent[i]) broken = "one is sent twice";
+                    sent[i] = true;
+                }
+                if (r.on(resubmitted{n, how}, {}) != heard::taken) broken = "an answer is not taken";
+            },
+            [&](const act::mark_sent& a) {
+                const auto [n, how] = answer(a.count);
+                for (std::uint64_t s = a.session; s != a.session + n; ++s) {
+                    for (std::uint64_t i = 0; i != plan.sessions[s].count; ++i) {
+                        const std::uint64_t l = plan.sessions[s].offset + i;
+                        if (!sent[l] && !(i == 0 && plan.sessions[s].first_sent)) broken = "one is marked and was not sent";
+                    }
+                    marked[s] = true;
+                }
+                const fault_class why = how == fault_class::permanent ? fault_class::transient : how;
+                if (r.on(sessions_marked{n == a.count ? fault_class::none : why}, {}) != heard::taken) broken = "an answer is not taken";
+            },
+            [&](const act::remove_letters& a) {
+                if (a.count == 0) broken = "nothing is removed";
+                const auto [n, how] = answer(a.count);
+                for (std::uint64_t i = a.offset + a.count; i-- != a.offset + a.count - n;) {
+                    const redrive_session& s = plan.session_of(i);
+                    const bool first = i == s.offset;
+                    if (!sent[i] && !(first && s.first_sent)) broken = "one is removed and was not sent";
+                    if (first && s.keeps_first) broken = "one is removed that is to stay";
+                    if (s.marks_first && !marked[static_cast<std::size_t>(&s - plan.sessions.data())]) broken = "one is removed before the mark";
+                    if (i + 1 != s.end() && !removed[i + 1]) broken = "one is removed before those behind it";
+                    if (removed[i]) broken = "one is removed twice";
+                    removed[i] = true;
+                }
+                const fault_class why = how == fault_class::permanent ? fault_class::transient : how;
+                if (r.on(letters_removed{n, why}, {}) != heard::taken) broken = "an answer is not taken";
+            },
+            [](const act::wait&) {}, [](act::idle) {});
+        if (!broken.empty()) return broken;
+    }
+    if (r.end() != redrive_end::finished) return "it has stopped";
+    for (std::uint64_t i = 0; i != plan.ready; ++i) {
+        const redrive_session& s = plan.session_of(i);
+        bool refused = false;
+        for (const std::uint64_t l : r.refused()) refused = refused || &plan.session_of(l) == &s;
+        const bool stays = refused || (i == s.offset && s.keeps_first);
+        if (removed[i] == stays) return "at the end a letter is left, or too few are";
+    }
+    return {};
+}
+
+TEST_CASE("redrive machine: all small plans, all answers")
+{
+    choices c;
+    std::uint64_t broken = 0;
+    do {
+        const std::string what = run(c);
+        if (!what.empty() && broken++ == 0) MESSAGE(what, ": ", c.line());
+    } while (c.next());
+    CHECK(broken == 0);
+    CHECK(!c.diverged());
+    if (!tests_support::sanitized) CHECK(c.completed() > 2'300'000);
+    std::printf("redrive machine: %llu schedules\n", static_cast<unsigned long long>(c.completed()));
+}
+
+}  // namespace
+}  // namespace redrive_machine_test

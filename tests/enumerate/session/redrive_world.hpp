@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: MIT
+//
+// redrive_world: a session queue, a table of letters, a consumer, and somebody who redrives.
+//
+// The queue is a session queue as Service Bus has it: messages of a session in order, numbers of its
+// own, repeated message ids dropped, dead letters of its own. The consumer is waybill's pipeline
+// without faults, which are tried out elsewhere. Who redrives reads all letters, plans, sends and
+// removes, and each of his calls can fail, be applied and not be confirmed, be applied in part, or be
+// the last thing that his process does. Between his calls the consumer works, or does not, and drained
+// is at some time. What goes which way is all chosen by one choice vector.
+//
+// In the end each step has taken effect once and in order, and nothing is left anywhere.
+
+#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
+#define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/match.hpp>
+#include <waybill/session/job.hpp>
+#include <waybill/session/letter_drain.hpp>
+#include <waybill/session/pipeline.hpp>
+#include <waybill/session/plan_redrive.hpp>
+#include <waybill/session/redrive.hpp>
+#include <waybill/session/redrive_text.hpp>
+#include <waybill/session/stamp_properties.hpp>
+#include <waybill/session/step_letter.hpp>
+#include <waybill/session/sweep.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace redrive_world {
+
+namespace act = waybill::act;
+using waybill::fault_class;
+using waybill::park_reason;
+using waybill::step_letter;
+using waybill::testing::choices;
+
+// How a step turns out in each session that it comes in.
+enum class fate : std::uint8_t {
+    ok,
+    fails_once,
+    fails_twice,
+    broker_parks,            // before anybody sees it, once
+    fails_then_broker_parks,
+};
+
+inline constexpr fate all_fates[] = {fate::ok, fate::fails_once, fate::fails_twice,
+                                     fate::broker_parks, fate::fails_then_broker_parks};
+inline constexpr fate plain_fates[] = {fate::ok, fate::fails_once, fate::broker_parks};
+
+enum class wrong : std::uint8_t {
+    nothing,
+    nothing_by_hand,
+    random_session,          // each redrive has another new session
+    random_message_ids,
+    removes_before_it_sends,
+    removes_each_piece,      // of a session that is sent in several
+    removes_the_first_first,
+    marks_too_few,           // the plan is told that the table removes at once, and it does not
+    marks_nothing,           // how far a session was sent is not written down
+    first_of_what_is_left,   // the new session begins with the first letter that is there
+    takes_silence_for_yes,
+    takes_a_part_for_all,
+    sends_the_last_first,
+    drain_completes_first,
+    drains_over_marks,       // what is drained again replaces a letter that is there
+};
+
+struct extent {
+    std::uint32_t steps = 3;
+    std::uint32_t jobs = 1;  // "s" and "t", of so many steps each
+    std::uint32_t faults = 1;
+    std::uint32_t chunk = 2;
+    std::span<const fate> fates = all_fates;
+    bool drops_repeated = true;
+    bool removes_at_once = false;  // all letters of a session or none, and the plan knows it
+    std::uint32_t free_rounds = 2;  // then all is drained and consumed before each redrive
+    bool alone = false;      // steps are independent: each fails alone, in any order
+    bool two = false;        // two of them redrive: one takes turns with the other
+};
+
+struct message {
+    std::uint64_t sequence = 0;
+    waybill::step_stamp stamp{};
+    waybill::step_origin origin{};
+    std::string id{};
+};
+
+class world {
+public:
+    world(const extent& x, choices& c, wrong w, std::string* told)
+        : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults)
+    {
+        jobs_.resize(x.jobs);
+        for (std::uint32_t j = 0; j != x.jobs; ++j) {
+            const std::string id(1, static_cast<char>('s' + j));
+            auto job = waybill::job::make(id, x.steps);
+            for (std::uint32_t i = 0; i != x.steps; ++i) {
+                jobs_[j].steps.push_back({x.fates[c.pick(static_cast<std::uint32_t>(x.fates.size()))]});
+                accept({0, job->next(), {}, id + std::to_string(i + 1)});
+            }
+        }
+    }
+
+    /// What was broken first, or nothing.
+    std::string run()
+    {
+        while (!queue_.empty() && choices_.pick(2) == 0) consume_one();
+        for (std::uint32_t round = 0; round != most_rounds && broken_.empty(); ++round) {
+            settled_ = round >= extent_.free_rounds;
+            if (!dead_.empty() && (settled_ || choices_.pick(2) == 0)) drain();
+            consume_perhaps();
+            redrive();
+        }
+        consume();
+        if (broken_.empty()) check();
+        return broken_;
+    }
+
+private:
+    static constexpr std::uint32_t most_rounds = 12;
+
+    void tell(const std::string& what)
+    {
+        if (told_ != nullptr) *told_ += what + "\n";
+    }
+    void broken(const std::string& what)
+    {
+        if (broken_.empty()) broken_ = what;
+    }
+
+    // ------------------------------------------------------------------------------- the broker
+
+    void accept(message m)
+    {
+        if (extent_.drops_repeated && !ids_.insert(m.id).second) return tell("  dropped " + m.id);
+        m.sequence = ++sequence_;
+        if (m.origin.generation != 0) {
+            auto& times = sent_[{m.stamp.session, m.origin.sequence}];
+            if (++times > 1) broken("a message is twice in a new session");
+        }
+        queue_[m.stamp.session].push_back(std::move(m));
+    }
+
+    void remove_front(const std::string& session)
+    {
+        auto& q = queue_[session];
+        q.pop_front();
+        if (q.empty()) queue_.erase(session);
+    }
+
+    // ----------------------------------------------------------------------------- the consumer
+
+    struct step_of_job {
+        fate how = fate::ok;
+        std::uint32_t failures = 0;
+        std::uint32_t parks = 0;
+    };
+    struct job_done {
+        std::vector<step_of_job> steps;
+        std::uint64_t effects = 0;  // the last step, or a bit for each where they are alone
+    };
+    [[nodiscard]] job_done& job_of(const message& m) { return jobs_[static_cast<std::size_t>(m.stamp.session[0] - 's')]; }
+    [[nodiscard]] step_of_job& step_of(const message& m) { return job_of(m).steps[m.stamp.step - 1]; }
+
+    [[nodiscard]] static bool broker_parks(const message& m, const step_of_job& s)
+    {
+        const bool now = s.how == fate::broker_parks || (s.how == fate::fails_then_broker_parks && m.origin.generation == 1);
+        return now && s.parks == 0;
+    }
+    [[nodiscard]] static bool fails_now(const step_of_job& s)
+    {
+        const std::uint32_t times = s.how == fate::fails_twice ? 2 : s.how == fate::fails_once || s.how == fate::fails_then_broker_parks ? 1 : 0;
+        return s.failures < times;
+    }
+
+    void consume_perhaps()
+    {
+        if (queue_.empty()) return;
+        if (settled_ || choices_.pick(2) == 0) consume();
+    }
+
+    void consume()
+    {
+        for (std::uint32_t i = 0; !queue_.empty() && i != 100; ++i) consume_one();
+    }
+
+    void consume_one()
+    {
+        const std::string session = queue_.begin()->first;
+        const message m = queue_.begin()->second.front();
+        if (broker_parks(m, step_of(m))) {
+            ++step_of(m).parks;
+            dead_.push_back(m);
+            remove_front(session);
+            return tell("broker parks step " + std::to_string(m.stamp.step) + " of " + session);
+        }
+        waybill::pipeline_policy policy;
+        if (extent_.alone) policy.mode = waybill::pipeline_mode::independent;
+        waybill::pipeline pipe(policy);
+        bool received = false;
+        bool over = false;
+        while (!over && !pipe.over()) {
+            waybill::match(
+                pipe.next({}),
+                [&](act::load_state) {
+                    const auto s = states_.find(session);
+                    const bool there = s != states_.end();
+                    pipe.on(waybill::state_loaded{there ? waybill::state_read::ok : waybill::state_read::absent,
+                                                  there ? s->second : waybill::session_progress{}},
+                            {});
+                },
+                [&](act::idle) {
+                    if (std::exchange(received, true)) over = true;
+                    else pipe.on(waybill::step_received{waybill::facts_of(m.stamp, m.sequence, 1), at(m.sequence)}, {});
+                },
+                [&](act::execute) { pipe.on(waybill::executed{execute(m)}, {}); },
+                [&](act::save_state) {
+                    states_[session] = pipe.progress();
+                    pipe.on(waybill::state_saved{}, {});
+                },
+                [&](const act::park& p) {
+                    put(waybill::make_step_letter(of(m), p, pipe.why(), pipe.progress(), at(m.sequence), letter_policy()));
+                    pipe.on(waybill::step_parked{}, {});
+                },
+                [&](act::complete) {
+                    remove_front(session);
+                    pipe.on(waybill::completed{}, {});
+                },
+                [&](act::clear_state) {
+                    states_.erase(session);
+                    pipe.on(waybill::state_cleared{}, {});
+                },
+                [&](act::give_back) {
+                    broken("the pipeline gives back without a fault");
+                    over = true;
+                },
+                [&](act::wait) { over = true; });
+        }
+    }
+
+    waybill::fault execute(const message& m)
+    {
+        const std::uint64_t step = m.stamp.step;
+        if (fails_now(step_of(m))) {
+            ++step_of(m).failures;
+            tell("step " + std::to_string(step) + " of " + m.stamp.session + " fails");
+            return waybill::permanent("no template");
+        }
+        tell("step " + std::to_string(step) + " of " + m.stamp.session + " takes effect");
+        std::uint64_t& effects = job_of(m).effects;
+        if (extent_.alone) {
+            if ((effects >> step & 1U) != 0) broken("step " + std::to_string(step) + " takes effect twice");
+            effects |= std::uint64_t{1} << step;
+            return {};
+        }
+        if (step != effects + 1) broken("step " + std::to_string(step) + " takes effect after step " + std::to_string(effects));
+        effects = step;
+        return {};
+    }
+
+    [[nodiscard]] static waybill::wall_time at(std::uint64_t sequence)
+    {
+        return waybill::wall_time::at(waybill::duration::seconds(static_cast<std::int64_t>(1'000 + sequence)));
+    }
+    [[nodiscard]] waybill::step_letter_policy letter_policy() const
+    {
+        if (!extent_.alone) return {};
+        return {.mode = waybill::pipeline_mode::independent};
+    }
+    [[nodiscard]] static waybill::step_message of(const message& m)
+    {
+        return {m.stamp, m.origin, m.sequence, m.id, "body", at(m.sequence)};
+    }
+    void put(step_letter l)
+    {
+        tell("letter " + text(l));
+        const auto stored = letters_.find({l.stamp.session, l.sequence});
+        const bool there = stored != letters_.end() && wrong_ != wrong::drains_over_marks;
+        if (there) l = waybill::merged_letter(stored->second, std::move(l));
+        letters_[{l.stamp.session, l.sequence}] = std::move(l);
+    }
+
+    // --------------------------------------------------------------------------- who drains
+
+    // 0: all is well.
+    std::uint32_t mishap(std::uint32_t kinds)
+    {
+        if (left_ == 0) return 0;
+        const std::uint32_t m = choices_.pick(kinds + 1);
+        if (m != 0) --left_;
+        return m;
+    }
+
+    enum drain_mishap : std::uint32_t { fails = 1, not_confirmed, dies_before, dies_after, drain_mishaps = 4 };
+
+    void drain()
+    {
+        for (std::uint32_t tries = 0; !dead_.empty() && tries != 10; ++tries) {
+            const message m = dead_.front();
+            const auto write = [&] {
+                const auto s = states_.find(m.stamp.session);
+                const waybill::session_progress* known = s == states_.end() ? nullptr : &s->second;
+                if (!drained_.insert(m.sequence).second) drained_again_ = true;
+                put(waybill::make_broker_letter(of(m), "MaxDeliveryCountExceeded", 10, known, at(m.sequence), letter_policy()));
+            };
+            const auto complete = [&] { dead_.pop_front(); };
+            if (wrong_ == wrong::drain_completes_first) {
+                complete();
+                if (mishap(1) == 0) write();
+                continue;
+            }
+            waybill::letter_drain d(10);
+            bool dead = false;
+            const auto call = [&](const auto& what) {
+                const std::uint32_t how = mishap(drain_mishaps);
+                tell("drain " + std::to_string(how));
+                dead = how >= dies_before;
+                if (how == 0 || how == not_confirmed || how == dies_after) what();
+                return how == 0 ? fault_class::none : fault_class::infrastructure;
+            };
+            while (!d.over() && !dead) {
+                waybill::match(
+                    d.next({}), [&](const act::park&) { d.on(waybill::step_parked{call(write)}, {}); },
+                    [&](act::complete) { d.on(waybill::completed{call(complete)}, {}); }, [](act::idle) {});
+            }
+            if (dead) return;  // the message comes again when its lock has run out
+        }
+    }
+
+    // -------------------------------------------------------------------------- who redrives
+
+    enum redrive_mishap : std::uint32_t { refused = 1, silent, part, silent_part, dies_first, dies_then, dies_between, redrive_mishaps = 7 };
+
+    enum mark_mishap : std::uint32_t { marks_some = 5, mark_mishaps = 5 };
+
+    struct redriver {
+        std::vector<step_letter> letters;
+        waybill::redrive_plan plan;
+        waybill::redrive run;
+        std::uint32_t number = 0;
+        bool dead = false;
+    };
+
+    redriver begin()
+    {
+        redriver r{{}, {}, waybill::redrive({}), ++redrives_};
+        for (const auto& [key, l] : letters_) r.letters.push_back(l);
+        waybill::redrive_options options;
+        options.damaged = wrong_ == wrong::first_of_what_is_left;
+        if (extent_.removes_at_once || wrong_ == wrong::marks_too_few) options.removed_at_once = 100;
+        r.plan = waybill::plan_redrive(r.letters, {}, options);
+        if (wrong_ == wrong::random_session) {
+            for (auto& s : r.plan.sessions) s.id += "." + std::to_string(r.number);
+        }
+        for (const auto& s : r.plan.sessions) tell(text(s, r.letters));
+        r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.most = 3}});
+        return r;
+    }
+
+    void redrive()
+    {
+        if (letters_.empty()) return;
+        redriver one = begin();
+        if (extent_.two && !settled_ && choices_.pick(2) == 0) {
+            redriver other = begin();
+            std::uint32_t steps = 0;
+            while (broken_.empty() && (!one.run.over() || !other.run.over()) && steps++ != 100) {
+                const bool first = other.run.over() || (!one.run.over() && choices_.pick(2) == 0);
+                step(first ? one : other);
+            }
+            return;
+        }
+        while (broken_.empty() && !one.run.over() && !one.dead) {
+            step(one);
+            consume_perhaps();
+        }
+    }
+
+    void step(redriver& r)
+    {
+        if (wrong_ == wrong::nothing_by_hand || wrong_ == wrong::removes_before_it_sends ||
+            wrong_ == wrong::removes_each_piece || wrong_ == wrong::sends_the_last_first) {
+            return by_hand(r);
+        }
+        waybill::match(
+            r.run.next(waybill::steady_time::highest()),
+            [&](const act::resubmit& a) { r.run.on(send(r, a.offset, a.count), {}); },
+            [&](const act::mark_sent& a) { r.run.on(waybill::sessions_marked{mark(r, a)}, {}); },
+            [&](const act::remove_letters& a) { r.run.on(remove(r, a.offset, a.count), {}); },
+            [](const act::wait&) {}, [](act::idle) {});
+        if (r.dead) r.run = waybill::redrive({});
+    }
+
+    // Wrong orders need a hand of their own, which is right but for that: all letters in pieces, then
+    // the marks, then all are removed from behind.
+    void by_hand(redriver& r)
+    {
+        r.run = waybill::redrive({});
+        const std::uint64_t ready = r.plan.ready;
+        std::uint64_t sessions = 0;
+        while (sessions != r.plan.sessions.size() && r.plan.sessions[sessions].held == waybill::held_back::no) ++sessions;
+        const auto piece = [&](std::uint64_t at) { return std::min<std::uint64_t>(extent_.chunk, ready - at); };
+        const auto removed = [&](std::uint64_t at) {
+            const waybill::redrive_session& s = r.plan.session_of(at);
+            if (s.keeps_first && s.offset == at) return true;
+            return remove(r, at, 1).removed == 1 && !r.dead;
+        };
+        if (wrong_ == wrong::removes_before_it_sends) {
+            for (std::uint64_t at = ready; at-- != 0;) {
+                if (!removed(at)) return;
+            }
+        }
+        for (std::uint64_t at = 0; at < ready; at += piece(at)) {
+            const std::uint64_t count = piece(at);
+            const std::uint64_t from = wrong_ == wrong::sends_the_last_first ? ready - at - count : at;
+            if (send(r, from, count).accepted != count || r.dead) return;
+            for (std::uint64_t i = count; wrong_ == wrong::removes_each_piece && i-- != 0;) {
+                if (!removed(from + i)) return;
+            }
+        }
+        if (mark(r, {0, sessions}) != fault_class::none || r.dead) return;
+        for (std::uint64_t at = ready; at-- != 0;) {
+            if (!removed(at)) return;
+        }
+    }
+
+    waybill::resubmitted send(redriver& r, std::uint64_t offset, std::uint64_t count)
+    {
+        const std::uint32_t how = mishap(redrive_mishaps);
+        std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
+        if (how == part || how == silent_part || how == dies_between) applied = count / 2;
+        tell("send " + std::to_string(offset) + "+" + std::to_string(count) + ": " + std::to_string(how));
+        for (std::uint64_t i = 0; i != applied; ++i) {
+            waybill::redrive_step s = r.plan.step(r.letters, offset + i);
+            if (wrong_ == wrong::random_message_ids) s.message_id += "." + std::to_string(++random_);
+            tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " + s.stamp.session);
+            accept({0, s.stamp, s.origin, s.message_id});
+        }
+        if (how >= dies_first) r.dead = true;
+        if (how == 0) return {count, fault_class::none};
+        if (wrong_ == wrong::takes_silence_for_yes && how == refused) return {count, fault_class::none};
+        if (wrong_ == wrong::takes_a_part_for_all && how == part) return {count, fault_class::none};
+        return {how == part ? applied : 0, fault_class::infrastructure};
+    }
+
+    fault_class mark(redriver& r, const act::mark_sent& a)
+    {
+        if (wrong_ == wrong::marks_nothing) return fault_class::none;
+        const std::uint32_t how = mishap(mark_mishaps);
+        std::uint64_t applied = how == fails || how == dies_before ? 0 : a.count;
+        if (how == marks_some) applied = a.count / 2;
+        for (std::uint64_t i = 0; i != applied; ++i) {
+            if (!r.plan.sessions[a.session + i].marks_first) continue;
+            step_letter l = r.plan.marked(r.letters, a.session + i);
+            tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
+            letters_[{l.stamp.session, l.sequence}] = std::move(l);
+        }
+        if (how >= dies_before) r.dead = true;
+        return how == 0 ? fault_class::none : fault_class::infrastructure;
+    }
+
+    waybill::letters_removed remove(redriver& r, std::uint64_t offset, std::uint64_t count)
+    {
+        const std::uint32_t how = mishap(redrive_mishaps);
+        std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
+        if (how == part || how == silent_part || how == dies_between) applied = extent_.removes_at_once ? 0 : count / 2;
+        tell("remove " + std::to_string(offset) + "+" + std::to_string(count) + ": " + std::to_string(how));
+        for (std::uint64_t i = 0; i != applied; ++i) {
+            const std::uint64_t which = wrong_ == wrong::removes_the_first_first ? offset + i : offset + count - 1 - i;
+            const step_letter& l = r.letters[which];
+            letters_.erase({l.stamp.session, l.sequence});
+        }
+        if (how >= dies_first) r.dead = true;
+        return {how == 0 ? count : how == part ? applied : 0, how == 0 ? fault_class::none : fault_class::infrastructure};
+    }
+
+    // ----------------------------------------------------------------------------------- the end
+
+    void check()
+    {
+        if (!dead_.empty()) broken("a message is left at the broker");
+        if (!queue_.empty()) broken("a message is left in the queue");
+        const std::uint64_t all = extent_.alone ? (std::uint64_t{2} << extent_.steps) - 2 : extent_.steps;
+        for (const job_done& j : jobs_) {
+            if (j.effects != all && extent_.alone) broken("a step has never taken effect");
+            if (j.effects != all) broken("step " + std::to_string(j.effects + 1) + " has never taken effect");
+        }
+        // What is drained once more after its session came back is held back for somebody to look at.
+        std::vector<step_letter> letters;
+        for (const auto& [key, l] : letters_) letters.push_back(l);
+        const bool ready = waybill::plan_redrive(letters).ready != 0;
+        if (!letters_.empty() && (ready || !drained_again_)) broken("a letter is left: " + text(letters_.begin()->second));
+        // A state that is left is one that a sweep names.
+        std::vector<waybill::swept_state> left;
+        for (const auto& [session, p] : states_) left.push_back({session, waybill::state_read::ok, p, {}});
+        const auto plan = waybill::plan_sweep(left, waybill::wall_time::highest());
+        if (plan.size() != left.size()) broken("a state is left that no sweep names");
+    }
+
+    extent extent_;
+    choices& choices_;
+    wrong wrong_;
+    std::string* told_;
+    std::uint32_t left_;
+    bool settled_ = false;
+    std::string broken_;
+    std::vector<job_done> jobs_;
+    std::uint64_t sequence_ = 0;
+    std::uint32_t redrives_ = 0;
+    std::uint32_t random_ = 0;
+    std::map<std::string, std::deque<message>> queue_;
+    std::deque<message> dead_;
+    std::set<std::uint64_t> drained_;
+    bool drained_again_ = false;
+    std::set<std::string> ids_;
+    std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> sent_;
+    std::map<std::string, waybill::session_progress> states_;
+    std::map<std::pair<std::string, std::uint64_t>, step_letter> letters_;
+};
+
+}  // namespace redrive_world
+
+#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// All that a sender can get wrong: every row of messages from a few, some of them good, in every
+// division among holders. Nothing fails; the numbers alone are wrong, missing, doubled or late.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <support/sanitized.hpp>
+#include <waybill/session/process_step.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace senders_enumeration {
+namespace {
+
+using waybill::pipeline_mode;
+using waybill::session_progress;
+using waybill::state_read;
+using waybill::step_end;
+using waybill::step_facts;
+using waybill::testing::choices;
+
+// Three steps, and what does not belong to them.
+constexpr step_facts known[] = {
+    {0, 1, 1, 3, false, 1}, {0, 2, 1, 3, false, 1}, {0, 3, 1, 3, true, 1},   // good
+    {0, 2, 1, 0, false, 1}, {0, 3, 1, 0, true, 1},                           // the total is not known
+    {0, 1, 1, 2, false, 1}, {0, 2, 1, 2, true, 1},                           // of another job under this id
+    {0, 4, 1, 0, false, 1}, {0, 4, 1, 4, true, 1},                           // after the last
+    {0, 3, 3, 3, true, 1},                                                   // begins in the middle
+    {0, 0, 1, 0, false, 1},                                                  // without a stamp that can be read
+};
+constexpr std::uint32_t kinds = sizeof known / sizeof *known;
+
+enum class wrong : std::uint8_t { nothing, cleared_without_first, gap_is_fine };
+
+struct world {
+    pipeline_mode mode;
+    choices& c;
+    wrong what = wrong::nothing;
+    std::optional<session_progress> state{};
+    std::map<std::uint64_t, std::uint32_t> runs{};  // of each step
+    bool failed = false;                            // there is a letter, and the state has not gone since
+    bool letters = false;
+    std::uint64_t ran_last = 0;
+    std::string broken{};
+
+    void breaks(const char* rule)
+    {
+        if (broken.empty()) broken = rule;
+    }
+
+    void run(const step_facts& m)
+    {
+        if (mode == pipeline_mode::stop_on_failure) {
+            const bool begins = m.step == m.first;
+            if (failed) breaks("a step runs and its session has failed");
+            if (!begins && m.step != ran_last + 1) breaks("a step runs and the one before it has not");
+            // (One that says it begins in the middle may be a session of its own under this id.)
+            const bool new_to_it = m.first == 1 && runs[m.step] == 0;
+            if (begins && letters && new_to_it) breaks("a failed session begins with a step that it never had");
+        }
+        ++runs[m.step];
+        ran_last = m.step;
+    }
+
+    std::string all(std::uint32_t length)
+    {
+        std::optional<waybill::pipeline> pipe;
+        for (std::uint32_t i = 0; i != length && broken.empty(); ++i) {
+            step_facts m = known[c.pick(kinds)];
+            m.sequence = 100 + i;
+            if (!pipe || c.pick(2) != 0) pipe.emplace(waybill::pipeline_policy{.mode = mode});
+            const std::uint32_t before = runs[m.step];
+            step_facts seen = m;
+            if (what == wrong::gap_is_fine && state && m.step > state->done + 1) seen.step = state->done + 1;
+            bool parked = false;
+            const step_end e = waybill::process_step(
+                *pipe, {seen, {}}, [] { return waybill::steady_time{}; },
+                [&](waybill::act::load_state) {
+                    if (!state) return waybill::state_loaded{};
+                    return waybill::state_loaded{state_read::ok, *state};
+                },
+                [&](waybill::act::execute) { run(m); return waybill::fault{}; },
+                [&](waybill::act::save_state) {
+                    state = pipe->progress();
+                    failed = failed || state->failed.has_value();
+                    return waybill::fault{};
+                },
+                [&](waybill::act::park a) {
+                    parked = letters = true;
+                    if (a.cause == 0) breaks("a letter names no cause");
+                    if (mode == pipeline_mode::stop_on_failure && !failed) breaks("a letter, and the session has not failed");
+                    return waybill::fault{};
+                },
+                [&](waybill::act::complete) { return waybill::fault{}; },
+                [&](waybill::act::clear_state) {
+                    state.reset();
+                    failed = false;
+                    return waybill::fault{};
+                },
+                [](waybill::act::give_back) {}, [](waybill::act::wait) {});
+            if (what == wrong::cleared_without_first && m.last) {
+                state.reset();
+                failed = false;
+                pipe.reset();
+            }
+            check(e, m, before, parked);
+        }
+        return broken;
+    }
+
+    void check(step_end e, const step_facts& m, std::uint32_t before, bool parked)
+    {
+        switch (e) {
+            case step_end::done:
+                if (runs[m.step] != before + 1 || parked) breaks("done, and it has not run, or is parked");
+                return;
+            case step_end::repeated:
+                if (before == 0 || runs[m.step] != before || parked) breaks("repeated, and it never ran");
+                return;
+            case step_end::parked:
+                if (!parked || runs[m.step] != before) breaks("parked, and it has run, or there is no letter");
+                if (mode == pipeline_mode::independent && contradicted(m).empty()) breaks("parked for nothing");
+                return;
+            default: breaks("nothing has failed, and it is not over");
+        }
+    }
+
+    std::string contradicted(const step_facts& m) const
+    {
+        // By itself, or with what any other message of this enumeration may have said before.
+        if (m.step == 0 || m.total != 3 || m.first != 1) return "perhaps";
+        session_progress others;
+        others.total = state ? state->total : 0;
+        if (others.total == 0) return {};
+        return std::string(contradiction(m, others));
+    }
+};
+
+struct verdict {
+    std::uint64_t rows = 0;
+    std::string rule;
+    std::string line;
+};
+
+verdict enumerate(const char* name, pipeline_mode mode, std::uint32_t length, wrong what = wrong::nothing)
+{
+    choices c;
+    verdict v;
+    do {
+        world w{mode, c, what};
+        const std::string broken = w.all(length);
+        if (v.rule.empty() && !broken.empty()) {
+            v.rule = broken;
+            v.line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    v.rows = c.completed();
+    std::printf("senders: %-40s %9llu rows%s%s%s%s\n", name, static_cast<unsigned long long>(v.rows),
+                v.rule.empty() ? "" : ", broken: ", v.rule.c_str(), v.rule.empty() ? "" : " at ", v.line.c_str());
+    return v;
+}
+
+constexpr std::uint32_t length = tests_support::sanitized ? 3 : 5;
+
+TEST_CASE("senders: a failed session never revives, and no step is taken for one that ran")
+{
+    const verdict v = enumerate("steps that depend on each other", pipeline_mode::stop_on_failure, length);
+    CHECK(v.rule == "");
+    if (!tests_support::sanitized) CHECK(v.rows == 2'576'816);
+}
+
+TEST_CASE("senders: of independent steps none is lost")
+{
+    const verdict v = enumerate("independent steps", pipeline_mode::independent, length);
+    CHECK(v.rule == "");
+    if (!tests_support::sanitized) CHECK(v.rows == 2'576'816);
+}
+
+TEST_CASE("senders: mutants are caught")
+{
+    CHECK(enumerate("cleared without the first", pipeline_mode::stop_on_failure, 3, wrong::cleared_without_first).rule ==
+          "a failed session begins with a step that it never had");
+    CHECK(enumerate("a gap is fine", pipeline_mode::stop_on_failure, 3, wrong::gap_is_fine).rule ==
+          "a step runs and the one before it has not");
+}
+
+}  // namespace
+}  // namespace senders_enumeration

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// Bytes that may be a session's state: they are refused with a reason, or they are exactly what is
+// written of the state that they were read as, and that state can be written as failed. Nearly all
+// bytes that are changed fail the checksum, so each input is tried with the right line, too.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fuzz/fuzz.hpp>
+#include <golden/session/text_states.hpp>
+
+#include <waybill/core/crc32c.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/state_text.hpp>
+
+namespace {
+
+using namespace waybill;
+
+void opened(std::string_view bytes, std::uint64_t budget)
+{
+    const opened_state s = open_state(bytes, budget);
+    fuzz::must(name(s.problem) != "?" && !text(s).empty(), "what is found is told");
+    fuzz::must(s.how != state_read::absent, "bytes are never no state");
+    fuzz::must((s.how == state_read::ok) == (s.problem == envelope_problem::none), "and why");
+    fuzz::must(s.body.empty() || s.how == state_read::ok, "only what is right has a body");
+    if (s.how != state_read::ok || s.bare) return;
+    fuzz::must(seal_state(s.format, s.version, s.body) == bytes, "what is read is what is written");
+}
+
+void read_as(std::string_view bytes, const text_state_options& o)
+{
+    opened(bytes, o.budget.bytes);
+    text_state_read r = read_text_state(bytes, o);
+    fuzz::must(name(r.problem) != "?" && !text(r).empty(), "what is found is told");
+    fuzz::must((r.how == state_read::ok) == (r.problem == text_state_problem::none), "and why");
+    if (r.how != state_read::ok) {
+        fuzz::must(r.state == text_state{{}, {}, o.version, {}}, "nothing of it is taken over");
+        return;
+    }
+    const bool ours = detail::written_version(r.state.version, o.version) == r.state.version;
+    const auto again = write_text_state(r.state, o);
+    fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
+    if (r.state.progress.failed) return;
+    step_failure f{highest_size, highest_size, park_reason::session_failed, highest_size, {}, {}};
+    f.text.assign(1'000, '\n');  // in the small budget it has to be cut
+    f.at = wall_time::highest();
+    r.state.progress = {highest_size, highest_size, highest_size, highest_size, f, f.at, f.at};
+    const auto failed = write_text_state(r.state, o);
+    fuzz::must(failed.has_value() && failed->size() <= o.budget.bytes, "a failure can be written");
+    fuzz::must(read_text_state(*failed, o).how == state_read::ok, "and read");
+}
+
+void read_all(std::string_view bytes)
+{
+    read_as(bytes, golden_states::options);
+    read_as(bytes, {.budget = {.bytes = 700, .failure_reserve = 512}, .version = {2, 1}});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::string_view given = fuzz::text_of(data, size);
+    read_all(given);
+    const std::size_t end = given.find('\n');
+    if (end == std::string_view::npos) return 0;
+    // The line as it is with the sum put right, and another line with the rest behind it.
+    std::string summed(given);
+    if (end >= 8) {
+        const std::uint32_t sum =
+            crc32c(given.substr(end), crc32c(given.substr(0, end - 8)));
+        detail::put_digits(summed.data() + end - 8, 8, sum, 16);
+        read_all(summed);
+    }
+    read_all(seal_state(state_format::text, {2, 1}, given.substr(end + 1)));
+    return 0;
+}
+
+std::vector<std::string> fuzz_seeds()
+{
+    std::vector<std::string> all;
+    golden_states::each([&](std::string_view, const text_state& s) {
+        all.push_back(write_text_state(s, golden_states::options).value_or(std::string()));
+    });
+    all.emplace_back(R"({"IsFailedSession":true})");
+    all.emplace_back("waybill/2 json and more 00000000\n{}");
+    return all;
+}

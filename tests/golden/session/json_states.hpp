@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// The states that the files <name>.json, <name>.cbor and <name>.bare were written of in version 1,
+// made anew: a new one, some on their way, some that have failed, one of a later minor version, and
+// the ends of what there is. The files are read for good, and nothing in them may be changed.
+
+#ifndef WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
+#define WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/ext/json_session.hpp>
+
+namespace golden_json_states {
+
+struct line {
+    std::string what;
+    double price = 0;
+    friend bool operator==(const line&, const line&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(line, what, price)
+
+/// nlohmann's library makes an int of any number, and of one that does not fit whatever comes.
+struct whole {
+    std::int64_t n = 0;
+    constexpr whole(std::int64_t number = 0) : n(number) {}
+    friend bool operator==(const whole&, const whole&) = default;
+};
+inline void to_json(nlohmann::json& j, const whole& w) { j = w.n; }
+inline void from_json(const nlohmann::json& j, whole& w)
+{
+    if (!j.is_number_integer()) throw std::range_error("it is no whole number");
+    j.get_to(w.n);
+}
+
+struct order {
+    whole number{};
+    bool paid = false;
+    std::string receipt;
+    std::vector<line> lines;
+    std::map<std::string, std::string> notes;
+    friend bool operator==(const order&, const order&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, paid, receipt, lines, notes)
+
+using codec = waybill::state_codec<order>;
+using state = waybill::decoded_state<order>;
+
+inline constexpr waybill::wall_time noon =  // on 29 February 2024
+    waybill::wall_time::at(waybill::duration::seconds(1'709'208'000));
+
+inline void upgraded(nlohmann::json& value, waybill::schema_version)
+{
+    if (value.contains("no")) value["number"] = value["no"];
+    value.erase("no");
+}
+
+/// The three forms, by the ends of the files' names.
+inline codec codec_for(std::string_view form)
+{
+    waybill::state_codec_options o{.version = {2, 1}, .upgrade = upgraded};
+    if (form == "cbor") o.format = waybill::state_format::cbor;
+    o.envelope = form != "bare";
+    return *codec::make(o);
+}
+
+/// f(name, state) for each of them.
+template <class F>
+void each(F f)
+{
+    using namespace waybill;
+    state s;
+    s.version = {2, 1};
+    f("new", s);
+
+    s.value = {17, true, "r17", {{"tea", 2.5}, {"cup \"blue\"", 1e-7}}, {{"door", "left\nof it"}}};
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};
+    f("going", s);
+
+    s.progress.tries = 3;
+    s.progress.total = 0;
+    f("tried", s);
+
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
+    s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,
+                                     "no printer answers: \xE2\x82\xAC 12 is unpaid",
+                                     noon + duration::milliseconds(59'250)};
+    f("failed", s);
+
+    s.progress.failed->reason = park_reason::gap;
+    s.progress.failed->text = "two\nlines\\ and \"\r\t\x01\x7F\b\f\v\" of them\n";
+    f("escaped", s);
+
+    s.value = {-1, false, {}, {}, {{"", "nobody's"}}};
+    s.progress = {.done = 4'567, .total = 4'567, .parked = 12};
+    f("import", s);
+
+    s.progress = {.done = 1};
+    s.version.minor = 9;
+    s.read.user = {{"colour", "blue"}, {"notes", nlohmann::json::object()}};
+    s.read.later = {{"speed", 17}, {"holder", {{"host", "a"}}}};
+    f("later", s);
+
+    s.progress.failed = step_failure{1, 7, park_reason::failed, 1, "no", noon};
+    s.read.later["failed"] = {{"host", "b"}};
+    f("later_failed", s);
+
+    constexpr wall_time last = wall_time::highest();
+    constexpr wall_time first = wall_time::at(duration::lowest());
+    s = {};
+    s.version = {2, 65'535};
+    s.value.number = INT64_MIN;
+    s.progress = {highest_size, highest_size, highest_size, highest_size, {}, last, first};
+    s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
+                                     highest_size, {}, last};
+    f("ends", s);
+}
+
+}  // namespace golden_json_states
+
+#endif  // WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// The states that the files <name>.text were written of in version 1, made anew: a new one, some on
+// their way, one that has failed, one of an import, one with lines of a later version, and the ends
+// of what there is. The files are read for good, and nothing in them may be changed.
+
+#ifndef WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
+#define WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/state_text.hpp>
+
+namespace golden_states {
+
+inline constexpr waybill::text_state_options options{.budget = {}, .version = {2, 1}};
+
+inline constexpr waybill::wall_time noon =  // on 29 February 2024
+    waybill::wall_time::at(waybill::duration::seconds(1'709'208'000));
+
+/// f(name, state) for each of them.
+template <class F>
+void each(F f)
+{
+    using namespace waybill;
+    text_state s;
+    s.version = options.version;
+    f("new", s);
+
+    s.own = "receipt=r17";
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};
+    f("going", s);
+
+    s.progress.tries = 3;
+    s.progress.total = 0;
+    f("tried", s);
+
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
+    s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,
+                                     "no printer answers: \xE2\x82\xAC 12 is unpaid",
+                                     noon + duration::milliseconds(59'250)};
+    f("failed", s);
+
+    s.progress.failed->reason = park_reason::gap;
+    s.progress.failed->text = "two\nlines\\ and\r\t\x01\x7F, and \xFF that is no character\n";
+    s.own = "\nlines\n\nof its own, blank ones in front\n";
+    f("escaped", s);
+
+    s.progress = {.done = 4'567, .total = 4'567, .parked = 12};
+    s.own.clear();
+    for (int n = 0; n != 256; ++n) s.own += static_cast<char>(n);
+    f("import", s);
+
+    s.progress = {.done = 1};
+    s.version.minor = 9;
+    s.later = "speed 17\nfailure nobody knows\n done 3\n";
+    s.own = "receipt=r17";
+    f("later", s);
+
+    s = {};
+    s.version = {2, 65'535};
+    s.progress = {.done = highest_size, .total = highest_size, .parked = highest_size,
+                  .tries = highest_size, .begun = wall_time::highest(),
+                  .changed = wall_time::lowest()};
+    s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
+                                     highest_size, "", wall_time::highest()};
+    f("ends", s);
+}
+
+}  // namespace golden_states
+
+#endif  // WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+//
+// How large a state may be, at every size around what it is held to: whatever is accepted can be
+// written with any progress, and as failed for any reason.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/ext/json.hpp>
+#include <waybill/ext/json_session.hpp>
+
+namespace json_session_budget_test {
+
+struct note {
+    std::string text;
+    friend bool operator==(const note&, const note&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(note, text)
+
+namespace {
+
+using namespace waybill;
+using codec = state_codec<note>;
+using state = decoded_state<note>;
+
+constexpr state_budget small{.bytes = 1'400, .failure_reserve = 512};
+
+codec make(std::string_view form, state_budget b)
+{
+    state_codec_options o{.budget = b};
+    if (form == "cbor") o.format = state_format::cbor;
+    o.envelope = form != "bare";
+    return *codec::make(o);
+}
+
+session_progress longest(std::string_view why)
+{
+    session_progress p{highest_size,
+                       highest_size,
+                       highest_size,
+                       highest_size,
+                       step_failure{highest_size, highest_size, park_reason::session_failed,
+                                    highest_size, std::string(why), wall_time::highest()},
+                       wall_time::highest(),
+                       wall_time::highest()};
+    return p;
+}
+
+// What a value of this many bytes takes without any progress.
+std::uint64_t alone(std::string_view form, std::size_t bytes)
+{
+    if (form == "cbor") return 47 + 6 + bytes + (bytes < 24 ? 1 : bytes < 256 ? 2 : 3);
+    return (form == "bare" ? 0 : 47) + std::string_view(R"({"text":""})").size() + bytes;
+}
+
+// A text that was cut: as much of it as there was room for, and no part of a character.
+void check_cut(std::string_view said, std::string_view kept, std::size_t room)
+{
+    CHECK(said.starts_with(kept));
+    CHECK(is_utf8(kept));
+    if (kept.size() < said.size()) CHECK(room < 6);
+}
+
+}  // namespace
+
+TEST_CASE("every size around the budget, in every form")
+{
+    std::size_t accepted = 0;
+    std::size_t refused = 0;
+    for (const std::string_view form : {"json", "cbor", "bare"}) {
+        CAPTURE(form);
+        const codec c = make(form, small);
+        const codec large = make(form, {.bytes = 10'000, .failure_reserve = 512});
+        for (std::size_t n = 700; n != 1'500; ++n) {
+            CAPTURE(n);
+            state s;
+            s.value.text.assign(n, 'x');
+            s.progress.done = 1;
+            const bool fits = alone(form, n) <= small.for_value();
+            const auto out = c.encode(s);
+            CHECK(out.has_value() == fits);
+            const std::string whole = *large.encode(s);
+            CHECK(c.size(s) == whole.size());
+            const state read = c.decode(whole);
+            CHECK(read.how == (fits ? state_read::ok : state_read::too_large));
+            if (!fits) {
+                ++refused;
+                CHECK(out.error().problem == encode_problem::too_large);
+                CHECK(out.error().size == alone(form, n));
+                CHECK(out.error().most == small.for_value());
+                CHECK(c.encode(read).error().problem == encode_problem::not_read);
+                continue;
+            }
+            ++accepted;
+            CHECK(*out == whole);
+            state next = read;
+            next.progress = longest({});
+            next.progress.failed.reset();
+            const auto going = c.encode(next);
+            REQUIRE(going.has_value());
+            CHECK(going->size() <= small.bytes);
+            CHECK(c.decode(*going).how == state_read::ok);
+            CHECK(c.decode(*going).value == s.value);
+        }
+    }
+    CHECK(accepted > 300);
+    CHECK(refused > 300);
+}
+
+TEST_CASE("a failure is written at every size, with as much of its reason as there is room for")
+{
+    std::string odd;  // characters of every length, and some that are escaped
+    while (odd.size() < 1'200) odd += "a\xC3\xA9\n\xE2\x82\xAC\x01\xF0\x9F\x98\x80\"";
+    std::size_t cut = 0;
+    std::size_t kept = 0;
+    for (const std::string_view form : {"json", "cbor", "bare"}) {
+        CAPTURE(form);
+        const codec c = make(form, small);
+        for (std::size_t n = 700; n < 1'500; n += n > 900 && n < 1'000 ? 1 : 37) {
+            state s;
+            s.value.text.assign(n, 'x');
+            const bool fits = alone(form, n) <= small.for_value();
+            if (fits) s = c.decode(*c.encode(s));
+            for (std::size_t length = 0; length < 1'200; length += 1 + length / 37) {
+                CAPTURE(n);
+                CAPTURE(length);
+                const std::string_view why = utf8_prefix(odd, length);
+                s.progress = longest(why);
+                const auto out = c.encode(s);
+                REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+                CHECK(out->size() <= small.bytes);
+                CHECK(c.size(s) >= out->size());
+                const state again = c.decode(*out);
+                REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+                REQUIRE(again.progress.failed.has_value());
+                const std::string& said = again.progress.failed->text;
+                check_cut(why, said, small.bytes - out->size());
+                (said.size() == why.size() ? kept : cut) += 1;
+                session_progress same = s.progress;
+                same.failed->text = said;
+                CHECK(again.progress == same);
+                REQUIRE(c.encode(again).has_value());
+                if (!fits) continue;
+                CHECK(again.value == s.value);
+                CHECK(*c.encode(again) == *out);  // it does not change any more
+            }
+        }
+    }
+    CHECK(cut > 1'000);
+    CHECK(kept > 1'000);
+}
+
+TEST_CASE("a reason that is no UTF-8, or nothing but what is escaped, is made to fit too")
+{
+    const codec c = make("json", small);
+    for (const char byte : {'\xFF', '\xC3', '\xE2', '\x01', '\n', '"', '\\', '\0', '\x7F'}) {
+        for (std::size_t length = 0; length != 700; ++length) {
+            state s;
+            s.progress = longest(std::string(length, byte));
+            const auto out = c.encode(s);
+            REQUIRE(out.has_value());
+            CHECK(out->size() <= small.bytes);
+            const state again = c.decode(*out);
+            REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+            CHECK(again.progress.failed->reason == park_reason::session_failed);
+        }
+    }
+}
+
+TEST_CASE("the progress at its longest is what is kept for it")
+{
+    for (const std::string_view form : {"json", "cbor", "bare"}) {
+        const codec c = *codec::make({.version = {65'535, 65'535},
+                                      .format = form == "cbor" ? state_format::cbor
+                                                               : state_format::json,
+                                      .envelope = form != "bare",
+                                      .upgrade = [](nlohmann::json&, schema_version) {}});
+        state s;
+        s.version = {65'535, 65'535};
+        s.progress = longest({});
+        const std::uint64_t member = c.encode(s)->size() - alone(form, 0);
+        CHECK(member <= progress_member_most);
+        CHECK(member > 200);
+    }
+}
+
+TEST_CASE("what is not known counts as the user's, and a failed state may fill the budget")
+{
+    const codec c = make("json", small);
+    const auto with = [&](std::size_t bytes, bool failed) {
+        const std::string later(bytes, 'x');
+        nlohmann::json j{{"text", ""}, {"waybill", {{"done", 1}, {"later", later}}}};
+        if (failed) j["waybill"]["failed"] = {{"reason", "gap"}, {"sequence", 1}, {"step", 1}};
+        return c.decode(seal_state(state_format::json, {1, 0}, j.dump()));
+    };
+    for (std::size_t n = 700; n != 1'200; ++n) {
+        CAPTURE(n);
+        state s = with(n, false);
+        if (s.how == state_read::ok) {
+            const std::uint64_t before = c.size(s);
+            s.progress = longest("why");
+            const auto out = c.encode(s);
+            REQUIRE(out.has_value());
+            CHECK(c.decode(*out).read.later == s.read.later);
+            CHECK(before <= small.bytes);
+        } else {
+            CHECK(s.how == state_read::too_large);
+            CHECK(text(s).find("raise the budget") != std::string::npos);
+        }
+        CHECK(with(n, true).how == state_read::ok);
+    }
+    CHECK(with(700, false).how == state_read::ok);
+    CHECK(with(1'100, false).how == state_read::too_large);
+
+    // One megabyte where 256 KB may be.
+    const codec usual = make("json", {});
+    const state s = usual.decode(std::string(1'000'000, '{'));
+    CHECK(s.how == state_read::too_large);
+    CHECK(text(s).find("1000000 bytes, and the budget is 262144") != std::string::npos);
+}
+
+}  // namespace json_session_budget_test

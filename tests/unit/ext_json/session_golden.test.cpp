@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// States of version 1 are read for good: golden/session has the files. And whatever is not whole is
+// corrupt, byte by byte and bit by bit.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <golden/session/json_states.hpp>
+#include <support/golden.hpp>
+
+#include <waybill/ext/json.hpp>
+#include <waybill/ext/json_session.hpp>
+
+namespace json_session_golden_test {
+namespace {
+
+using namespace waybill;
+using golden_json_states::codec_for;
+using golden_json_states::state;
+
+std::string stored(std::string_view name, std::string_view form)
+{
+    return tests_support::golden("session/" + std::string(name) + '.' + std::string(form));
+}
+
+constexpr std::string_view forms[] = {"json", "cbor", "bare"};
+
+/// f(form, file, state) for each file.
+template <class F>
+std::size_t each_file(F f)
+{
+    std::size_t files = 0;
+    for (const std::string_view form : forms) {
+        golden_json_states::each([&](std::string_view name, const state& s) {
+            CAPTURE(name);
+            CAPTURE(form);
+            const std::string bytes = stored(name, form);
+            REQUIRE(!bytes.empty());
+            f(form, bytes, s);
+            ++files;
+        });
+    }
+    return files;
+}
+
+TEST_CASE("files of version 1 are the states that were stored, and are written the same")
+{
+    const std::size_t files = each_file([](std::string_view form, std::string_view bytes,
+                                           const state& s) {
+        const auto codec = codec_for(form);
+        const state again = codec.decode(bytes);
+        REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+        CHECK(again.problem == json_state_problem::none);
+        CHECK(again.value == s.value);
+        CHECK(again.progress == s.progress);
+        CHECK(again.version == s.version);
+        CHECK(again.read.later == s.read.later);
+        const auto written = codec.encode(again);
+        REQUIRE_MESSAGE(written.has_value(), text(written.error()));
+        CHECK(*written == bytes);
+        CHECK_FALSE(codec.changed(again, *written));
+        CHECK(*codec.encode(s) == bytes);
+        CHECK(codec.size(s) == bytes.size());
+
+        // Each codec reads all the forms, and writes its own.
+        for (const std::string_view other : forms) {
+            const auto others = codec_for(other);
+            const state read = others.decode(bytes);
+            REQUIRE_MESSAGE(read.how == state_read::ok, text(read));
+            CHECK(read.value == s.value);
+            CHECK(read.progress == s.progress);
+            const auto out = others.encode(read);
+            REQUIRE(out.has_value());
+            CHECK(others.changed(read, *out) == (other != form));
+            CHECK(codec.decode(*out).value == s.value);
+            CHECK(codec.decode(*out).progress == s.progress);
+        }
+    });
+    CHECK(files == 27);
+}
+
+TEST_CASE("every beginning of a file is corrupt, down to no bytes at all")
+{
+    std::size_t cuts = 0;
+    each_file([&](std::string_view form, std::string_view bytes, const state&) {
+        const auto codec = codec_for(form);
+        for (std::size_t n = 0; n != bytes.size(); ++n, ++cuts) {
+            const state s = codec.decode(bytes.substr(0, n));
+            if (s.how == state_read::corrupt) continue;
+            FAIL_CHECK(n);
+        }
+    });
+    CHECK(cuts > 6'000);
+}
+
+TEST_CASE("a bit that is turned is corrupt, and never newer, absent or another state")
+{
+    std::size_t bits = 0;
+    each_file([&](std::string_view form, std::string_view bytes, const state&) {
+        if (form == "bare") return;  // it has no checksum
+        const auto codec = codec_for(form);
+        std::string turned(bytes);
+        for (std::size_t n = 0; n != bytes.size() * 8; ++n, ++bits) {
+            const auto bit = static_cast<char>(1U << n % 8);
+            turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+            const state s = codec.decode(turned);
+            turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+            if (s.how == state_read::corrupt) continue;
+            FAIL_CHECK(n);
+        }
+    });
+    CHECK(bits > 35'000);
+}
+
+TEST_CASE("without an envelope a session that has failed stays so, whatever bit is turned")
+{
+    const auto codec = codec_for("bare");
+    std::size_t read = 0;
+    for (const std::string_view name : {"failed", "escaped", "ends", "later_failed"}) {
+        const std::string bytes = stored(name, "bare");
+        std::string turned = bytes;
+        for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
+            const auto bit = static_cast<char>(1U << n % 8);
+            turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+            const state s = codec.decode(turned);
+            turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+            CHECK(s.how != state_read::absent);
+            if (s.how != state_read::ok) continue;
+            CHECK(s.progress.failed.has_value());  // it stands there twice
+            ++read;
+        }
+    }
+    CHECK(read > 1'000);
+}
+
+TEST_CASE("what was there before waybill: a plain object with its mark")
+{
+    const auto codec = codec_for("bare");
+    state s = codec.decode(stored("legacy", "bare"));
+    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.progress.failed.has_value());
+    CHECK(*s.progress.failed == step_failure{.text = "IsFailedSession"});
+    CHECK(s.version == schema_version{0, 0});
+    CHECK(s.value == golden_json_states::order{});
+
+    s = codec.decode(stored("legacy_fields", "bare"));
+    REQUIRE(s.how == state_read::ok);
+    CHECK(s.progress.failed.has_value());
+    CHECK(s.value.number == 4);
+    CHECK(*codec.encode(s) ==
+          R"({"IsFailedSession":true,"Receipt":"r17","lines":[],"notes":{},"number":4,)"
+          R"("paid":false,"receipt":"","waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
+          R"("reason":"failed","sequence":0,"step":0,"text":"IsFailedSession",)"
+          R"("tries":0},"version":"2.1"}})");
+    s.progress.failed.reset();  // somebody has mended it
+    const auto mended = codec.encode(s);
+    REQUIRE(mended.has_value());
+    CHECK(mended->find("IsFailedSession") == std::string::npos);
+    CHECK_FALSE(codec.decode(*mended).progress.failed.has_value());
+
+    s = codec.decode(stored("legacy_going", "bare"));
+    REQUIRE(s.how == state_read::ok);
+    CHECK_FALSE(s.progress.failed.has_value());
+    CHECK(codec_for("json").encode(s)->find("IsFailedSession") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace json_session_golden_test

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+//
+// The line in front of a state: what is whole, what is damage, what is later, what is too large.
+// The files of golden/session are turned bit by bit in session_golden.test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/crc32c.hpp>
+#include <waybill/session/envelope.hpp>
+
+namespace envelope_test {
+namespace {
+
+using namespace waybill;
+
+constexpr std::uint64_t budget = 262'144;
+
+static_assert(name(state_format::json) == "json" && name(state_format::cbor) == "cbor");
+static_assert(name(state_format::text) == "text" && name(static_cast<state_format>(9)) == "?");
+static_assert(name(envelope_problem::none) == "none");
+static_assert(name(envelope_problem::over_budget) == "over_budget");
+static_assert(name(static_cast<envelope_problem>(99)) == "?");
+
+static_assert(sealed_size(0) == 47 && envelope_bytes == 47);
+static_assert(sealed_size(9'999'999'999) == 10'000'000'046);
+static_assert(sealed_size(10'000'000'000) == highest_size);
+static_assert(sealed_size(highest_size) == highest_size);
+
+// The example of the header, read by the compiler.
+constexpr std::string_view example =
+    "waybill/1 json 00002.00000 0000000011 64e87f82\n{\"lines\":3}";
+constexpr opened_state read = open_state(example, budget);
+static_assert(read.how == state_read::ok && read.problem == envelope_problem::none);
+static_assert(read.format == state_format::json && read.version == schema_version{2, 0});
+static_assert(read.body == "{\"lines\":3}" && !read.bare && read.size == example.size());
+
+static_assert(open_state(std::nullopt, budget).how == state_read::absent);
+static_assert(open_state(std::nullopt, 0).how == state_read::absent);
+static_assert(open_state("", budget).how == state_read::corrupt);
+static_assert(open_state("", 0).problem == envelope_problem::empty);
+
+constexpr opened_state open(std::string_view bytes) { return open_state(bytes, budget); }
+constexpr envelope_problem wrong(std::string_view bytes) { return open(bytes).problem; }
+
+// JSON without an envelope.
+static_assert(open(R"({"IsFailedSession":true})").bare);
+static_assert(open(R"({"IsFailedSession":true})").how == state_read::ok);
+static_assert(open(R"({"IsFailedSession":true})").version == schema_version{0, 0});
+static_assert(open(" \t\r\n{}\n").body == "{}\n");
+static_assert(open("\xEF\xBB\xBF{}").body == "{}");
+static_assert(wrong("\xEF\xBB\xBF") == envelope_problem::foreign);
+static_assert(wrong("[1]") == envelope_problem::foreign);
+static_assert(wrong("null") == envelope_problem::foreign);
+static_assert(wrong("true") == envelope_problem::foreign);
+static_assert(wrong("  ") == envelope_problem::foreign);
+static_assert(wrong(std::string_view("\0", 1)) == envelope_problem::foreign);
+static_assert(wrong("Waybill/1 json") == envelope_problem::foreign);
+static_assert(wrong("waybills") == envelope_problem::foreign);
+static_assert(wrong(" waybill/1 json") == envelope_problem::foreign);
+static_assert(wrong("w") == envelope_problem::no_line);
+static_assert(wrong("waybill/") == envelope_problem::no_line);
+static_assert(wrong("waybill/\n") == envelope_problem::no_line);
+static_assert(wrong("waybill/12345678\n") == envelope_problem::checksum);
+
+// A line of any version, its checksum made right.
+std::string sealed_by_hand(const std::string& line, std::string_view body)
+{
+    const std::uint32_t sum = crc32c(body, crc32c("\n", crc32c(line)));
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(sum));
+    return (line + digits + '\n').append(body);
+}
+
+opened_state by_hand(const std::string& line, std::string_view body = "{}")
+{
+    const std::string bytes = sealed_by_hand(line, body);
+    opened_state s = open(bytes);
+    s.body = {};
+    return s;
+}
+
+std::string turned(std::string s, std::size_t bit)
+{
+    s[bit / 8] = static_cast<char>(static_cast<unsigned char>(s[bit / 8]) ^ (1U << bit % 8));
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("envelope: what is sealed is what is opened, for each format and version")
+{
+    const std::string bodies[] = {"", "{}", "\n", std::string(1, '\0'), std::string(3'000, '\xFF')};
+    for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
+        for (const schema_version v : {schema_version{}, {0, 0}, {2, 7}, {65'535, 65'535}}) {
+            for (const std::string& body : bodies) {
+                const std::string bytes = seal_state(f, v, body);
+                CHECK(bytes.size() == sealed_size(body.size()));
+                const opened_state s = open(bytes);
+                CHECK(s.how == state_read::ok);
+                CHECK(s.format == f);
+                CHECK(s.version == v);
+                CHECK(s.body == body);
+                CHECK_FALSE(s.bare);
+                CHECK(s.size == bytes.size());
+                CHECK(seal_state(f, v, body) == bytes);
+            }
+        }
+    }
+    CHECK(seal_state(state_format::json, {2, 0}, "{\"lines\":3}") == example);
+}
+
+TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row")
+{
+    for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 77U, 100U, 300U}) {
+        std::string body(size, 'x');
+        for (std::size_t n = 0; n != size; ++n) body[n] = static_cast<char>(n * 31 % 97 + ' ');
+        if (size > 15) body[15] = '\n';
+        const std::string good = seal_state(state_format::text, {1, 0}, body);
+        for (std::size_t n = 0; n != good.size(); ++n) {
+            CHECK(open(std::string_view(good).substr(0, n)).how == state_read::corrupt);
+        }
+        for (std::size_t bit = 0; bit != 8 * good.size(); ++bit) {
+            const std::string bad = turned(good, bit);
+            CHECK(open(bad).how == state_read::corrupt);
+            CHECK(open(bad).body.empty());
+        }
+        for (std::size_t n = 1; n + 4 <= good.size(); ++n) {
+            for (const char* over : {"....", "\n\n\n\n", "0000", "aaaa", " 99 ", "{}{}"}) {
+                std::string bad = good;
+                bad.replace(n, 4, over);
+                if (bad != good) CHECK(open(bad).how == state_read::corrupt);
+            }
+        }
+        for (const char* more : {"x", "\n", "{}", " "}) {
+            CHECK(wrong(good + more) == envelope_problem::too_long);
+        }
+    }
+}
+
+TEST_CASE("envelope: a later one is checked before it is called so")
+{
+    const opened_state later = by_hand("waybill/2 anything it likes ");
+    CHECK(later.how == state_read::newer);
+    CHECK(later.problem == envelope_problem::newer_envelope);
+    CHECK(later.expected == 2);
+    CHECK(by_hand("waybill/18446744073709551615 ").how == state_read::newer);
+    CHECK(by_hand("waybill/2 zstd ", "").how == state_read::newer);
+    CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").problem ==
+          envelope_problem::newer_format);
+    CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").how == state_read::newer);
+
+    // The line of 128 bytes is the longest.
+    const std::string longest = "waybill/3 " + std::string(108, 'x') + ' ';
+    CHECK(by_hand(longest).how == state_read::newer);
+    CHECK(by_hand("waybill/3 " + std::string(109, 'x') + ' ').how == state_read::corrupt);
+
+    for (const std::string& line : {std::string("waybill/2 a b "), longest}) {
+        const std::string good = sealed_by_hand(line, "its own body\nand more");
+        REQUIRE(open(good).how == state_read::newer);
+        for (std::size_t n = 0; n != good.size(); ++n) {
+            CHECK(open(std::string_view(good).substr(0, n)).how == state_read::corrupt);
+        }
+        for (std::size_t bit = 0; bit != 8 * good.size(); ++bit) {
+            CHECK(open(turned(good, bit)).how == state_read::corrupt);
+        }
+    }
+}
+
+TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum says")
+{
+    for (const char* line : {
+             "waybill/ json 00001.00000 0000000002 ",
+             "waybill/0 json 00001.00000 0000000002 ",
+             "waybill/02 json 00001.00000 0000000002 ",
+             "waybill/-1 json 00001.00000 0000000002 ",
+             "waybill/x json 00001.00000 0000000002 ",
+             "waybill/18446744073709551616 json 00001.00000 0000000002 ",
+             "waybill/1 json 00001.00000 0000000003 ",
+             "waybill/1 json 00001.00000 0000000001 ",
+             "waybill/1 json 00001.00000 000000002 ",
+             "waybill/1 json 00001.00000  000000002 ",
+             "waybill/1 json 65536.00000 0000000002 ",
+             "waybill/1 json 00001.65536 0000000002 ",
+             "waybill/1 json 0000a.00000 0000000002 ",
+             "waybill/1 json 00001,00000 0000000002 ",
+             "waybill/1 json 00001.00000,0000000002 ",
+             "waybill/1 json,00001.00000 0000000002 ",
+             "waybill/1,json 00001.00000 0000000002 ",
+             "waybill/1 json 00001.00000 0000000002 more ",
+             "waybill/1 ",
+         }) {
+        CAPTURE(line);
+        const opened_state s = by_hand(line);
+        CHECK(s.how == state_read::corrupt);
+        CHECK(s.problem != envelope_problem::none);
+        CHECK(s.version == schema_version{0, 0});
+    }
+    // Without the space in front it is no word of its own, and a large letter is no digit of ours.
+    CHECK(by_hand("waybill/1 json 00001.00000 0000000002").how == state_read::corrupt);
+    CHECK(by_hand("waybill/2 more").how == state_read::corrupt);
+    std::string upper(example);
+    for (std::size_t n = 38; n != 46; ++n) {
+        if (upper[n] >= 'a') upper[n] = static_cast<char>(upper[n] - 'a' + 'A');
+    }
+    REQUIRE(upper != example);
+    CHECK(wrong(upper) == envelope_problem::checksum);
+}
+
+TEST_CASE("envelope: the budget comes first, at every size around it")
+{
+    const std::string good = seal_state(state_format::json, {1, 0}, R"({"lines":3})");
+    for (std::uint64_t most = 0; most != good.size() + 3; ++most) {
+        const opened_state s = open_state(good, most);
+        CHECK(s.how == (most < good.size() ? state_read::too_large : state_read::ok));
+        CHECK(s.size == good.size());
+        CHECK(s.body.empty() == (most < good.size()));
+        // Nothing of it was looked at, so it may be anything.
+        CHECK(open_state(std::string(good.size(), '?'), most).how ==
+              (most < good.size() ? state_read::too_large : state_read::corrupt));
+        CHECK(open_state("{}" + std::string(good.size() - 2, ' '), most).how ==
+              (most < good.size() ? state_read::too_large : state_read::ok));
+    }
+    const std::string large(1'000'000, '{');
+    CHECK(text(open_state(large, budget)) ==
+          "state: too_large: 1000000 bytes, and the budget is 262144: raise the budget, or keep "
+          "the large part elsewhere; do not write over it");
+}
+
+TEST_CASE("envelope: what is said of each")
+{
+    const auto said = [](std::optional<std::string_view> bytes) {
+        return text(open_state(bytes, budget));
+    };
+    const std::string what_to_do = ": do not take it for a new session; keep the bytes, and clear "
+                                   "the state by hand when its steps are seen to";
+    CHECK(said(std::nullopt) == "state: absent: the session is new, or over");
+    CHECK(said(example) == "state: ok, 58 bytes, json of version 2.0");
+    CHECK(said("{}") == "state: ok, 2 bytes, json without an envelope");
+    CHECK(said("") == "state: corrupt: there are no bytes" + what_to_do);
+    CHECK(said("[]") ==
+          "state: corrupt: 2 bytes that begin neither with an envelope nor with a brace" +
+              what_to_do);
+    CHECK(said(example.substr(0, 20)) ==
+          "state: corrupt: 20 bytes, cut short in its first line" + what_to_do);
+    CHECK(said(example.substr(0, 40)) == "state: corrupt: cut short, 40 bytes of 58" + what_to_do);
+    CHECK(said(example.substr(0, 57)) == "state: corrupt: cut short, 57 bytes of 58" + what_to_do);
+    CHECK(said(std::string(example) + "\n") ==
+          "state: corrupt: 59 bytes where 58 were written" + what_to_do);
+    CHECK(said(turned(std::string(example), 8 * 50)) ==
+          "state: corrupt: 58 bytes, and the checksum is wrong" + what_to_do);
+    CHECK(said(sealed_by_hand("waybill/0 ", "")) ==
+          "state: corrupt: 19 bytes, and the first line is none of waybill's" + what_to_do);
+    CHECK(said(sealed_by_hand("waybill/7 ", "")) ==
+          "state: newer: 19 bytes in envelope 7, and 1 is known here: update this program first, "
+          "and leave the state alone");
+    CHECK(said(sealed_by_hand("waybill/1 zstd 00001.00000 0000000000 ", "")) ==
+          "state: newer: 47 bytes in a format that is not known here: update this program first, "
+          "and leave the state alone");
+    CHECK(text(schema_version{2, 7}) == "2.7");
+}
+
+}  // namespace envelope_test

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/session/job.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <waybill/session/row_key.hpp>
+#include <waybill/session/stamp_properties.hpp>
+#include <waybill/session/step_order.hpp>
+
+namespace job_test {
+namespace {
+
+using waybill::job;
+using waybill::job_problem;
+using waybill::read_stamp;
+using waybill::row_key_found;
+using waybill::stamp_found;
+using waybill::step_origin;
+using waybill::step_stamp;
+
+using properties = std::map<std::string, std::string, std::less<>>;
+
+properties written(const step_stamp& s, const step_origin& o = {})
+{
+    properties p;
+    waybill::write_stamp(s, o, [&](std::string_view name, std::string_view value) { p.emplace(name, value); });
+    return p;
+}
+
+waybill::stamp_read read(const properties& p, std::string_view session = {})
+{
+    return read_stamp(
+        [&](std::string_view name) -> std::optional<std::string> {
+            const auto found = p.find(name);
+            if (found == p.end()) return {};
+            return found->second;
+        },
+        session);
+}
+
+TEST_CASE("job: stamps its steps")
+{
+    auto j = job::make("order-17", 3);
+    REQUIRE(j);
+    CHECK(!j->complete());
+    CHECK(j->next() == step_stamp{"order-17", 1, 1, 3, false});
+    CHECK(j->next() == step_stamp{"order-17", 2, 1, 3, false});
+    CHECK(j->next() == step_stamp{"order-17", 3, 1, 3, true});
+    CHECK(j->complete());
+    CHECK(j->step(2) == step_stamp{"order-17", 2, 1, 3, false});
+    // One more contradicts itself, so a pipeline parks it.
+    const step_stamp more = j->next();
+    CHECK(more.step == 4);
+    CHECK(!contradiction(waybill::facts_of(more, 1, 1), {}).empty());
+}
+
+TEST_CASE("job: of nobody knows how many steps")
+{
+    auto j = job::make("import-3");
+    REQUIRE(j);
+    CHECK(j->next() == step_stamp{"import-3", 1, 1, 0, false});
+    CHECK(j->end() == step_stamp{"import-3", 2, 1, 2, true});
+    CHECK(j->complete());
+    // An end that comes too early is seen.
+    auto early = job::make("order-17", 3);
+    const step_stamp s = early->end();
+    CHECK(s.last);
+    CHECK(!contradiction(waybill::facts_of(s, 1, 1), {}).empty());
+}
+
+TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
+{
+    const auto problem = [](std::string id) -> std::optional<job_problem> {
+        const auto j = job::make(std::move(id), 1);
+        if (j) return {};
+        CHECK(!text(j.error()).empty());
+        CHECK(name(j.error().problem) != "?");
+        return j.error().problem;
+    };
+    CHECK(problem("") == job_problem::no_id);
+    CHECK(problem(std::string(128, 'x')) == std::nullopt);
+    CHECK(problem(std::string(129, 'x')) == job_problem::too_long);
+    CHECK(problem("order-17~1") == job_problem::redriven_end);
+    CHECK(problem("order-17~01") == std::nullopt);
+    CHECK(problem("order~") == std::nullopt);
+    CHECK(problem("1") == std::nullopt);
+    CHECK(problem("Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x8D\x80") == std::nullopt);
+    for (const char* bad : {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+                            "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
+        CHECK(problem(bad) == job_problem::not_utf8);
+    }
+    for (const char* good : {"\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+        CHECK(problem(good) == std::nullopt);
+    }
+    CHECK(job::make("order-17", 0).error().problem == job_problem::no_steps);
+}
+
+TEST_CASE("job: how far it has come")
+{
+    waybill::session_progress p{.done = 2, .total = 5};
+    CHECK(text(waybill::progress_of(p)) == "2 of 5");
+    p.failed = waybill::step_failure{.step = 3, .text = "no template"};
+    CHECK(text(waybill::progress_of(p)) == "2 of 5, stopped at step 3: no template");
+    CHECK(!waybill::progress_of(p).finished());
+    CHECK(text(waybill::progress_of({.done = 17})) == "17");
+    CHECK(text(waybill::progress_of({.done = 17}, 40)) == "17 of 40");
+    const auto over = waybill::progress_of({.done = 40, .total = 40, .parked = 2});
+    CHECK(text(over) == "40 of 40, 2 of them parked");
+    CHECK(over.finished());
+}
+
+TEST_CASE("stamp_properties: there and back")
+{
+    const step_stamp s{"order-17", 3, 2, 5, false};
+    CHECK(written(s).size() == 4);
+    CHECK(read(written(s)).stamp == s);
+    CHECK(read(written(s)).text() == "ok");
+    const step_stamp last{"order-17~1", 5, 3, 5, true};
+    const step_origin o{"order-17", 42, 1, 7};
+    const auto r = read(written(last, o));
+    CHECK(r.stamp == last);
+    CHECK(r.origin == o);
+    CHECK(written({"x", 1, 1, 0, false}).size() == 2);
+    CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).stamp.total == UINT64_MAX);
+}
+
+TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
+{
+    const auto with = [](std::string name, std::string value) {
+        properties p = written({"order-17", 3, 1, 5, false});
+        p[std::move(name)] = std::move(value);
+        return read(p);
+    };
+    const auto is = [](const waybill::stamp_read& r, stamp_found how, std::string_view property) {
+        CHECK(r.how == how);
+        CHECK(r.property == property);
+        CHECK(r.stamp.step == 0);
+        CHECK(r.text().find(property) == 0);
+        CHECK(name(r.how) != "?");
+    };
+    is(with("waybill-step", "three"), stamp_found::not_number, "waybill-step");
+    is(with("waybill-step", ""), stamp_found::not_number, "waybill-step");
+    is(with("waybill-step", "-1"), stamp_found::not_number, "waybill-step");
+    is(with("waybill-step", "+1"), stamp_found::not_number, "waybill-step");
+    is(with("waybill-step", "3.0"), stamp_found::not_number, "waybill-step");
+    is(with("waybill-total", " 5"), stamp_found::not_number, "waybill-total");
+    is(with("waybill-total", "18446744073709551616"), stamp_found::too_large, "waybill-total");
+    is(with("waybill-last", "yes"), stamp_found::not_bool, "waybill-last");
+    is(with("waybill-generation", "1"), stamp_found::absent, "waybill-origin");
+    is(with("waybill-session", ""), stamp_found::absent, "waybill-session");
+    CHECK(with("waybill-last", "False").ok());
+    CHECK(with("waybill-last", "true").stamp.last);
+    CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
+    is(read({}), stamp_found::absent, "waybill-session");
+    is(read({}, "order-17"), stamp_found::absent, "waybill-step");
+    // A broker with sessions of its own says the session, and is right.
+    CHECK(read({{"waybill-step", "1"}}, "order-17").stamp == step_stamp{"order-17", 1, 1, 0, false});
+    const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
+    is(other, stamp_found::other_session, "waybill-session");
+    CHECK(other.stamp.session == "order-17");
+    CHECK(other.text() == "waybill-session is 'order-18', and the broker says 'order-17'");
+}
+
+TEST_CASE("row_key: sorts as its number")
+{
+    CHECK(waybill::row_key(17) == "00000000000000000017");
+    CHECK(waybill::row_key(0).size() == 20);
+    CHECK(waybill::row_key(UINT64_MAX) == "18446744073709551615");
+    const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
+    for (const std::uint64_t a : numbers) {
+        const auto back = waybill::sequence_of_row_key(waybill::row_key(a));
+        CHECK(back.how == row_key_found::ok);
+        CHECK(back.sequence == a);
+        for (const std::uint64_t b : numbers) CHECK((waybill::row_key(a) < waybill::row_key(b)) == (a < b));
+    }
+}
+
+static_assert(waybill::sequence_of_row_key("17").how == row_key_found::other_width);
+static_assert(waybill::sequence_of_row_key("17").readable() && waybill::sequence_of_row_key("17").sequence == 17);
+static_assert(waybill::sequence_of_row_key("000000000000000000000017").how == row_key_found::other_width);
+static_assert(waybill::sequence_of_row_key("").how == row_key_found::empty);
+static_assert(waybill::sequence_of_row_key("0000000000000000001x").how == row_key_found::not_number);
+static_assert(waybill::sequence_of_row_key("-1").how == row_key_found::not_number);
+static_assert(waybill::sequence_of_row_key("18446744073709551616").how == row_key_found::too_large);
+static_assert(waybill::sequence_of_row_key("99999999999999999999").how == row_key_found::too_large);
+static_assert(waybill::sequence_of_row_key("184467440737095516150").how == row_key_found::too_large);
+static_assert(!waybill::sequence_of_row_key("18446744073709551616").readable());
+
+static_assert(waybill::number_in_partition(0x0007000000000011) == 0x11);
+
+TEST_CASE("row_key: says what is wrong")
+{
+    for (const char* key : {"17", "", "x", "99999999999999999999", "00000000000000000017"}) {
+        const auto r = waybill::sequence_of_row_key(key);
+        CHECK(name(r.how) != "?");
+        CHECK(text(r).size() > 1);
+    }
+    CHECK(text(waybill::sequence_of_row_key("17")).find("row key of 2 digits instead of 20") == 0);
+}
+
+}  // namespace
+}  // namespace job_test

@@ -1,0 +1,813 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/core/match.hpp>
+#include <waybill/session/pipeline.hpp>
+
+namespace pipeline_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::duration;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::heard;
+using waybill::park_reason;
+using waybill::pipeline;
+using waybill::pipeline_mode;
+using waybill::pipeline_policy;
+using waybill::session_progress;
+using waybill::state_read;
+using waybill::steady_time;
+using waybill::step_end;
+using waybill::step_facts;
+using waybill::wall_time;
+
+static_assert(std::is_copy_constructible_v<pipeline> && std::is_nothrow_move_constructible_v<pipeline>);
+
+constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration::seconds(seconds)); }
+constexpr wall_time noon(std::int64_t seconds = 0)
+{
+    return wall_time::at(duration::seconds(1'000'000 + seconds));
+}
+
+/// Step n of five; its message has the number 100 + n.
+step_facts message(std::uint64_t n, std::uint64_t deliveries = 1)
+{
+    return {100 + n, n, 1, 5, n == 5, deliveries};
+}
+
+pipeline_policy quick()
+{
+    pipeline_policy p;
+    p.retry = {.most = 3, .pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none}};
+    return p;
+}
+
+pipeline_policy independent()
+{
+    pipeline_policy p = quick();
+    p.mode = pipeline_mode::independent;
+    return p;
+}
+
+pipeline held(const pipeline_policy& p, state_read how = state_read::absent, session_progress found = {})
+{
+    pipeline pipe(p);
+    CHECK(std::holds_alternative<act::load_state>(pipe.next(at(0))));
+    CHECK(pipe.on(waybill::state_loaded{how, std::move(found)}, at(0)) == heard::taken);
+    CHECK(std::holds_alternative<act::idle>(pipe.next(at(0))));
+    return pipe;
+}
+
+/// What it asks for, in a word.
+std::string asks(const pipeline& pipe, steady_time now = at(0))
+{
+    return waybill::match(
+        pipe.next(now), [](act::load_state) { return std::string("load"); },
+        [](act::execute e) { return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries); },
+        [](act::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
+        [](act::park p) {
+            return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
+                   std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) + (p.bare ? " bare" : "");
+        },
+        [](act::complete) { return std::string("complete"); }, [](act::clear_state) { return std::string("clear"); },
+        [](act::give_back g) {
+            return "give back " + std::string(name(g.why)) + " " +
+                   std::to_string(g.until.since_epoch().count() / 1'000'000'000);
+        },
+        [](act::wait w) { return "wait " + std::to_string(w.until.since_epoch().count() / 1'000'000'000); },
+        [](act::idle) { return std::string("idle"); });
+}
+
+bool receives(pipeline& pipe, const step_facts& m, steady_time now = at(0))
+{
+    return pipe.on(waybill::step_received{m, noon()}, now) == heard::taken;
+}
+bool runs(pipeline& pipe, fault f = {}, steady_time now = at(0))
+{
+    return pipe.on(waybill::executed{std::move(f)}, now) == heard::taken;
+}
+bool saves(pipeline& pipe, fault_class how = fault_class::none, steady_time now = at(0))
+{
+    return pipe.on(waybill::state_saved{how}, now) == heard::taken;
+}
+bool parks(pipeline& pipe, fault_class how = fault_class::none)
+{
+    return pipe.on(waybill::step_parked{how}, at(0)) == heard::taken;
+}
+bool completes(pipeline& pipe, fault_class how = fault_class::none)
+{
+    return pipe.on(waybill::completed{how}, at(0)) == heard::taken;
+}
+bool clears(pipeline& pipe, fault_class how = fault_class::none)
+{
+    return pipe.on(waybill::state_cleared{how}, at(0)) == heard::taken;
+}
+
+/// Answers all that it asks for with "done", up to the next message.
+std::string ends(pipeline& pipe)
+{
+    std::string asked;
+    for (int n = 0; n != 9; ++n) {
+        const std::string a = asks(pipe);
+        if (a == "idle") break;
+        asked += (asked.empty() ? "" : ", ") + a;
+        if (a.starts_with("execute")) runs(pipe);
+        if (a.starts_with("save")) saves(pipe);
+        if (a.starts_with("park")) parks(pipe);
+        if (a == "complete") completes(pipe);
+        if (a == "clear") clears(pipe);
+        if (a.starts_with("give")) pipe.on(waybill::given_back{}, at(0));
+    }
+    return asked;
+}
+
+session_progress done_up_to(std::uint64_t n)
+{
+    session_progress p;
+    p.done = n;
+    p.total = 5;
+    p.begun = p.changed = noon(-60);
+    return p;
+}
+
+session_progress failed_at(std::uint64_t n, park_reason why = park_reason::failed)
+{
+    session_progress p = done_up_to(n - 1);
+    p.failed = waybill::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
+    return p;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+TEST_CASE("pipeline: five steps, and the state is cleared after the last")
+{
+    pipeline pipe = held(quick());
+    for (std::uint64_t n = 1; n != 5; ++n) {
+        REQUIRE(receives(pipe, message(n)));
+        CHECK(!pipe.ended());
+        CHECK(ends(pipe) == "execute " + std::to_string(n) + " try 1, save, complete");
+        CHECK(pipe.ended() == step_end::done);
+        CHECK(pipe.progress().done == n);
+        CHECK(pipe.progress().total == 5);
+    }
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "execute 5 try 1, save, complete, clear");
+    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.found() == state_read::absent);
+    CHECK(pipe.progress() == session_progress{});
+    CHECK(!pipe.over());
+}
+
+TEST_CASE("pipeline: the state says when, by the wall clock of the receipt")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(1), at(10)));
+    runs(pipe, {}, at(17));
+    CHECK(pipe.progress().begun == noon());
+    CHECK(pipe.progress().changed == noon(7));
+    CHECK(saves(pipe));
+    CHECK(completes(pipe));
+    REQUIRE(pipe.on(waybill::step_received{message(2), noon(100)}, at(20)) == heard::taken);
+    runs(pipe, waybill::permanent("no"), at(19));  // a clock that jumps back does not count
+    CHECK(pipe.progress().begun == noon());
+    CHECK(pipe.progress().changed == noon(100));
+    CHECK(pipe.progress().failed->at == noon(100));
+}
+
+TEST_CASE("pipeline: without a total the step that says so is the last")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, {7, 1, 1, 0, false, 1}));
+    CHECK(ends(pipe) == "execute 1 try 1, save, complete");
+    CHECK(pipe.progress().total == 0);
+    REQUIRE(receives(pipe, {8, 2, 1, 0, true, 1}));
+    runs(pipe);
+    CHECK(pipe.progress().total == 2);
+    CHECK(pipe.progress().finished());
+    CHECK(ends(pipe) == "save, complete, clear");
+}
+
+TEST_CASE("pipeline: a redriven session begins at its first step, also where tries were saved")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, {50, 3, 3, 5, false, 1}));
+    CHECK(asks(pipe) == "execute 3 try 1");
+
+    session_progress tried;
+    tried.tries = 1;
+    tried.total = 5;
+    tried.changed = noon(-60);
+    pipe = held(quick(), state_read::ok, tried);
+    REQUIRE(receives(pipe, {50, 3, 3, 5, false, 1}));
+    CHECK(ends(pipe) == "execute 3 try 2, save, complete");
+    CHECK(pipe.progress().tries == 0);
+}
+
+TEST_CASE("pipeline: a failed step is saved, parked and completed, in this order, and so are those behind it")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2)));
+    REQUIRE(runs(pipe, waybill::permanent("the printer burns")));
+    CHECK(pipe.progress().failed == waybill::step_failure{2, 102, park_reason::failed, 1, "the printer burns", noon()});
+    CHECK(pipe.progress().done == 1);
+    CHECK(pipe.why() == "the printer burns");
+    CHECK(ends(pipe) == "save undone, park failed 102/2 tries 1, complete");
+    CHECK(pipe.ended() == step_end::parked);
+    REQUIRE(receives(pipe, message(3)));
+    CHECK(pipe.why() == "the printer burns");
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete, clear");
+    CHECK(pipe.ended() == step_end::parked);
+}
+
+TEST_CASE("pipeline: the last step fails")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(4));
+    REQUIRE(receives(pipe, message(5)));
+    REQUIRE(runs(pipe, waybill::permanent("no")));
+    CHECK(ends(pipe) == "save undone, park failed 105/5 tries 1, complete, clear");
+}
+
+TEST_CASE("pipeline: a failed session is continued by the next holder")
+{
+    pipeline pipe = held(quick(), state_read::ok, failed_at(2));
+    REQUIRE(receives(pipe, message(2, 2)));
+    CHECK(pipe.why() == "the printer burns");
+    CHECK(ends(pipe) == "park failed 102/2 tries 2, complete");
+    REQUIRE(receives(pipe, message(1, 2)));  // somebody has sent it again
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+    REQUIRE(receives(pipe, {999, 2, 1, 5, false, 1}));  // a copy of the cause is not the cause
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+}
+
+TEST_CASE("pipeline: a failure's text is cut between characters")
+{
+    pipeline_policy p = quick();
+    p.reason_bytes = 4;
+    pipeline pipe = held(p);
+    REQUIRE(receives(pipe, message(1)));
+    runs(pipe, waybill::permanent("abc\xC3\xA9"));
+    CHECK(pipe.why() == "abc");
+}
+
+TEST_CASE("pipeline: a step that is done is completed and not run")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(3));
+    REQUIRE(receives(pipe, message(2, 4)));
+    CHECK(ends(pipe) == "complete");
+    CHECK(pipe.ended() == step_end::repeated);
+    REQUIRE(receives(pipe, message(3, 40)));
+    CHECK(ends(pipe) == "complete");
+    pipe = held(quick(), state_read::ok, done_up_to(5));
+    REQUIRE(receives(pipe, message(5, 2)));
+    CHECK(ends(pipe) == "complete, clear");
+    CHECK(pipe.ended() == step_end::repeated);
+}
+
+TEST_CASE("pipeline: a gap stops the session, and the reason says what is missing")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(3)));
+    CHECK(pipe.why() == "step 3 came, and step 2 is missing");
+    CHECK(ends(pipe) == "save undone, park gap 103/3 tries 0, complete");
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "park session_failed 103/3 tries 0, complete, clear");
+}
+
+TEST_CASE("pipeline: where the first step is missing the failed state stays, and the step does not run later")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(2)));
+    CHECK(ends(pipe) == "save undone, park gap 102/2 tries 0, complete");
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+    REQUIRE(receives(pipe, message(1)));
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+    // That of a first step that failed by itself goes with the last one.
+    pipe = held(quick(), state_read::ok, failed_at(1));
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "park session_failed 101/1 tries 0, complete, clear");
+}
+
+TEST_CASE("pipeline: numbers that contradict each other stop the session")
+{
+    const auto first_asked = [](session_progress found, step_facts m) {
+        const bool absent = found == session_progress{};
+        pipeline pipe = held(quick(), absent ? state_read::absent : state_read::ok, std::move(found));
+        REQUIRE(receives(pipe, m));
+        const std::string why(pipe.why());
+        return why + " | " + ends(pipe);
+    };
+    const std::string parked = "save undone, park contradiction 9/";
+    CHECK(first_asked({}, {9, 0, 1, 5, false, 1}) ==
+          "step 0 of 5 from 1: steps are numbered from 1 on | " + parked + "0 tries 0, complete");
+    CHECK(first_asked({}, {9, 1, 2, 5, false, 1}) ==
+          "step 1 of 5 from 2: it is before the first step | " + parked + "1 tries 0, complete");
+    CHECK(first_asked({}, {9, 6, 6, 5, false, 1}) ==
+          "step 6 of 5 from 6: it is after the last step | " + parked + "6 tries 0, complete");
+    CHECK(first_asked({}, {9, 1, 1, 5, true, 1}) ==
+          "step 1 of 5 from 1: it is called the last, and is not | " + parked + "1 tries 0, complete");
+    // Two jobs under one id: the second one is not taken for repetitions of the first.
+    CHECK(first_asked(done_up_to(2), {9, 1, 1, 3, false, 1}) ==
+          "step 1 of 3 from 1: the session has another total | " + parked + "1 tries 0, complete");
+    CHECK(first_asked(done_up_to(2), {9, 3, 1, 3, true, 1}) ==
+          "step 3 of 3 from 1: the session has another total | " + parked + "3 tries 0, complete");
+    CHECK(first_asked(done_up_to(5), {9, 6, 1, 0, false, 1}) ==
+          "step 6 of 0 from 1: the session has ended before it | " + parked + "6 tries 0, complete");
+    CHECK(first_asked(done_up_to(2), {9, 3, 1, 0, true, 1}) ==
+          "step 3 of 0 from 1: the session has another last step | " + parked + "3 tries 0, complete");
+    CHECK(first_asked(done_up_to(2), {9, 3, 3, 5, false, 1}) ==
+          "step 3 of 5 from 3: the session began before what it calls the first | " + parked + "3 tries 0, complete");
+}
+
+TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs")
+{
+    for (const state_read how : {state_read::corrupt, state_read::too_large}) {
+        pipeline pipe = held(quick(), how);
+        REQUIRE(receives(pipe, message(1)));
+        CHECK(pipe.why() == text(how));
+        CHECK(ends(pipe) == "park unreadable 0/0 tries 0, complete");
+        CHECK(pipe.ended() == step_end::parked);
+        REQUIRE(receives(pipe, message(5)));
+        CHECK(ends(pipe) == "park unreadable 0/0 tries 0, complete");
+        CHECK(!pipe.over());
+
+        pipeline_policy hold = quick();
+        hold.unreadable = waybill::when_unreadable::hold;
+        pipe = held(hold, how);
+        REQUIRE(receives(pipe, message(1)));
+        CHECK(ends(pipe) == "give back none 30");
+        CHECK(pipe.ended() == step_end::held);
+        CHECK(pipe.over());
+    }
+    pipeline pipe = held(quick(), state_read::newer, failed_at(2));
+    CHECK(pipe.progress() == session_progress{});
+    REQUIRE(receives(pipe, message(5)));
+    CHECK(ends(pipe) == "give back none 30");
+    CHECK(pipe.ended() == step_end::held);
+    CHECK(pipe.over());
+}
+
+TEST_CASE("pipeline: a transient fault is waited out in hand")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(1)));
+    CHECK(runs(pipe, waybill::transient("busy"), at(10)));
+    CHECK(asks(pipe, at(10)) == "wait 14");
+    CHECK(asks(pipe, at(13)) == "wait 14");
+    CHECK(asks(pipe, at(14)) == "execute 1 try 2");
+    CHECK(runs(pipe, waybill::transient("busy"), at(14)));
+    CHECK(asks(pipe, at(14)) == "wait 22");
+    CHECK(runs(pipe, waybill::transient("busy still"), at(22)));
+    CHECK(pipe.progress().failed->reason == park_reason::exhausted);
+    CHECK(ends(pipe) == "save undone, park exhausted 101/1 tries 3, complete");
+    CHECK(pipe.why() == "busy still");
+}
+
+TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is given back")
+{
+    pipeline_policy p = quick();
+    p.patience = duration::seconds(5);
+    pipeline pipe = held(p, state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2)));
+    CHECK(runs(pipe, waybill::transient("busy"), at(10)));
+    CHECK(runs(pipe, waybill::transient("busy"), at(14)));
+    CHECK(asks(pipe, at(14)) == "save undone");
+    CHECK(pipe.progress().tries == 2);
+    CHECK(pipe.progress().done == 1);
+    CHECK(saves(pipe));
+    CHECK(asks(pipe, at(14)) == "give back transient 22");
+    const session_progress saved = pipe.progress();
+    CHECK(!pipe.over());
+    CHECK(pipe.on(waybill::given_back{}, at(15)) == heard::taken);
+    CHECK(pipe.ended() == step_end::given_back);
+    CHECK(pipe.over());
+
+    // The next holder goes on counting, and with the pause, for so long as he waits at all.
+    const auto again = [&](std::int64_t after) {
+        pipeline next = held(p, state_read::ok, saved);
+        const wall_time wall = saved.changed + duration::seconds(after);
+        CHECK(next.on(waybill::step_received{message(2), wall}, at(100)) == heard::taken);
+        return next;
+    };
+    CHECK(asks(again(2), at(100)) == "wait 105");
+    CHECK(asks(again(4), at(100)) == "wait 104");
+    CHECK(asks(again(8), at(100)) == "execute 2 try 3");
+    CHECK(asks(again(-99), at(100)) == "wait 105");  // clocks that differ
+    pipeline next = again(9);
+    CHECK(runs(next, waybill::transient("busy"), at(100)));
+    CHECK(asks(next) == "save undone");
+    REQUIRE(next.progress().failed.has_value());
+    CHECK(next.progress().failed->tries == 3);
+    CHECK(next.progress().tries == 0);
+}
+
+TEST_CASE("pipeline: tries that cannot be saved are not waited for")
+{
+    pipeline_policy p = quick();
+    p.patience = {};
+    for (const fault_class how : {fault_class::infrastructure, fault_class::permanent, fault_class::transient}) {
+        pipeline pipe = held(p);
+        REQUIRE(receives(pipe, message(1)));
+        CHECK(runs(pipe, waybill::transient("busy")));
+        CHECK(saves(pipe, how));
+        CHECK(asks(pipe) == "give back transient 4");
+    }
+}
+
+TEST_CASE("pipeline: a saved state that says the tries are used up")
+{
+    session_progress p = done_up_to(1);
+    p.tries = 3;
+    pipeline pipe = held(quick(), state_read::ok, p);
+    REQUIRE(receives(pipe, message(2)));
+    CHECK(pipe.why() == "step 2 was tried 3 times in other deliveries");
+    CHECK(ends(pipe) == "save undone, park exhausted 102/2 tries 3, complete");
+}
+
+TEST_CASE("pipeline: deliveries that nobody has ended are bounded below those of the broker")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(1, 9)));
+    CHECK(asks(pipe) == "execute 1 try 9");
+    pipe = held(quick());
+    REQUIRE(receives(pipe, message(1, 10)));
+    CHECK(pipe.why() == "step 1 comes for the 10. time, and no delivery has ended it");
+    CHECK(ends(pipe) == "save undone, park ended_process 101/1 tries 9, complete");
+}
+
+TEST_CASE("pipeline: where the broker does not count, each try is saved before it begins")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2, 0)));
+    CHECK(asks(pipe) == "save undone");
+    CHECK(pipe.progress().tries == 1);
+    CHECK(pipe.progress().done == 1);
+    const session_progress begun = pipe.progress();
+    CHECK(saves(pipe));
+    CHECK(asks(pipe) == "execute 2 try 1");
+    CHECK(runs(pipe, waybill::transient("busy"), at(10)));
+    CHECK(pipe.progress().tries == 2);
+    CHECK(asks(pipe, at(10)) == "save undone");
+    CHECK(saves(pipe, fault_class::none, at(10)));
+    CHECK(asks(pipe, at(10)) == "wait 14");
+    CHECK(asks(pipe, at(14)) == "execute 2 try 2");
+    pipeline other = pipe;
+    runs(pipe);
+    CHECK(pipe.progress().tries == 0);
+    CHECK(ends(pipe) == "save, complete");
+    // One that ends without blame is taken back.
+    CHECK(runs(other, waybill::infrastructure("down"), at(14)));
+    CHECK(other.progress().tries == 1);
+    CHECK(asks(other) == "save undone");
+    // A process that has died has used up a try.
+    session_progress died = begun;
+    died.tries = 3;
+    pipe = held(quick(), state_read::ok, died);
+    REQUIRE(receives(pipe, message(2, 0)));
+    CHECK(ends(pipe) == "save undone, park exhausted 102/2 tries 3, complete");
+    // What cannot be saved is not begun.
+    pipe = held(quick());
+    REQUIRE(receives(pipe, message(1, 0)));
+    CHECK(saves(pipe, fault_class::infrastructure));
+    CHECK(asks(pipe) == "give back infrastructure 4");
+}
+
+
+TEST_CASE("pipeline: what is down or stops is nobody's fault")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(1, 2)));
+    CHECK(runs(pipe, waybill::infrastructure("down"), at(10)));
+    CHECK(asks(pipe) == "give back infrastructure 18");
+    CHECK(pipe.progress() == session_progress{});
+    CHECK(pipe.on(waybill::given_back{}, at(10)) == heard::taken);
+    CHECK(pipe.ended() == step_end::given_back);
+
+    pipe = held(quick());
+    REQUIRE(receives(pipe, message(1)));
+    CHECK(runs(pipe, waybill::cancelled("stop"), at(10)));
+    CHECK(asks(pipe) == "give back cancelled 10");
+
+    // Tries that were made before are not forgotten.
+    pipe = held(quick());
+    REQUIRE(receives(pipe, message(1)));
+    CHECK(runs(pipe, waybill::transient("busy"), at(10)));
+    CHECK(runs(pipe, waybill::infrastructure("down"), at(14)));
+    CHECK(pipe.progress().tries == 1);
+    CHECK(ends(pipe) == "save undone, give back infrastructure 18");
+}
+
+TEST_CASE("pipeline: a hint of what was called is kept to")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, message(1)));
+    pipe.on(waybill::executed{waybill::transient("busy"), 0.5, duration::seconds(9)}, at(1));
+    CHECK(asks(pipe, at(1)) == "wait 10");
+}
+
+TEST_CASE("pipeline: what is not confirmed is not built upon")
+{
+    const auto given_back = [](pipeline& pipe) {
+        CHECK(asks(pipe).starts_with("give back infrastructure"));
+        pipe.on(waybill::given_back{}, at(0));
+        CHECK(pipe.over());
+        return pipe.ended();
+    };
+    const fault_class down = fault_class::infrastructure;
+    pipeline pipe = held(quick());
+    receives(pipe, message(1));
+    runs(pipe);
+    CHECK(saves(pipe, down));
+    CHECK(given_back(pipe) == step_end::given_back);
+
+    pipe = held(quick());
+    receives(pipe, message(1));
+    runs(pipe, waybill::permanent("no"));
+    CHECK(saves(pipe, down));
+    CHECK(given_back(pipe) == step_end::given_back);
+
+    pipe = held(quick(), state_read::ok, failed_at(1));
+    receives(pipe, message(2));
+    CHECK(parks(pipe, down));
+    CHECK(given_back(pipe) == step_end::given_back);
+
+    pipe = held(quick(), state_read::ok, done_up_to(4));
+    receives(pipe, message(5));
+    runs(pipe);
+    saves(pipe);
+    CHECK(completes(pipe, down));  // no clear_state: the message may come again
+    CHECK(given_back(pipe) == step_end::lost);
+
+    pipe = held(quick(), state_read::ok, done_up_to(5));
+    receives(pipe, message(5));
+    completes(pipe);
+    CHECK(asks(pipe) == "clear");
+    CHECK(clears(pipe, down));  // the message is complete all the same
+    CHECK(pipe.over());
+    CHECK(pipe.ended() == step_end::repeated);
+
+    pipe = pipeline(quick());
+    CHECK(pipe.on(waybill::state_loaded{.how = down}, at(0)) == heard::taken);
+    CHECK(given_back(pipe) == step_end::given_back);
+}
+
+TEST_CASE("pipeline: a state that is never taken is the step's own failure")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    receives(pipe, message(2));
+    runs(pipe);
+    CHECK(pipe.progress().done == 2);
+    CHECK(saves(pipe, fault_class::permanent));
+    CHECK(pipe.progress().done == 1);
+    CHECK(pipe.why() == "the state that it leaves is never taken");
+    CHECK(asks(pipe) == "save undone");
+    CHECK(saves(pipe, fault_class::permanent));  // not even as failed
+    CHECK(asks(pipe).starts_with("give back permanent"));
+
+    pipe = held(independent());
+    receives(pipe, message(1));
+    runs(pipe);
+    CHECK(saves(pipe, fault_class::permanent));
+    CHECK(ends(pipe) == "park failed 101/1 tries 1, save undone, complete");
+    CHECK(pipe.progress().parked == 1);
+}
+
+TEST_CASE("pipeline: a letter that is never taken is written without its body")
+{
+    pipeline pipe = held(quick(), state_read::ok, failed_at(2));
+    receives(pipe, message(3));
+    CHECK(parks(pipe, fault_class::permanent));
+    CHECK(asks(pipe) == "park session_failed 102/2 tries 0 bare");
+    pipeline other = pipe;
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0 bare, complete");
+    CHECK(parks(other, fault_class::permanent));
+    CHECK(asks(other).starts_with("give back permanent"));
+}
+
+TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
+{
+    const fault_class lost = fault_class::ownership_lost;
+    const auto all_late = [](pipeline& pipe) {
+        CHECK(pipe.over());
+        CHECK(asks(pipe) == "idle");
+        const pipeline before = pipe;
+        CHECK(!receives(pipe, message(1)));
+        CHECK(!runs(pipe));
+        CHECK(!saves(pipe));
+        CHECK(!parks(pipe));
+        CHECK(!completes(pipe));
+        CHECK(!clears(pipe));
+        CHECK(pipe.on(waybill::state_loaded{}, at(0)) == heard::late);
+        CHECK(pipe.on(waybill::given_back{}, at(0)) == heard::late);
+        CHECK(pipe.on(waybill::lock_lost{}, at(0)) == heard::late);
+        CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::late);
+        CHECK(pipe == before);
+    };
+    // At every action of a step that fails, and of one that is the last.
+    for (int steps = 0; steps != 4; ++steps) {
+        for (const bool by_call : {true, false}) {
+            pipeline pipe = held(quick(), state_read::ok, done_up_to(4));
+            receives(pipe, message(5));
+            if (steps > 0) runs(pipe, waybill::permanent("no"));
+            if (steps > 1) saves(pipe);
+            if (steps > 2) parks(pipe);
+            if (!by_call) pipe.on(waybill::lock_lost{}, at(0));
+            else if (steps == 0) runs(pipe, waybill::ownership_lost("late"));
+            else if (steps == 1) saves(pipe, lost);
+            else if (steps == 2) parks(pipe, lost);
+            else completes(pipe, lost);
+            CHECK(pipe.ended() == step_end::lost);
+            all_late(pipe);
+        }
+    }
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(5));
+    receives(pipe, message(5));
+    completes(pipe);
+    CHECK(clears(pipe, lost));
+    CHECK(pipe.ended() == step_end::repeated);
+    all_late(pipe);
+    pipe = held(quick());
+    CHECK(pipe.on(waybill::lock_lost{}, at(0)) == heard::taken);
+    CHECK(!pipe.ended());
+    all_late(pipe);
+    pipe = pipeline(quick());
+    CHECK(pipe.on(waybill::state_loaded{.how = lost}, at(0)) == heard::taken);
+    all_late(pipe);
+}
+
+TEST_CASE("pipeline: an answer to what was not asked changes nothing")
+{
+    pipeline pipe(quick());
+    CHECK(!receives(pipe, message(1)));  // not before the state is known
+    CHECK(!saves(pipe));
+    pipe = held(quick());
+    CHECK(pipe.on(waybill::state_loaded{}, at(0)) == heard::late);
+    CHECK(!pipe.busy());
+    receives(pipe, message(1));
+    CHECK(pipe.busy());
+    const pipeline before = pipe;
+    CHECK(!receives(pipe, message(2)));
+    CHECK(!saves(pipe));
+    CHECK(!parks(pipe));
+    CHECK(!completes(pipe));
+    CHECK(!clears(pipe));
+    CHECK(pipe.on(waybill::given_back{}, at(0)) == heard::late);
+    CHECK(pipe == before);
+    CHECK(asks(pipe) == asks(pipe));
+}
+
+TEST_CASE("pipeline: asked to stop, it ends what is begun, and waits for nothing")
+{
+    pipeline pipe = held(quick());
+    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
+    CHECK(pipe.over());
+
+    pipe = held(quick());
+    receives(pipe, message(1));
+    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::late);
+    CHECK(ends(pipe) == "execute 1 try 1, save, complete");
+    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.over());
+
+    pipe = held(quick());
+    receives(pipe, message(1));
+    runs(pipe, waybill::transient("busy"), at(10));
+    CHECK(asks(pipe, at(11)) == "wait 14");
+    CHECK(pipe.on(waybill::stop_asked{}, at(11)) == heard::taken);
+    CHECK(pipe.progress().tries == 1);
+    CHECK(ends(pipe) == "save undone, give back cancelled 14");
+
+    pipe = held(quick());
+    receives(pipe, message(1));
+    pipe.on(waybill::stop_asked{}, at(0));
+    runs(pipe, waybill::transient("busy"), at(10));
+    CHECK(ends(pipe) == "save undone, give back transient 14");
+}
+
+// ---------------------------------------------------------------------------------------------
+
+TEST_CASE("pipeline, independent: a step that fails is parked before the state says so, and the next one runs")
+{
+    pipeline pipe = held(independent());
+    receives(pipe, message(1));
+    CHECK(runs(pipe, waybill::permanent("no price")));
+    CHECK(pipe.why() == "no price");
+    CHECK(ends(pipe) == "park failed 101/1 tries 1, save undone, complete");
+    CHECK(pipe.ended() == step_end::parked);
+    CHECK(pipe.progress().parked == 1);
+    CHECK(pipe.progress().done == 1);
+    CHECK(!pipe.progress().failed);
+    receives(pipe, message(2));
+    CHECK(ends(pipe) == "execute 2 try 1, save, complete");
+    receives(pipe, message(5));
+    runs(pipe, waybill::permanent("no price"));
+    CHECK(ends(pipe) == "park failed 105/5 tries 1, save undone, complete, clear");
+}
+
+TEST_CASE("pipeline, independent: steps may be missing, and come late")
+{
+    pipeline pipe = held(independent());
+    receives(pipe, message(3));
+    CHECK(ends(pipe) == "execute 3 try 1, save, complete");
+    CHECK(pipe.progress().done == 3);
+    receives(pipe, message(1));
+    CHECK(ends(pipe) == "execute 1 try 1, complete");
+    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.progress().done == 3);
+    receives(pipe, message(2));
+    runs(pipe, waybill::permanent("no"));
+    CHECK(ends(pipe) == "park failed 102/2 tries 1, save undone, complete");
+    CHECK(pipe.progress().done == 3);
+    CHECK(pipe.progress().parked == 1);
+    receives(pipe, message(3, 2));  // that one is sure to be a repetition
+    CHECK(ends(pipe) == "complete");
+    CHECK(pipe.ended() == step_end::repeated);
+}
+
+TEST_CASE("pipeline, independent: tries are those of one step")
+{
+    pipeline_policy p = independent();
+    p.patience = {};
+    session_progress tried = done_up_to(1);
+    tried.tries = 2;
+    // Of the step after `done`, and of no other: step 2 has gone to the broker's own letters.
+    pipeline pipe = held(p, state_read::ok, tried);
+    receives(pipe, message(3));
+    CHECK(asks(pipe) == "execute 3 try 1");
+    CHECK(runs(pipe, waybill::transient("busy")));
+    CHECK(pipe.progress().tries == 1);
+    CHECK(pipe.progress().done == 2);
+    CHECK(ends(pipe) == "save undone, give back transient 4");
+    // And where step 2 is late after all, it is not taken for a repetition.
+    pipeline next = held(p, state_read::ok, pipe.progress());
+    receives(next, message(2));
+    CHECK(asks(next) == "execute 2 try 1");
+    CHECK(runs(next, waybill::transient("busy")));
+    CHECK(asks(next, at(0)) == "wait 4");  // no room in the state: it waits in hand
+    CHECK(next.progress() == pipe.progress());
+    CHECK(runs(next));
+    CHECK(ends(next) == "complete");
+    CHECK(next.progress().tries == 1);
+}
+
+TEST_CASE("pipeline, independent: numbers that contradict each other park one step, and the state stays")
+{
+    pipeline pipe = held(independent(), state_read::ok, done_up_to(2));
+    receives(pipe, {9, 3, 1, 5, true, 1});
+    CHECK(ends(pipe) == "park contradiction 9/3 tries 0, complete");
+    CHECK(pipe.progress() == done_up_to(2));
+    receives(pipe, message(3));
+    CHECK(ends(pipe) == "execute 3 try 1, save, complete");
+}
+
+TEST_CASE("pipeline, independent: a state that has failed stops it all the same")
+{
+    pipeline pipe = held(independent(), state_read::ok, failed_at(2));
+    receives(pipe, message(3));
+    CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
+}
+
+TEST_CASE("pipeline: a copy is a trial")
+{
+    pipeline pipe = held(quick());
+    receives(pipe, message(1));
+    pipeline trial = pipe;
+    CHECK(trial == pipe);
+    runs(trial, waybill::permanent("no"));
+    CHECK(!(trial == pipe));
+    CHECK(asks(pipe) == "execute 1 try 1");
+    CHECK(asks(trial) == "save undone");
+}
+
+TEST_CASE("pipeline: works with any policy that it is given")
+{
+    pipeline_policy p;
+    p.retry.most = 0;
+    p.deliveries = 0;
+    p.broker_deliveries = 0;
+    p.patience = duration::lowest();
+    p.reason_bytes = 0;
+    pipeline pipe = held(p);
+    receives(pipe, message(1));
+    CHECK(asks(pipe) == "execute 1 try 1");
+    CHECK(runs(pipe, waybill::transient("busy")));
+    CHECK(pipe.why().empty());
+    CHECK(ends(pipe) == "save undone, park exhausted 101/1 tries 1, complete");
+}
+
+}  // namespace
+}  // namespace pipeline_test

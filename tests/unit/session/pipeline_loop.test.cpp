@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// The loop of pipeline.hpp as it stands there, around what stands beside it: a job stamps the steps,
+// the state is text in a store with versions, and what is parked becomes letters.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/session.hpp>
+#include <waybill/testing/memory_sessions.hpp>
+
+namespace pipeline_loop_test {
+namespace {
+
+namespace act = waybill::act;
+using namespace waybill;
+
+struct message {
+    step_stamp stamp;
+    std::uint64_t sequence = 0;
+    std::uint64_t deliveries = 0;
+    bool complete = false;
+
+    [[nodiscard]] step_facts facts() const
+    {
+        return {sequence, stamp.step, stamp.first, stamp.total, stamp.last, deliveries};
+    }
+};
+
+/// A shop: its queue, its states, its letters, and a clock that nobody waits for.
+struct shop {
+    std::vector<message> queue{};
+    testing::memory_sessions states{};
+    std::map<std::uint64_t, step_letter> letters{};
+    std::string printed{};
+    std::uint64_t broken = 0;  // this step fails
+    steady_time time{};
+
+    void send(const std::string& id, std::uint64_t steps)
+    {
+        job j = *job::make(id, steps);
+        while (!j.complete()) queue.push_back({j.next(), 100 + queue.size()});
+    }
+
+    message* receive()
+    {
+        for (message& m : queue) {
+            if (m.complete) continue;
+            ++m.deliveries;
+            return &m;
+        }
+        return nullptr;
+    }
+
+    fault run(const message& m, std::string& receipt)
+    {
+        if (m.stamp.step == broken) return permanent("the receipt's template is broken");
+        printed += std::to_string(m.stamp.step);
+        receipt += "r" + std::to_string(m.stamp.step);
+        return {};
+    }
+
+    void hold(const std::string& id)
+    {
+        held_state held(states, id);
+        text_state_read state;
+        std::string before;  // the user's part before the step
+        message* in_hand = nullptr;
+        const auto now = [&] { return time; };
+        const auto wall = [] { return wall_time::at(duration::seconds(1'000)); };
+
+        pipeline pipe = *make<pipeline>(pipeline_policy{});
+        bool empty = false;
+        while (!pipe.over() && !empty) {
+            match(pipe.next(now()),
+                [&](act::load_state) {
+                    const auto bytes = *held.load();
+                    state = read_text_state(bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
+                    pipe.on(state_loaded{state.how, state.state.progress}, now());
+                },
+                [&](act::idle) {
+                    in_hand = receive();
+                    empty = in_hand == nullptr;
+                    before = state.state.own;
+                    if (in_hand) pipe.on(step_received{in_hand->facts(), wall()}, now());
+                },
+                [&](act::execute) {
+                    const fault f = run(*in_hand, state.state.own);
+                    pipe.on(executed{f}, now());
+                },
+                [&](act::save_state a) {
+                    if (a.undone) state.state.own = before;
+                    state.state.progress = pipe.progress();
+                    pipe.on(state_saved{held.save(*write_text_state(state.state)).how}, now());
+                },
+                [&](act::park a) {
+                    const step_message m{.stamp = in_hand->stamp, .sequence = in_hand->sequence};
+                    letters[m.sequence] = make_step_letter(m, a, pipe.why(), pipe.progress(), wall());
+                    pipe.on(step_parked{}, now());
+                },
+                [&](act::complete) {
+                    in_hand->complete = true;
+                    pipe.on(completed{}, now());
+                },
+                [&](act::clear_state) { pipe.on(state_cleared{held.clear().how}, now()); },
+                [&](act::give_back) { pipe.on(given_back{}, now()); },
+                [&](act::wait a) { time = a.until; });
+        }
+    }
+};
+
+TEST_CASE("pipeline, the loop: an order from the first step to the last, over two holdings")
+{
+    shop s;
+    s.send("order-17", 5);
+    s.queue[4].complete = true;  // not sent yet
+    s.hold("order-17");
+    CHECK(s.printed == "1234");
+    REQUIRE(s.states.states().size() == 1);
+    const auto kept = read_text_state(s.states.states().begin()->second.bytes);
+    CHECK(kept.state.own == "r1r2r3r4");
+    CHECK(kept.state.progress.done == 4);
+    s.queue[4].complete = false;
+    s.hold("order-17");
+    CHECK(s.printed == "12345");
+    CHECK(s.states.states().empty());
+    CHECK(s.letters.empty());
+}
+
+TEST_CASE("pipeline, the loop: a broken step, and its letters")
+{
+    shop s;
+    s.broken = 3;
+    s.send("order-17", 5);
+    s.hold("order-17");
+    CHECK(s.printed == "12");
+    CHECK(s.states.states().empty());
+    REQUIRE(s.letters.size() == 3);
+    CHECK(text(s.letters[102]) == "order-17, step 3 of 5 (102): failed: the receipt's template is broken");
+    CHECK(text(s.letters[103]) ==
+          "order-17, step 4 of 5 (103): session_failed by 102: the receipt's template is broken");
+    CHECK(s.letters[104].cause == 102);
+    for (const auto& [sequence, l] : s.letters) CHECK(l.resume_at == 3);
+}
+
+TEST_CASE("pipeline, the loop: a session that failed in another process")
+{
+    shop s;
+    s.broken = 3;
+    s.send("order-17", 5);
+    s.queue[3].complete = s.queue[4].complete = true;
+    s.hold("order-17");
+    const auto kept = read_text_state(s.states.states().begin()->second.bytes);
+    REQUIRE(kept.state.progress.failed.has_value());
+    CHECK(kept.state.own == "r1r2");
+    s.broken = 0;  // mended, but the session is not redriven
+    s.queue[3].complete = s.queue[4].complete = false;
+    s.hold("order-17");
+    CHECK(s.printed == "12");
+    CHECK(s.letters.size() == 3);
+    CHECK(s.states.states().empty());
+}
+
+TEST_CASE("pipeline, the loop: bytes that are no state park all, and stay")
+{
+    shop s;
+    (void)s.states.save("order-17", "waybill/1 text 0", {});
+    s.send("order-17", 2);
+    s.hold("order-17");
+    CHECK(s.printed.empty());
+    CHECK(s.letters.size() == 2);
+    CHECK(s.letters[100].reason == park_reason::unreadable);
+    CHECK(s.states.states().begin()->second.bytes == "waybill/1 text 0");
+}
+
+}  // namespace
+}  // namespace pipeline_loop_test

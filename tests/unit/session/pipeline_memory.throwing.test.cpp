@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// What a pipeline takes of the heap: nothing where steps are done, and where one fails and there is
+// no memory for the reason, all is as it was before, and the same event can be told again.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include <support/scarce_new.hpp>
+#include <waybill/session/pipeline.hpp>
+
+namespace pipeline_memory_test {
+namespace {
+
+using tests_support::scarce::fails_after;
+using tests_support::scarce::left;
+using tests_support::scarce::taken;
+
+using namespace waybill;
+
+const steady_time now = steady_time::at(duration::seconds(1));
+
+pipeline held(pipeline_mode mode)
+{
+    pipeline pipe(pipeline_policy{.mode = mode});
+    pipe.on(state_loaded{}, now);
+    return pipe;
+}
+
+step_received message(std::uint64_t n, std::uint64_t total) { return {{100 + n, n, 1, total, false, 1}, {}}; }
+
+TEST_CASE("pipeline: steps that are done take no memory")
+{
+    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+        pipeline pipe = held(mode);
+        const std::uint64_t before = taken;
+        for (std::uint64_t n = 1; n != 1'000; ++n) {
+            pipe.on(message(n, 999), now);
+            if (pipe.next(now).index() == 0) break;
+            pipe.on(executed{}, now);
+            pipe.on(state_saved{}, now);
+            pipe.on(completed{}, now);
+        }
+        pipe.on(state_cleared{}, now);
+        const std::uint64_t after = taken;
+        CHECK(after == before);
+        CHECK(pipe.found() == state_read::absent);
+    }
+}
+
+TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
+{
+    const std::string reason(200, 'r');
+    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+        std::uint64_t failures = 0;
+        for (std::uint64_t after = 0;; ++after) {
+            pipeline pipe = held(mode);
+            pipe.on(message(1, 2), now);
+            const executed failed{permanent(reason)};
+            const pipeline before = pipe;
+            if (!fails_after(after, [&] { pipe.on(failed, now); })) {
+                CHECK(pipe.why() == reason);
+                break;
+            }
+            ++failures;
+            CHECK(pipe == before);
+        }
+        CHECK(failures != 0);
+    }
+}
+
+TEST_CASE("pipeline: nor where a state is refused after the step has run, or a message comes that is wrong")
+{
+    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+        for (std::uint64_t after = 0;; ++after) {
+            pipeline pipe = held(mode);
+            pipe.on(message(1, 2), now);
+            pipe.on(executed{}, now);
+            const pipeline before = pipe;
+            if (!fails_after(after, [&] { pipe.on(state_saved{fault_class::permanent}, now); })) break;
+            CHECK(pipe == before);
+            CHECK(pipe.progress().done == 1);
+        }
+        for (std::uint64_t after = 0;; ++after) {
+            pipeline pipe = held(mode);
+            if (!fails_after(after, [&] { pipe.on(message(3, 2), now); })) break;
+            // It may be told again: a message that nobody has is no message in hand.
+            CHECK(!pipe.busy());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pipeline_memory_test

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/session/plan_redrive.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/dice.hpp>
+#include <waybill/session/redrive_text.hpp>
+
+namespace plan_redrive_test {
+namespace {
+
+using namespace std::chrono_literals;
+using waybill::held_back;
+using waybill::park_reason;
+using waybill::plan_redrive;
+using waybill::redrive_plan;
+using waybill::step_letter;
+using letters = std::vector<step_letter>;
+
+// Parked behind step 3, which failed with the number 103, unless it is that one.
+step_letter letter(std::string session, std::uint64_t step, std::uint64_t sequence)
+{
+    step_letter l;
+    l.stamp = {std::move(session), step, 1, 5, step == 5};
+    l.sequence = sequence;
+    l.reason = step == 3 ? park_reason::failed : park_reason::session_failed;
+    l.cause = 103;
+    l.resume_at = 3;
+    l.text = "no template";
+    l.tries = 2;
+    l.parked = waybill::wall_time::at(1h);
+    return l;
+}
+letters order_17(std::initializer_list<std::uint64_t> steps = {3, 4, 5})
+{
+    letters v;
+    for (const std::uint64_t s : steps) v.push_back(letter("order-17", s, 100 + s));
+    return v;
+}
+std::vector<std::uint64_t> steps(const letters& v)
+{
+    std::vector<std::uint64_t> all;
+    for (const step_letter& l : v) all.push_back(l.stamp.step);
+    return all;
+}
+// The only session of it.
+waybill::redrive_session only(letters& v, const waybill::redrive_options& o = {})
+{
+    const redrive_plan p = plan_redrive(v, {}, o);
+    REQUIRE(p.sessions.size() == 1);
+    CHECK(p.ready + p.held + p.filtered == v.size());
+    CHECK(!text(p.sessions[0], v).empty());
+    return p.sessions[0];
+}
+
+TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
+{
+    letters v = order_17({5, 3, 4});
+    const redrive_plan p = plan_redrive(v);
+    CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
+    REQUIRE(p.sessions.size() == 1);
+    CHECK(p.ready == 3);
+    CHECK(text(p.sessions[0], v) == "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template");
+    CHECK(text(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
+    const auto first = p.step(v, 0);
+    CHECK(first.stamp == waybill::step_stamp{"order-17~1", 3, 3, 5, false});
+    CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2});
+    CHECK(first.message_id == "order-17/00000000000000000103~1");
+    CHECK(p.step(v, 2).stamp == waybill::step_stamp{"order-17~1", 5, 3, 5, true});
+    letters again = v;
+    CHECK(plan_redrive(again) == p);
+    CHECK(plan_redrive(std::span<step_letter>()).sessions.empty());
+}
+
+TEST_CASE("plan_redrive: the next time it has the next id, and its origin stays")
+{
+    letters v;
+    for (const std::uint64_t s : {4U, 5U}) {
+        v.push_back(letter("order-17~1", s, 200 + s));
+        v.back().origin = {"order-17", 100 + s, 1, 2};
+        v.back().resume_at = 4;
+    }
+    const redrive_plan p = plan_redrive(v);
+    CHECK(p.sessions[0].id == "order-17~2");
+    CHECK(p.step(v, 0).origin == waybill::step_origin{"order-17", 104, 2, 4});
+    CHECK(p.step(v, 0).message_id == "order-17/00000000000000000104~2");
+}
+
+TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said not to")
+{
+    letters head = order_17({4, 5});
+    auto s = only(head);
+    CHECK(s.held == held_back::damaged);
+    CHECK(s.marks.head_missing);
+    CHECK(text(s, head) == "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing)");
+    s = only(head, {.damaged = true});
+    CHECK(s.held == held_back::no);
+    CHECK(s.first == 4);
+
+    letters hole = order_17({3, 5});
+    CHECK(only(hole).marks.hole);
+    CHECK(only(hole).held == held_back::damaged);
+
+    letters broker = order_17({5});
+    broker[0].resume_at = 0;
+    broker[0].reason = park_reason::broker;
+    CHECK(only(broker).marks.start_unknown);
+    CHECK(only(broker).held == held_back::damaged);
+    broker[0].stamp.first = 5;  // then it begins with it
+    CHECK(only(broker).held == held_back::no);
+
+    letters totals = order_17();
+    totals[1].stamp.total = 6;
+    CHECK(only(totals).marks.contradictory);
+    letters after_last = order_17({3, 4, 5});
+    after_last.push_back(letter("order-17", 6, 106));
+    CHECK(only(after_last).marks.contradictory);
+    CHECK(only(after_last, {.damaged = true}).total == 6);
+    letters two_lasts = order_17({3, 4, 5});
+    for (step_letter& l : two_lasts) l.stamp.total = 0;
+    two_lasts[1].stamp.last = true;
+    CHECK(only(two_lasts).marks.contradictory);
+    letters origins = order_17();
+    origins[1].origin = {"order-18", 1, 0, 0};
+    CHECK(!only(origins).marks.contradictory);  // it has not been redriven
+    origins[1].origin.generation = 1;
+    CHECK(only(origins).marks.contradictory);
+
+    letters none = order_17({3});
+    none[0].stamp.session.clear();
+    CHECK(only(none, {.damaged = true}).held == held_back::no_session);
+}
+
+TEST_CASE("plan_redrive: where the end is missing the first letter stays, and says how far it was sent")
+{
+    letters v = order_17({3, 4});
+    redrive_plan p = plan_redrive(v);
+    CHECK(p.sessions[0].marks.open);
+    CHECK(p.sessions[0].held == held_back::no);
+    CHECK(p.sessions[0].keeps_first);
+    CHECK(!p.step(v, 1).stamp.last);
+    const step_letter mark = p.marked(v, 0);
+    CHECK(mark.sent_to == 4);
+    CHECK(mark.resume_at == 3);
+
+    letters waiting{mark};
+    CHECK(only(waiting).held == held_back::waiting);
+    CHECK(only(waiting, {.close = true}).held == held_back::no);
+    CHECK(!only(waiting, {.close = true}).keeps_first);
+
+    letters late{mark, letter("order-17", 5, 105)};
+    const auto s = only(late);
+    CHECK(s.held == held_back::no);
+    CHECK(s.first_sent);
+    CHECK(!s.keeps_first);
+    CHECK(s.first == 3);
+    CHECK(s.id == "order-17~1");
+    // With another one missing in between it is held back.
+    letters hole{mark, letter("order-17", 6, 106)};
+    for (step_letter& l : hole) l.stamp.total = 6;
+    CHECK(only(hole).held == held_back::damaged);
+
+    CHECK(only(v, {.close = true}).total == 4);
+    CHECK(!only(v, {.close = true}).keeps_first);
+    letters unknown = order_17({3, 4});
+    for (step_letter& l : unknown) l.stamp.total = 0;
+    CHECK(only(unknown).total == 0);
+    CHECK(only(unknown).marks.open);
+    CHECK(only(unknown, {.close = true}).total == 4);
+    letters whole = order_17();
+    CHECK(only(whole).marks_first);
+    CHECK(!only(whole, {.removed_at_once = 3}).marks_first);
+    letters single = order_17({5});
+    single[0].resume_at = 5;
+    CHECK(!only(single).marks_first);
+}
+
+TEST_CASE("plan_redrive: what the session has done is not sent")
+{
+    letters v = order_17({2, 3, 4, 5});
+    const redrive_plan p = plan_redrive(v);
+    REQUIRE(p.sessions.size() == 2);
+    CHECK(p.ready == 3);
+    CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5, 2});
+    CHECK(p.sessions[1].held == held_back::behind);
+    CHECK(p.sessions[1].offset == 3);
+}
+
+TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder")
+{
+    constexpr std::uint64_t top = (std::uint64_t{7} << 48U) + (std::uint64_t{1} << 48U) - 1;
+    constexpr std::uint64_t bottom = std::uint64_t{7} << 48U;
+    letters v{letter("a", 3, top - 1), letter("a", 4, top), letter("a", 5, bottom)};
+    const auto s = only(v);
+    CHECK(s.marks.rolled_over);
+    CHECK(!s.marks.disordered);
+    CHECK(s.held == held_back::no);
+    CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
+
+    letters mixed{letter("a", 4, 1), letter("a", 3, 2), letter("a", 5, 3)};
+    CHECK(only(mixed).marks.disordered);
+    CHECK(steps(mixed) == std::vector<std::uint64_t>{3, 4, 5});
+
+    letters twice{letter("a", 3, 1), letter("a", 4, 2), letter("a", 4, 3), letter("a", 5, 4)};
+    CHECK(only(twice).marks.repeated);
+    CHECK(only(twice).held == held_back::no);
+
+    // Without steps the numbers are all there is.
+    letters unstamped{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
+    auto u = only(unstamped);
+    CHECK(u.held == held_back::damaged);
+    CHECK(u.marks.rolled_over);
+    CHECK(unstamped[0].sequence == top - 1);
+    CHECK(unstamped[2].sequence == bottom);
+    const redrive_plan p = plan_redrive(unstamped, {}, {.damaged = true});
+    CHECK(p.step(unstamped, 0).stamp == waybill::step_stamp{"a~1", 1, 1, 3, false});
+    CHECK(p.step(unstamped, 2).stamp == waybill::step_stamp{"a~1", 3, 1, 3, true});
+}
+
+TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a whole")
+{
+    letters v = order_17();
+    for (const std::uint64_t s : {3U, 4U, 5U}) v.push_back(letter("order-18", s, 300 + s));
+    v[3].reason = park_reason::exhausted;
+    v[3].parked = waybill::wall_time::at(5h);
+    const auto sent = [&](const waybill::redrive_filter& f) {
+        letters copy = v;
+        const redrive_plan p = plan_redrive(copy, f);
+        CHECK(p.ready % 3 == 0);
+        std::string ids;
+        for (const auto& s : p.sessions) {
+            if (s.held == held_back::no) ids += s.id + " ";
+        }
+        return ids;
+    };
+    CHECK(sent({}) == "order-17~1 order-18~1 ");
+    CHECK(sent({.reasons = {park_reason::failed}}) == "order-17~1 ");
+    CHECK(sent({.reasons = {park_reason::exhausted, park_reason::gap}}) == "order-18~1 ");
+    CHECK(sent({.reasons = {park_reason::session_failed}}).empty());
+    CHECK(sent({.from_step = 4}).empty());
+    CHECK(sent({.to_step = 3}) == "order-17~1 order-18~1 ");
+    CHECK(sent({.parked_from = waybill::wall_time::at(2h)}) == "order-18~1 ");
+    CHECK(sent({.parked_to = waybill::wall_time::at(2h)}) == "order-17~1 ");
+    CHECK(sent({.session = "order-18"}) == "order-18~1 ");
+    CHECK(sent({.session = "order-1"}).empty());
+    v[0].kept = waybill::letter_keeps::summary;
+    CHECK(sent({}) == "order-18~1 ");
+    const redrive_plan p = plan_redrive(v);
+    CHECK(p.sessions[1].held == held_back::no_body);
+    CHECK(p.sessions[1].without_body == 1);
+    CHECK(v[0].stamp.session == "order-18");
+    CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);
+}
+
+TEST_CASE("plan_redrive: those that failed alone come back by themselves")
+{
+    letters v;
+    for (const std::uint64_t s : {17U, 203U, 4000U}) {
+        v.push_back(letter("import-3", s, s));
+        v.back().reason = park_reason::failed;
+        v.back().alone = true;
+        v.back().stamp.total = 4'567;
+        v.back().resume_at = s;
+    }
+    redrive_plan p = plan_redrive(v);
+    REQUIRE(p.sessions.size() == 1);
+    CHECK(p.ready == 3);
+    CHECK(p.step(v, 0).stamp == waybill::step_stamp{"import-3~1", 17, 17, 4'000, false});
+    CHECK(p.step(v, 2).stamp == waybill::step_stamp{"import-3~1", 4'000, 17, 4'000, true});
+    p = plan_redrive(v, {.from_step = 100, .to_step = 1'000});
+    CHECK(p.ready == 1);
+    CHECK(p.filtered == 2);
+    CHECK(p.step(v, 0).stamp == waybill::step_stamp{"import-3~1", 203, 203, 203, true});
+}
+
+// Ids that have much in common, end early, and have zeros in them, against std::sort.
+TEST_CASE("letter_order: as std::stable_sort does it")
+{
+    tests_support::dice d(7);
+    const std::string parts[] = {"", "a", "aaaaaaa", "aaaaaaab", std::string(1, '\0'), "b", "\xFF", "order-"};
+    for (int round = 0; round != 300; ++round) {
+        letters v(d(round < 200 ? 12 : 300));
+        for (step_letter& l : v) {
+            for (std::uint64_t n = d(4); n != 0; --n) l.stamp.session += parts[d(8)];
+            l.sequence = d(3) == 0 ? d(5) : d.bits();
+            l.message_id = std::to_string(d(1'000'000));
+        }
+        letters expected = v;
+        std::stable_sort(expected.begin(), expected.end(), [](const step_letter& a, const step_letter& b) {
+            const int way = a.stamp.session.compare(b.stamp.session);
+            return way != 0 ? way < 0 : a.sequence < b.sequence;
+        });
+        waybill::detail::letter_order(v).by_session();
+        CHECK(v == expected);
+    }
+}
+
+TEST_CASE("redrive_session: what cannot work, and names")
+{
+    CHECK(!check(waybill::redrive_options{}));
+    CHECK(check(waybill::redrive_options{.most_id_bytes = 79})->field == "most_id_bytes");
+    for (const auto h : {held_back::no, held_back::filtered, held_back::no_session, held_back::waiting, held_back::behind,
+                         held_back::damaged, held_back::no_body}) {
+        CHECK(name(h) != "?");
+    }
+    CHECK(text(waybill::redrive_marks{}).empty());
+    CHECK(text(waybill::redrive_marks{.hole = true, .open = true}) == "a step is missing, open");
+}
+
+}  // namespace
+}  // namespace plan_redrive_test

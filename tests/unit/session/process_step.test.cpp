@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include <waybill/session/process_step.hpp>
+
+namespace process_step_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::duration;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::pipeline;
+using waybill::result;
+using waybill::state_loaded;
+using waybill::state_read;
+using waybill::steady_time;
+using waybill::step_end;
+using waybill::step_received;
+using waybill::wall_time;
+
+/// Calls that are written down, and answered as they are told to.
+struct calls {
+    pipeline pipe;
+    std::string said{};
+    state_loaded found{};
+    fault run{};
+    fault save{};
+    fault complete{};
+    fault waited{};
+    std::int64_t now = 0;
+
+    step_end operator()(std::uint64_t step)
+    {
+        const step_received m{{100 + step, step, 1, 2, step == 2, 1}, wall_time::at(duration::seconds(1))};
+        return waybill::process_step(
+            pipe, m, [&] { return steady_time::at(duration::seconds(now)); },
+            [&](act::load_state) { said += "load "; return found; },
+            [&](act::execute) {
+                said += "run ";
+                now += 5;
+                const fault f = run;
+                run = {};
+                return f;
+            },
+            [&](act::save_state) { said += "save "; return save; },
+            [&](act::park) { said += "park "; return result<void>(); },
+            [&](act::complete) { said += "complete "; return complete; },
+            [&](act::clear_state) -> result<void> { said += "clear "; return {}; },
+            [&](act::give_back) { said += "back "; },
+            [&](act::wait w) {
+                said += "wait ";
+                if (waited.ok()) now = w.until.since_epoch().count() / 1'000'000'000;
+                return waited;
+            });
+    }
+};
+
+calls with(waybill::pipeline_policy p = {})
+{
+    p.retry.pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none};
+    return calls{pipeline(p)};
+}
+
+TEST_CASE("process_step: two steps, from the first to the last")
+{
+    calls c = with();
+    CHECK(c(1) == step_end::done);
+    CHECK(c.said == "load run save complete ");
+    c.said.clear();
+    CHECK(c(2) == step_end::done);
+    CHECK(c.said == "run save complete clear ");
+    CHECK(!c.pipe.over());
+}
+
+TEST_CASE("process_step: a pause is waited for, and begins when the step has ended")
+{
+    calls c = with();
+    c.run = waybill::transient("busy");
+    CHECK(c(1) == step_end::done);
+    CHECK(c.said == "load run wait run save complete ");
+    CHECK(c.now == 5 + 4 + 5);
+}
+
+TEST_CASE("process_step: a lock that is lost in a pause")
+{
+    calls c = with();
+    c.run = waybill::transient("busy");
+    c.waited = waybill::ownership_lost("gone");
+    CHECK(c(1) == step_end::lost);
+    CHECK(c.said == "load run wait ");
+    CHECK(c.pipe.over());
+    CHECK(c(1) == step_end::lost);
+    CHECK(c.said == "load run wait ");
+}
+
+TEST_CASE("process_step: a pause that is broken off")
+{
+    calls c = with();
+    c.run = waybill::transient("busy");
+    c.waited = waybill::cancelled("stop");
+    CHECK(c(1) == step_end::given_back);
+    CHECK(c.said == "load run wait save back ");
+    CHECK(c.pipe.over());
+}
+
+TEST_CASE("process_step: calls that fail")
+{
+    calls c = with();
+    c.found.how = fault_class::infrastructure;
+    CHECK(c(1) == step_end::given_back);
+    CHECK(c.said == "load back ");
+
+    c = with();
+    c.save = waybill::infrastructure("down");
+    CHECK(c(1) == step_end::given_back);
+    CHECK(c.said == "load run save back ");
+
+    c = with();
+    c.run = waybill::permanent("no");
+    CHECK(c(1) == step_end::parked);
+    CHECK(c.said == "load run save park complete ");
+    c.complete = waybill::infrastructure("down");
+    c.said.clear();
+    CHECK(c(2) == step_end::lost);
+    CHECK(c.said == "park complete back ");
+    CHECK(c.pipe.over());
+}
+
+TEST_CASE("process_step: a result with an error that claims to be none is one")
+{
+    pipeline pipe;
+    const step_end e = waybill::process_step(
+        pipe, step_received{}, [] { return steady_time{}; }, [](act::load_state) { return state_loaded{}; },
+        [](act::execute) { return waybill::executed{}; },
+        [](act::save_state) -> result<void> { return waybill::unexpected(fault{}); },
+        [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
+        [](act::clear_state) { return fault{}; }, [](act::give_back) {}, [](act::wait) {});
+    CHECK(e == step_end::given_back);
+}
+
+}  // namespace
+}  // namespace process_step_test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// Progress as lines: one form each way, whatever the numbers and the texts are.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/progress_text.hpp>
+
+namespace progress_text_test {
+namespace {
+
+using namespace waybill;
+
+static_assert(park_reason_in("failed") == park_reason::failed);
+static_assert(park_reason_in("broker") == park_reason::broker);
+static_assert(!park_reason_in("") && !park_reason_in("?") && !park_reason_in("Failed"));
+
+constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
+
+session_progress failed_with(std::string text)
+{
+    session_progress p;
+    p.failed = step_failure{3, 17, park_reason::exhausted, 5, std::move(text), noon};
+    return p;
+}
+
+const std::string failed_line = "failed 3 17 exhausted 5 2024-02-29T12:00:00Z ";
+
+progress_lines how(std::string_view lines) { return read_progress_lines(lines).how; }
+std::uint64_t line(std::string_view lines) { return read_progress_lines(lines).line; }
+
+}  // namespace
+
+TEST_CASE("progress_text: a line for each that is not zero, in one order")
+{
+    CHECK(write_progress({}).empty());
+    CHECK(write_progress({.done = 2, .total = 5}) == "done 2\ntotal 5\n");
+    const session_progress all{.done = 1, .total = 2, .parked = 3, .tries = 4,
+                               .begun = noon, .changed = noon + duration::milliseconds(1)};
+    CHECK(write_progress(all) ==
+          "done 1\ntotal 2\nparked 3\ntries 4\nbegun 2024-02-29T12:00:00Z\n"
+          "changed 2024-02-29T12:00:00.001Z\n");
+    CHECK(read_progress_lines(write_progress(all)) == read_progress{.progress = all});
+    CHECK(write_progress(failed_with("no printer")) == failed_line + "no printer\n");
+    CHECK(write_progress(failed_with("")) == failed_line + "\n");
+}
+
+TEST_CASE("progress_text: any bytes in the text of a failure stay in its line and come back")
+{
+    CHECK(write_progress(failed_with("a\nb\\c\r\x7F")) == failed_line + "a\\nb\\\\c\\x0d\\x7f\n");
+    for (int high = 0; high != 256; ++high) {
+        for (const std::string around : {"", "\\", "n", "x41", "\n", "\xC3"}) {
+            const session_progress p = failed_with(around + static_cast<char>(high) + around);
+            const std::string lines = write_progress(p);
+            CHECK(lines.find('\n') == lines.size() - 1);
+            CHECK(lines.size() == failed_line.size() + 1 + detail::escaped_size(p.failed->text));
+            CHECK(read_progress_lines(lines) == read_progress{.progress = p});
+        }
+    }
+}
+
+TEST_CASE("progress_text: the text is cut to any size, between characters, and never in an escape")
+{
+    const std::string text = "a\n\xE2\x82\xAC\x01\\\xF0\x9F\x98\x80z";
+    for (std::uint64_t most = 0; most != 40; ++most) {
+        const std::string lines = write_progress(failed_with(text), most);
+        CHECK(lines.size() - failed_line.size() - 1 <= most);
+        const read_progress back = read_progress_lines(lines);
+        REQUIRE(back.how == progress_lines::ok);
+        const std::string& cut = back.progress.failed->text;
+        CHECK(text.starts_with(cut));
+        CHECK(utf8_prefix(text, cut.size()).size() == cut.size());
+        if (cut.size() == text.size()) continue;
+        // One character more would not have had room.
+        std::size_t more = cut.size() + 1;
+        while (utf8_prefix(text, more).size() != more) ++more;
+        CHECK(detail::escaped_size(text.substr(0, more)) > most);
+    }
+    CHECK(write_progress(failed_with(text), 20) == write_progress(failed_with(text)));
+}
+
+TEST_CASE("progress_text: what is not as it is written is refused, and the line is named")
+{
+    const std::string good = "done 2\ntotal 5\ntries 1\nbegun 2024-02-29T12:00:00Z\n" +
+                             failed_line + "text\n";
+    REQUIRE(how(good) == progress_lines::ok);
+    for (const char* lines : {
+             "done 0\n", "done 02\n", "done +2\n", "done -2\n", "done 2 \n", "done  2\n", "done\n",
+             "done \n", "done 2\r\n", "done 2,5\n", "done 0x2\n", "done 2 3\n",
+             "done 18446744073709551616\n", "done 99999999999999999999\n",
+             "done 2\ndone 2\n", "total 5\ndone 2\n", "done 2",
+             "begun 1970-01-01T00:00:00Z\n", "begun 2024-02-29T12:00:00.0Z\n",
+             "begun 2024-02-29T12:00:00.10Z\n", "begun 2023-02-29T12:00:00Z\n",
+             "begun 2024-02-29T12:00:00\n", "begun 2024-02-29 12:00:00Z\n", "begun now\n",
+             "begun 2262-04-11T23:47:16.854775808Z\n",
+             "failed\n", "failed 3\n", "failed 3 17\n", "failed 3 17 exhausted\n",
+             "failed 3 17 exhausted 5\n", "failed 3 17 exhausted 5 2024-02-29T12:00:00Z\n",
+             "failed 3 17  5 2024-02-29T12:00:00Z \n", "failed x 17 gap 5 2024-02-29T12:00:00Z \n",
+             "failed 3 17 gap 5 later \n", "failed 3 17 gap 5 2024-02-29T12:00:00Z \\\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\t\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x41\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x0D\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\xzz\n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \x01\n",
+             "speed 3\ndone 2\n", "speed 3", "\n", "done 2\n\n", "speed 3\n\nspeed 4\n",
+         }) {
+        CAPTURE(lines);
+        const read_progress r = read_progress_lines(lines);
+        CHECK(r.how == progress_lines::corrupt);
+        CHECK(r.progress == session_progress{});
+        CHECK(r.later.empty());
+        CHECK(r.line != 0);
+    }
+    CHECK(line("done 2\ntotal 5\ntries x\n") == 3);
+    CHECK(line("done 2\ntotal 05\ntries 1\n") == 2);
+    CHECK(line("done 2\nparked 3\ntotal 5\n") == 2);
+    CHECK(line("done 2\nspeed 3\ntotal 5\n") == 2);
+
+    // A reason that is not known is a later version's, where the rest of the line is right.
+    CHECK(how("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n") == progress_lines::newer);
+    CHECK(how("failed 3 17 meteor five 2024-02-29T12:00:00Z x\n") == progress_lines::corrupt);
+}
+
+TEST_CASE("progress_text: lines of a later version are kept behind ours")
+{
+    const read_progress r = read_progress_lines("done 2\nspeed 3\n x\nfailure of it\n");
+    CHECK(r.how == progress_lines::ok);
+    CHECK(r.progress == session_progress{.done = 2});
+    CHECK(r.later == "speed 3\n x\nfailure of it\n");
+    CHECK(read_progress_lines("x\n").later == "x\n");
+}
+
+TEST_CASE("progress_text: the lines at their longest")
+{
+    session_progress p{.done = highest_size, .total = highest_size, .parked = highest_size,
+                       .tries = highest_size, .begun = wall_time::highest(),
+                       .changed = wall_time::lowest()};
+    std::uint64_t most = 0;
+    for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
+        p.failed = step_failure{highest_size, highest_size, static_cast<park_reason>(n),
+                                highest_size, "", wall_time::highest()};
+        most = greater(most, write_progress(p).size());
+        CHECK(read_progress_lines(write_progress(p)) == read_progress{.progress = p});
+    }
+    CHECK(most == progress_lines_most);
+}
+
+}  // namespace progress_text_test

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+//
+// States of text: five outcomes, the budget with its reserve at every size around it, and that
+// whatever is accepted can be written as failed.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/state_text.hpp>
+
+namespace state_text_test {
+namespace {
+
+using namespace waybill;
+
+static_assert(!check(state_budget{}) && !check(text_state_options{}));
+static_assert(state_budget{}.for_value() == 260'096);
+static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.for_value() == 0);
+static_assert(name(text_state_problem::none) == "none");
+static_assert(name(text_state_problem::no_reserve) == "no_reserve");
+static_assert(name(static_cast<text_state_problem>(99)) == "?");
+
+constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
+constexpr text_state_options small{.budget = {.bytes = 1'000, .failure_reserve = 512},
+                                   .version = {2, 1}};
+
+text_state_read read(std::optional<std::string_view> bytes)
+{
+    return read_text_state(bytes, small);
+}
+
+text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
+{
+    return {std::move(own), std::move(p), small.version, {}};
+}
+
+std::string written(const text_state& s, const text_state_options& o = small)
+{
+    const auto out = write_text_state(s, o);
+    return out ? *out : text(out.error());
+}
+
+session_progress longest(std::string text)
+{
+    session_progress p{.done = highest_size, .total = highest_size, .parked = highest_size,
+                       .tries = highest_size, .begun = wall_time::highest(),
+                       .changed = wall_time::lowest()};
+    p.failed = step_failure{highest_size, highest_size, park_reason::session_failed, highest_size,
+                            std::move(text), wall_time::highest()};
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("state_text: as the header shows it")
+{
+    text_state s;
+    s.own = "receipt=r17";
+    s.progress = {.done = 2, .total = 5};
+    s.progress.failed = step_failure{3, 17, park_reason::exhausted, 5, "no printer answers", noon};
+    const std::string bytes = written(s, {});
+    CHECK(bytes == "waybill/1 text 00001.00000 0000000091 c886cb30\n"
+                   "done 2\n"
+                   "total 5\n"
+                   "failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers\n"
+                   "\n"
+                   "receipt=r17");
+    const text_state_read r = read_text_state(bytes, {});
+    CHECK(r.how == state_read::ok);
+    CHECK(r.state == s);
+    CHECK(r.envelope.body.empty());
+    CHECK(text(r) == "state: ok, 138 bytes, text of version 1.0");
+}
+
+TEST_CASE("state_text: a new one, and what is no state of text")
+{
+    const text_state_read none = read(std::nullopt);
+    CHECK(none.how == state_read::absent);
+    CHECK(none.state == text_state{{}, {}, small.version, {}});
+    CHECK(text(none) == "state: absent: the session is new, or over");
+    CHECK(read("").how == state_read::corrupt);
+    CHECK(text(read("")) == text(open_state("", 1'000)));
+    CHECK(read(std::string(1'001, '{')).how == state_read::too_large);
+    CHECK(read(written(state("x")).substr(1)).how == state_read::corrupt);
+
+    const text_state_read json = read(R"({"IsFailedSession":true})");
+    CHECK(json.how == state_read::corrupt);
+    CHECK(json.problem == text_state_problem::other_format);
+    CHECK(text(json) == "state: corrupt: it is json, and text is read here: "
+                        "read it with waybill/ext/json_session.hpp");
+    CHECK(read(seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
+          text_state_problem::other_format);
+
+    const auto sealed = [](std::string_view body) {
+        return read(seal_state(state_format::text, {2, 0}, body));
+    };
+    CHECK(sealed("\n").how == state_read::ok);
+    CHECK(text(sealed("done 3\n")) ==
+          "state: corrupt: it is whole, but has no blank line: find out who writes it, and do not "
+          "take it for a new session");
+    CHECK(sealed("").problem == text_state_problem::bad_line);
+    CHECK(text(sealed("done 3\ntotal x\n\n")) ==
+          "state: corrupt: it is whole, but waybill never writes a line like number 2: find out "
+          "who writes it, and do not take it for a new session");
+    const text_state_read meteor = sealed("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n\nown");
+    CHECK(meteor.how == state_read::newer);
+    CHECK(meteor.state == text_state{{}, {}, small.version, {}});
+    CHECK(text(meteor) == "state: newer: it has failed for a reason that is not known here: update "
+                          "this program first, and leave the state alone");
+}
+
+TEST_CASE("state_text: versions of the user's own part")
+{
+    const auto of = [](schema_version v) {
+        return read(seal_state(state_format::text, v, "done 1\n\nown"));
+    };
+    const text_state_read newer = of({3, 0});
+    CHECK(newer.how == state_read::newer);
+    CHECK(newer.state.own.empty());
+    CHECK(text(newer) == "state: newer: its version is 3.0, and 2 is known here: update this "
+                         "program first, and leave the state alone");
+    for (const schema_version v : {schema_version{0, 0}, {1, 9}, {2, 0}, {2, 1}, {2, 8}}) {
+        const text_state_read r = of(v);
+        CHECK(r.how == state_read::ok);
+        CHECK(r.state.version == v);
+        const schema_version again = read(written(r.state)).state.version;
+        CHECK(again == (v == schema_version{2, 8} ? v : small.version));
+    }
+    // A later minor version of the lines: kept as it is, byte for byte.
+    const std::string later = seal_state(state_format::text, {2, 8}, "done 1\nspeed 17\n\nown");
+    CHECK(read(later).state.later == "speed 17\n");
+    CHECK(written(read(later).state) == later);
+
+    text_state bad = state("own");
+    for (const char* lines : {"\n", "x", "done 3\n", "x\n\n", "x\nfailed\n"}) {
+        bad.later = lines;
+        CHECK(written(bad) == written(state("own")));
+    }
+}
+
+TEST_CASE("state_text: what is accepted can be written as failed, at every size there is")
+{
+    const std::uint64_t most = small.budget.for_value() - envelope_bytes - 1;
+    std::uint64_t accepted = 0;
+    for (std::uint64_t n = most - 20; n != most + 20; ++n) {
+        text_state s = state(std::string(n, 'x'));
+        const auto out = write_text_state(s, small);
+        CHECK(out.has_value() == (n <= most));
+        const std::string unchecked =
+            seal_state(state_format::text, small.version, "done 2\n\n" + s.own);
+        CHECK(read(unchecked).how == (n <= most ? state_read::ok : state_read::too_large));
+        if (!out) {
+            CHECK(out.error() == state_too_large{n + 48, 488});
+            CHECK(read(unchecked).problem == text_state_problem::no_reserve);
+            continue;
+        }
+        ++accepted;
+        CHECK(out->size() == text_state_size(s));
+        CHECK(read(*out).state == s);
+        // Any progress at all, and a failure with texts of any length.
+        for (std::size_t length = 0; length < 600; ++length) {
+            std::string why;
+            while (why.size() < length) why += length % 3 == 0 ? "\xE2\x82\xAC" : "\n";
+            s.progress = longest(why);
+            const auto failed = write_text_state(s, small);
+            REQUIRE(failed.has_value());
+            CHECK(failed->size() <= small.budget.bytes);
+            const text_state_read r = read(*failed);
+            REQUIRE(r.how == state_read::ok);
+            const std::string& kept = r.state.progress.failed->text;
+            CHECK(why.starts_with(kept));
+            CHECK((kept.size() == why.size() || failed->size() + 4 > small.budget.bytes));
+            CHECK(r.state.own == s.own);
+        }
+        s.progress.failed.reset();
+        CHECK(write_text_state(s, small).has_value());
+        CHECK(read(written(s)).state == s);
+    }
+    CHECK(accepted == 21);
+}
+
+TEST_CASE("state_text: a state that has failed is read up to the whole budget")
+{
+    text_state s = state(std::string(800, 'x'));
+    CHECK(written(s) == "state: too large: 848 bytes, and 488 is the most beside what is kept for "
+                        "a failure: raise the budget, or keep the large part elsewhere");
+    s.progress.failed = step_failure{3, 17, park_reason::gap, 0, "a step is missing", noon};
+    const std::string bytes = written(s);
+    CHECK(read(bytes).state == s);
+
+    // A budget that fell between two versions of a program.
+    const text_state_options tight{.budget = {.bytes = 870, .failure_reserve = 512},
+                                   .version = {2, 1}};
+    CHECK(read_text_state(bytes, tight).how == state_read::too_large);
+    const auto out = write_text_state(s, tight);
+    REQUIRE_FALSE(out.has_value());
+    CHECK(out.error().most == 870);
+    CHECK(out.error().size > 870);
+    CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}}).starts_with(
+        "state: too large: 49 bytes, and 0 is the most"));
+    CHECK(text(read(seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
+          "state: too_large: 648 bytes, and 488 is the most beside what is kept for a failure: "
+          "raise the budget");
+}
+
+TEST_CASE("state_text: budgets that cannot work")
+{
+    CHECK(text(check(state_budget{.failure_reserve = 511}).value()) ==
+          "failure_reserve is 511: must be at least (512)");
+    CHECK(text(check(text_state_options{.budget = {.bytes = 2'048}}).value()) ==
+          "bytes is 2048: must be more than failure_reserve (2048)");
+    CHECK_FALSE(check(state_budget{.bytes = 513, .failure_reserve = 512}).has_value());
+}
+
+}  // namespace state_text_test

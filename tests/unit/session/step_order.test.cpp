@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <waybill/session/step_order.hpp>
+
+namespace step_order_test {
+namespace {
+
+using waybill::park_reason;
+using waybill::session_progress;
+using waybill::step_facts;
+
+session_progress at(std::uint64_t done, std::uint64_t total = 0)
+{
+    session_progress p;
+    p.done = done;
+    p.total = total;
+    return p;
+}
+
+TEST_CASE("step_order: the next step follows the last one that is done, or is the first")
+{
+    CHECK(expected_step({1, 3, 1}, at(0)) == 1);
+    CHECK(expected_step({1, 3, 3}, at(0)) == 3);
+    CHECK(expected_step({1, 3, 1}, at(4)) == 5);
+    CHECK(expected_step({}, at(waybill::highest_size)) == waybill::highest_size);
+}
+
+TEST_CASE("step_order: what is repeated")
+{
+    CHECK(is_repeated({1, 3}, at(3), true));
+    CHECK(is_repeated({1, 2}, at(3), true));
+    CHECK(!is_repeated({1, 4}, at(3), true));
+    CHECK(is_repeated({1, 3}, at(3), false));
+    CHECK(!is_repeated({1, 2}, at(3), false));
+    CHECK(!is_repeated({1, 0}, at(0), false));
+    session_progress tried = at(3);
+    tried.tries = 1;
+    CHECK(!is_repeated({1, 3}, tried, false));
+    CHECK(is_repeated({1, 3}, tried, true));
+}
+
+TEST_CASE("step_order: what is the last")
+{
+    CHECK(is_last({1, 5, 1, 0, true}, at(4)));
+    CHECK(!is_last({1, 5, 1, 0, false}, at(4)));
+    CHECK(is_last({1, 5, 1, 5, false}, at(4)));
+    CHECK(is_last({1, 5, 1, 0, false}, at(4, 5)));
+    CHECK(!is_last({1, 4, 1, 5, true}, at(3)));
+    CHECK(!is_last({1, 3, 1, 3, true}, at(2, 5)));
+}
+
+TEST_CASE("step_order: the state goes with the last one, unless the first is missing")
+{
+    session_progress p = at(4, 5);
+    CHECK(ends_session({1, 5, 1, 5, true}, p));
+    CHECK(!ends_session({1, 4, 1, 5, false}, p));
+    CHECK(!ends_session({1, 6, 1, 0, true}, p));  // after the last
+    p.failed.emplace().reason = park_reason::gap;
+    CHECK(ends_session({1, 5, 1, 5, true}, p));
+    p.done = 0;
+    CHECK(!ends_session({1, 5, 1, 5, true}, p));
+    p.failed->reason = park_reason::contradiction;
+    CHECK(!ends_session({1, 5, 1, 5, true}, p));
+    p.failed->reason = park_reason::ended_process;
+    CHECK(ends_session({1, 5, 1, 5, true}, p));
+}
+
+TEST_CASE("step_order: numbers that agree are no contradiction")
+{
+    for (std::uint64_t n = 1; n != 6; ++n) {
+        CHECK(contradiction({n, n, 1, 5, n == 5}, at(n - 1, n == 1 ? 0 : 5)).empty());
+        CHECK(contradiction({n, n, 1, 0, n == 5}, at(n - 1)).empty());
+        CHECK(contradiction({n, n, 1, 5, false}, at(0)).empty());  // the total is enough
+    }
+}
+
+TEST_CASE("step_order: each reason has a text")
+{
+    for (const auto r : {park_reason::failed, park_reason::exhausted, park_reason::ended_process,
+                         park_reason::session_failed, park_reason::gap, park_reason::contradiction,
+                         park_reason::unreadable, park_reason::broker}) {
+        CHECK(text(r, {1, 2, 1, 5, false, 3}, at(0)).starts_with("step 2 "));
+    }
+    for (const auto s : {waybill::state_read::absent, waybill::state_read::ok, waybill::state_read::newer,
+                         waybill::state_read::corrupt, waybill::state_read::too_large}) {
+        CHECK(!text(s).empty());
+    }
+}
+
+}  // namespace
+}  // namespace step_order_test

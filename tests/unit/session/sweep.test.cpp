@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/session/sweep.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace sweep_test {
+namespace {
+
+using namespace std::chrono_literals;
+using waybill::duration;
+using waybill::plan_sweep;
+using waybill::session_progress;
+using waybill::state_read;
+using waybill::sweep_policy;
+using waybill::sweep_verdict;
+using waybill::swept_state;
+using waybill::wall_time;
+
+const wall_time day_100 = wall_time::at(100 * 24h);
+
+swept_state state(duration age, session_progress p)
+{
+    p.changed = day_100 - age;
+    return {"order-17", state_read::ok, std::move(p), {}};
+}
+session_progress failed()
+{
+    session_progress p{.done = 2, .total = 5};
+    p.failed = waybill::step_failure{.step = 3};
+    return p;
+}
+const session_progress finished{.done = 5, .total = 5};
+const session_progress half{.done = 2, .total = 5};
+
+std::optional<sweep_verdict> verdict(const swept_state& s, const sweep_policy& p = {})
+{
+    const std::vector<swept_state> one{s};
+    const auto plan = plan_sweep(one, day_100, p);
+    if (plan.empty()) return {};
+    CHECK(name(plan[0].verdict) != "?");
+    CHECK(!text(plan[0]).empty());
+    return plan[0].verdict;
+}
+
+TEST_CASE("sweep: each state at each age")
+{
+    CHECK(!verdict(state(14 * 24h, finished)));
+    CHECK(verdict(state(14 * 24h + 1ns, finished)) == sweep_verdict::clear_finished);
+    CHECK(!verdict(state(30 * 24h, failed())));
+    CHECK(verdict(state(30 * 24h + 1ns, failed())) == sweep_verdict::clear_failed);
+    CHECK(!verdict(state(24h, half)));
+    CHECK(verdict(state(24h + 1ns, half)) == sweep_verdict::stuck);
+    CHECK(verdict(state(99 * 24h, half)) == sweep_verdict::stuck);
+    CHECK(verdict(state(61 * 24h, half), {.give_up_after = 60 * 24h}) == sweep_verdict::clear_stuck);
+    // A session that nobody has said the end of is not finished.
+    CHECK(verdict(state(99 * 24h, {.done = 5})) == sweep_verdict::stuck);
+    // A failed one is never cleared as finished, whatever its numbers are.
+    session_progress both = failed();
+    both.done = 5;
+    CHECK(!verdict(state(20 * 24h, both)));
+    // A clock that was wrong does not make it old.
+    CHECK(!verdict(state(-99 * 24h, finished)));
+}
+
+TEST_CASE("sweep: what cannot be read is named and never cleared")
+{
+    for (const state_read how : {state_read::newer, state_read::corrupt, state_read::too_large}) {
+        const swept_state s{"x", how, {}, wall_time::lowest()};
+        CHECK(verdict(s) == sweep_verdict::unreadable);
+        const std::vector<swept_state> one{s};
+        CHECK(!plan_sweep(one, day_100)[0].clears());
+    }
+    CHECK(!verdict({"x", state_read::absent, {}, {}}));
+    CHECK(verdict({"x", state_read::ok, finished, {}}) == sweep_verdict::ageless);
+    CHECK(verdict({"x", state_read::ok, finished, day_100 - 20 * 24h}) == sweep_verdict::clear_finished);
+}
+
+TEST_CASE("sweep: what has changed since stays")
+{
+    const std::vector<swept_state> states{state(20 * 24h, half), state(20 * 24h, finished)};
+    const auto plan = plan_sweep(states, day_100);
+    REQUIRE(plan.size() == 2);
+    CHECK(plan[1].index == 1);
+    CHECK(text(plan[0]) == "stuck at 2 of 5 for 480h");
+    CHECK(!may_clear(plan[0], states[0]));
+    CHECK(may_clear(plan[1], states[1]));
+    CHECK(!may_clear(plan[1], state(1h, finished)));
+    swept_state other = states[1];
+    other.progress.done = 6;
+    CHECK(!may_clear(plan[1], other));
+    other = states[1];
+    other.how = state_read::corrupt;
+    CHECK(!may_clear(plan[1], other));
+}
+
+TEST_CASE("sweep: a policy that would let a session begin anew is refused, and clears nothing")
+{
+    CHECK(!check(sweep_policy{}));
+    const sweep_policy wrong[] = {{.messages_live = {}},
+                                  {.messages_live = 40 * 24h},  // longer than failed states are kept
+                                  {.stuck_after = {}},
+                                  {.give_up_after = 24h}};
+    const char* const fields[] = {"sweep.messages_live", "sweep.keep_failed", "sweep.stuck_after", "sweep.give_up_after"};
+    for (int i = 0; i != 4; ++i) {
+        REQUIRE(check(wrong[i]));
+        CHECK(check(wrong[i])->field == fields[i]);
+        CHECK(!verdict(state(99 * 24h, finished), wrong[i]));
+    }
+}
+
+}  // namespace
+}  // namespace sweep_test
