@@ -20,6 +20,10 @@ has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2
 
 built sqlite_store -lsqlite3
 "$work/sqlite_store" "$work/stores"
+built sqlite_sessions -lsqlite3 -pthread
+"$work/sqlite_sessions" "$work/stores"
+built sqlite_step_letters -lsqlite3
+"$work/sqlite_step_letters" "$work/stores"
 built sqlite_leases -lsqlite3 -pthread
 "$work/sqlite_leases" "$work/stores"
 if has nlohmann/json.hpp; then

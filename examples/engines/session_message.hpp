@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// session_message: what goes through a queue of sessions, how its properties are stored, and how
+// such a queue is set.
+//
+//     engines::session_message m{.session = "order-17", .id = "order-17/1", .body = body};
+//     m.properties["waybill-step"] = "1";
+//     m.find("waybill-step")                           // "1", or nothing
+//
+// Stored, each property is two texts with their lengths before them, as in "5:colour3:red". Any
+// bytes may be in them.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SESSION_MESSAGE_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SESSION_MESSAGE_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "number.hpp"
+#include "sqlite.hpp"
+
+namespace engines {
+
+struct session_message {
+    std::string session{};
+    std::string id{};  ///< Of two with the same id the second one is dropped. Empty: no id.
+    std::map<std::string, std::string, std::less<>> properties{};
+    std::string body{};
+
+    // What the broker adds.
+    std::uint64_t sequence = 0;
+    std::uint64_t deliveries = 1;  ///< This one counted.
+    std::int64_t enqueued = 0;     ///< Milliseconds of the wall clock.
+    std::string dead_for{};        ///< Why the broker has parked it.
+
+    [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const
+    {
+        const auto found = properties.find(name);
+        if (found == properties.end()) return {};
+        return found->second;
+    }
+};
+
+[[nodiscard]] inline std::int64_t wall_milliseconds()
+{
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+struct session_options {
+    std::chrono::milliseconds lock{30'000};
+    std::uint64_t deliveries = 10;               ///< Of one message, before it is parked.
+    std::chrono::milliseconds remembers{600'000};  ///< For so long an id counts as used.
+    std::uint64_t batch_bytes = 262'144;
+    std::uint64_t state_bytes = 262'144;
+    std::uint64_t partitions = 0;                ///< At most 32,768; 0: there are none.
+    std::int64_t (*clock)() = wall_milliseconds;
+};
+
+/// What its holder shows to the queue.
+struct session_lock {
+    std::string session{};
+    std::uint64_t token = 0;
+};
+
+[[nodiscard]] inline std::string stored_properties(const session_message& m)
+{
+    std::string all;
+    const auto put = [&](const std::string& s) { all += std::to_string(s.size()) + ':' + s; };
+    for (const auto& [name, value] : m.properties) {
+        put(name);
+        put(value);
+    }
+    return all;
+}
+
+/// Throws where something else stands there.
+inline void read_properties(std::string_view stored, session_message& to)
+{
+    const auto take = [&] {
+        const auto colon = stored.find(':');
+        const auto size = number_in(stored.substr(0, colon));
+        if (colon == stored.npos || !size || *size > stored.size() - colon - 1) {
+            throw sqlite_error("the properties of a message cannot be read", SQLITE_CORRUPT);
+        }
+        const std::string text(stored.substr(colon + 1, *size));
+        stored.remove_prefix(colon + 1 + *size);
+        return text;
+    };
+    while (!stored.empty()) {
+        std::string name = take();
+        to.properties[std::move(name)] = take();
+    }
+}
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SESSION_MESSAGE_HPP

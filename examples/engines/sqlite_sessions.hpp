@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+//
+// sqlite_sessions: a queue with sessions in a file, which behaves as Azure Service Bus does.
+//
+//     engines::sqlite_sessions queue(db, {.lock = 30s});
+//     if (auto held = *queue.accept()) {               // the next session that nobody has
+//         while (auto m = *queue.receive(*held)) {     // its messages, in order
+//             work_on(*m);
+//             queue.complete(*held, *m);
+//         }
+//         queue.close(*held);
+//     }
+//
+//   1. a session belongs to one receiver for as long as its lock, which can be renewed. Whatever is
+//      done under a lock that has run out, or is somebody else's by now, is `ownership_lost`;
+//   2. a message whose id came before is accepted and dropped;
+//   3. a delivery counts when a lock runs out with the message received, or when it is abandoned,
+//      and not when its session is closed. After the last delivery it goes to the dead letters, and
+//      the next message of its session is delivered as if nothing had been;
+//   4. a session has a state, which stays until it is removed, also where no message is left;
+//   5. with partitions, the upper 16 bits of a sequence number say in which of them it is, and the
+//      lower 48 go round. Messages are delivered in the order in which they came.
+//
+// A lock ends by the wall clock, which is the one that processes share; it is noticed when the next
+// session is asked for. One connection for each process, as with all of SQLite here.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "session_message.hpp"
+#include "sqlite_session_tables.hpp"
+#include "sqlite_transaction.hpp"
+#include <waybill/batch.hpp>
+#include <waybill/core/crc32c.hpp>
+
+namespace engines {
+
+class sqlite_sessions : private sqlite_transactions, private detail::session_statements {
+    template <class T>
+    using result = waybill::result<T>;
+    using fault = waybill::fault;
+
+public:
+    explicit sqlite_sessions(database& db, const session_options& o = {})
+        : sqlite_transactions(db), session_statements(db), o_(o)
+    {
+    }
+
+    /// What a message takes of a batch, and a batch of nothing.
+    [[nodiscard]] static std::uint64_t size_of(const session_message& m)
+    {
+        return m.session.size() + m.id.size() + m.body.size() + stored_properties(m).size() + 32;
+    }
+    static constexpr std::uint64_t envelope = 64;
+
+    /// All of the batch or nothing.
+    template <class Batch>
+    [[nodiscard]] waybill::send_outcome send(const Batch& batch)
+    {
+        std::uint64_t bytes = envelope;
+        for (const session_message& m : batch) bytes += size_of(m);
+        if (bytes > o_.batch_bytes) {
+            return waybill::refused{.actual = bytes, .limit = o_.batch_bytes};
+        }
+        const auto sent = change<void>([&]() -> result<void> {
+            const std::int64_t now = o_.clock();
+            forget_.run(now - o_.remembers.count());
+            for (const session_message& m : batch) put(m, now);
+            return {};
+        });
+        if (sent) return waybill::accepted{.actual = bytes};
+        return waybill::failed{.how = sent.error().how, .text = sent.error().text};
+    }
+
+    /// Of the sessions that have messages and no holder the one with the oldest message.
+    [[nodiscard]] result<std::optional<session_lock>> accept()
+    {
+        return change<std::optional<session_lock>>([&]() -> result<std::optional<session_lock>> {
+            const std::int64_t now = o_.clock();
+            end_locks(now);
+            std::optional<session_lock> held;
+            next_.each([&] { held.emplace().session = next_.bytes(0); }, now);
+            if (held) take(*held, now);
+            return held;
+        });
+    }
+    /// This one, unless somebody has it. It need not have messages.
+    [[nodiscard]] result<std::optional<session_lock>> accept(std::string_view session)
+    {
+        return change<std::optional<session_lock>>([&]() -> result<std::optional<session_lock>> {
+            const std::int64_t now = o_.clock();
+            end_locks(now);
+            std::optional<session_lock> held;
+            if (has_holder_.number(session)) return held;
+            take(held.emplace(session_lock{std::string(session)}), now);
+            return held;
+        });
+    }
+
+    /// The next message that was not received under this lock.
+    [[nodiscard]] result<std::optional<session_message>> receive(const session_lock& l)
+    {
+        using found = std::optional<session_message>;
+        return under<found>(l, [&]() -> result<found> {
+            found m;
+            take_.each([&] { m = message_in(take_); }, l.session, l.token);
+            return m;
+        });
+    }
+
+    [[nodiscard]] fault complete(const session_lock& l, const session_message& m)
+    {
+        return settle(l, [&] {
+            complete_.run(m.sequence, l.session, l.token);
+            return changed();
+        });
+    }
+    /// It comes again, next of all, and this delivery counts.
+    [[nodiscard]] fault abandon(const session_lock& l, const session_message& m)
+    {
+        return settle(l, [&] {
+            abandon_.run(m.sequence, l.session, l.token);
+            const bool done = changed();
+            bury();
+            return done;
+        });
+    }
+
+    [[nodiscard]] fault renew(const session_lock& l)
+    {
+        return said(under<void>(l, [&]() -> result<void> {
+            renew_.run(until(o_.clock()), l.session);
+            return {};
+        }));
+    }
+
+    /// Gives the session back, for nobody before `pause` is over.
+    [[nodiscard]] fault close(const session_lock& l, std::chrono::milliseconds pause = {})
+    {
+        return said(under<void>(l, [&]() -> result<void> {
+            untake_.run(l.session);
+            unlock_.run(o_.clock() + pause.count(), l.session);
+            return {};
+        }));
+    }
+
+    [[nodiscard]] result<std::optional<std::string>> state(const session_lock& l)
+    {
+        using found = std::optional<std::string>;
+        return under<found>(l, [&]() -> result<found> {
+            found bytes;
+            state_.each([&] { if (!state_.null(0)) bytes = state_.bytes(0); }, l.session);
+            return bytes;
+        });
+    }
+    /// Nothing removes it.
+    [[nodiscard]] fault set_state(const session_lock& l, std::optional<std::string_view> bytes)
+    {
+        if (bytes && bytes->size() > o_.state_bytes) {
+            return waybill::permanent("a state of " + std::to_string(bytes->size()) + " bytes");
+        }
+        return said(under<void>(l, [&]() -> result<void> {
+            std::optional<blob> b;
+            if (bytes) b = blob{*bytes};
+            set_state_.run(b, l.session);
+            return {};
+        }));
+    }
+
+    /// The sessions that have one.
+    [[nodiscard]] result<std::vector<std::string>> sessions_with_state()
+    {
+        return answer([&] {
+            std::vector<std::string> all;
+            with_state_.each([&] { all.push_back(with_state_.bytes(0)); });
+            return all;
+        });
+    }
+
+    /// The oldest dead letter that nobody has looked at for the time of a lock.
+    [[nodiscard]] result<std::optional<session_message>> receive_dead()
+    {
+        using found = std::optional<session_message>;
+        return change<found>([&]() -> result<found> {
+            found m;
+            const std::int64_t now = o_.clock();
+            dead_.each([&] {
+                m = message_in(dead_);
+                m->dead_for = dead_.bytes(7);
+            }, until(now), now);
+            return m;
+        });
+    }
+    [[nodiscard]] fault complete_dead(const session_message& m)
+    {
+        return said(answer([&] { remove_dead_.run(m.sequence); }));
+    }
+
+    /// Messages that are neither complete nor dead letters.
+    [[nodiscard]] std::uint64_t depth()
+    {
+        return static_cast<std::uint64_t>(depth_.number().value_or(0));
+    }
+
+private:
+    static constexpr std::uint64_t numbers = std::uint64_t{1} << 48U;
+
+    [[nodiscard]] std::int64_t until(std::int64_t now) const { return now + o_.lock.count(); }
+    [[nodiscard]] bool changed() const { return sqlite3_changes(db_.handle()) != 0; }
+
+    [[nodiscard]] static fault said(const result<void>& r) { return r ? fault{} : r.error(); }
+    [[nodiscard]] static waybill::unexpected<fault> lost(const session_lock& l)
+    {
+        return waybill::unexpected(waybill::ownership_lost(l.session + " is not ours any more"));
+    }
+
+    /// One transaction, which is rolled back where f does not answer what was asked for.
+    template <class T, class F>
+    [[nodiscard]] result<T> change(F&& f)
+    {
+        auto tx = begin();
+        if (!tx) return waybill::unexpected(std::move(tx).error());
+        auto r = answer(f);
+        if (!r) return waybill::unexpected(std::move(r).error());
+        if (!*r) return *std::move(r);
+        const auto end = tx->commit();
+        if (end && *end == waybill::commit_outcome::applied) return *std::move(r);
+        return waybill::unexpected(waybill::infrastructure("the queue does not commit"));
+    }
+
+    /// The same for the holder of a session, and for nobody else.
+    template <class T, class F>
+    [[nodiscard]] result<T> under(const session_lock& l, F&& f)
+    {
+        return change<T>([&]() -> result<T> {
+            if (!held_.number(l.session, l.token, o_.clock())) return lost(l);
+            return f();
+        });
+    }
+
+    template <class F>
+    [[nodiscard]] fault settle(const session_lock& l, F&& f)
+    {
+        return said(under<void>(l, [&]() -> result<void> {
+            if (!f()) return lost(l);
+            return {};
+        }));
+    }
+
+    void take(session_lock& l, std::int64_t now)
+    {
+        lock_.each([&] { l.token = lock_.size(0); }, l.session, until(now));
+    }
+
+    void put(const session_message& m, std::int64_t now)
+    {
+        if (!m.id.empty()) {
+            use_id_.run(m.id, now);
+            if (!changed()) return;
+        }
+        const std::uint64_t parts = waybill::greater(o_.partitions, 1);
+        const std::uint64_t part = waybill::crc32c(m.session) % parts;
+        std::uint64_t number = 0;
+        number_.each([&] { number = number_.size(0) % numbers; }, part);
+        put_.run(part << 48U | number, m.session, m.id, blob{stored_properties(m)}, blob{m.body},
+                 now);
+    }
+
+    void end_locks(std::int64_t now)
+    {
+        bool any = false;
+        ended_.each([&] { any = true; }, now);
+        if (!any) return;
+        count_.run(now);
+        end_.run(now);
+        bury();
+    }
+    void bury()
+    {
+        bury_.run(o_.deliveries);
+        if (changed()) buried_.run(o_.deliveries);
+    }
+
+    [[nodiscard]] static session_message message_in(const statement& s)
+    {
+        session_message m{.session = s.bytes(1), .id = s.bytes(2), .body = s.bytes(4)};
+        read_properties(s.bytes(3), m);
+        m.sequence = s.size(0);
+        m.enqueued = s.integer(5);
+        m.deliveries = s.whole<std::uint64_t>(6);
+        return m;
+    }
+
+    session_options o_;
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP

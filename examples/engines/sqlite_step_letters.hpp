@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// sqlite_step_letters: the parked steps of sessions, in a table.
+//
+//     engines::sqlite_step_letters letters(db);
+//     letters.upsert(waybill::make_step_letter(message, a, pipe.why(), pipe.progress(), wall()));
+//     std::vector<waybill::step_letter> all = *letters.list();      // what a redrive is planned of
+//     letters.remove(std::span(all).first(5));
+//
+// A row has the keys that it would have in Azure's tables: the session, and the sequence number in
+// 20 digits. Of several letters all are written or removed, or none.
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_STEP_LETTERS_HPP
+#define WAYBILL_EXAMPLES_ENGINES_SQLITE_STEP_LETTERS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sqlite_transaction.hpp"
+#include <waybill/session.hpp>
+
+namespace engines {
+
+class sqlite_step_letters : private sqlite_transactions {
+public:
+    explicit sqlite_step_letters(database& db) : sqlite_transactions(db) {}
+
+    /// Written again, a letter replaces itself, but for what the one that is there knows better.
+    [[nodiscard]] waybill::fault upsert(const waybill::step_letter& letter)
+    {
+        return each({&letter, 1}, [&](const waybill::step_letter& l) {
+            const auto stored = stored_as(l);
+            put(stored ? merged_letter(*stored, l) : l);
+        });
+    }
+    /// As they are, whatever is there.
+    [[nodiscard]] waybill::fault write(std::span<const waybill::step_letter> letters)
+    {
+        return each(letters, [&](const waybill::step_letter& l) { put(l); });
+    }
+
+    /// One that is not there is removed.
+    [[nodiscard]] waybill::fault remove(std::span<const waybill::step_letter> letters)
+    {
+        return each(letters, [&](const waybill::step_letter& l) {
+            remove_.run(l.stamp.session, waybill::row_key(l.sequence));
+        });
+    }
+
+    /// All, in the order of their keys.
+    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list()
+    {
+        return answer([&] {
+            std::vector<waybill::step_letter> all;
+            list_.each([&] { all.push_back(letter_in(list_)); });
+            return all;
+        });
+    }
+
+private:
+    static constexpr const char* table =
+        "CREATE TABLE IF NOT EXISTS step_letters (session TEXT NOT NULL, row_key TEXT NOT NULL,"
+        " step INTEGER NOT NULL, first INTEGER NOT NULL, total INTEGER NOT NULL,"
+        " last INTEGER NOT NULL, origin TEXT NOT NULL, origin_sequence INTEGER NOT NULL,"
+        " generation INTEGER NOT NULL, origin_tries INTEGER NOT NULL, message_id TEXT NOT NULL,"
+        " reason TEXT NOT NULL, cause INTEGER NOT NULL, resume_at INTEGER NOT NULL,"
+        " alone INTEGER NOT NULL, sent_to INTEGER NOT NULL, text TEXT NOT NULL,"
+        " tries INTEGER NOT NULL, enqueued INTEGER NOT NULL, parked INTEGER NOT NULL,"
+        " kept INTEGER NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,"
+        " checksum INTEGER NOT NULL, PRIMARY KEY (session, row_key)) WITHOUT ROWID";
+
+    void put(const waybill::step_letter& l)
+    {
+        const waybill::step_stamp& s = l.stamp;
+        const waybill::step_origin& o = l.origin;
+        put_.run(s.session, waybill::row_key(l.sequence), s.step, s.first, s.total, s.last,
+                 o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
+                 l.cause, l.resume_at, l.alone, l.sent_to, l.text, l.tries,
+                 l.enqueued.since_epoch().count(), l.parked.since_epoch().count(),
+                 static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum);
+    }
+    [[nodiscard]] std::optional<waybill::step_letter> stored_as(const waybill::step_letter& l)
+    {
+        std::optional<waybill::step_letter> stored;
+        const std::string key = waybill::row_key(l.sequence);
+        find_.each([&] { stored = letter_in(find_); }, l.stamp.session, key);
+        return stored;
+    }
+
+    template <class F>
+    [[nodiscard]] waybill::fault each(std::span<const waybill::step_letter> letters, F&& f)
+    {
+        auto tx = begin();
+        if (!tx) return std::move(tx).error();
+        const auto done = within(*tx, [&] {
+            for (const waybill::step_letter& l : letters) f(l);
+        });
+        if (!done) return done.error();
+        const auto end = tx->commit();
+        if (end && *end == waybill::commit_outcome::applied) return {};
+        return waybill::infrastructure("the table of letters does not commit");
+    }
+
+    [[nodiscard]] static waybill::step_letter letter_in(const statement& s)
+    {
+        waybill::step_letter l;
+        l.stamp = {s.bytes(0), s.size(2), s.size(3), s.size(4), s.integer(5) != 0};
+        const auto key = waybill::sequence_of_row_key(s.text(1));
+        if (!key.readable()) throw sqlite_error(text(key), SQLITE_CORRUPT);
+        l.sequence = key.sequence;
+        l.origin = {s.bytes(6), s.size(7), s.size(8), s.size(9)};
+        l.message_id = s.bytes(10);
+        l.reason = reason_in(s.text(11));
+        l.cause = s.size(12);
+        l.resume_at = s.size(13);
+        l.alone = s.integer(14) != 0;
+        l.sent_to = s.size(15);
+        l.text = s.bytes(16);
+        l.tries = s.size(17);
+        l.enqueued = time_in(s, 18);
+        l.parked = time_in(s, 19);
+        l.kept = s.one_of(20, waybill::letter_keeps::nothing);
+        l.body = s.bytes(21);
+        l.size = s.size(22);
+        l.checksum = s.whole<std::uint32_t>(23);
+        return l;
+    }
+    [[nodiscard]] static waybill::wall_time time_in(const statement& s, int column)
+    {
+        return waybill::wall_time::at(waybill::duration::nanoseconds(s.integer(column)));
+    }
+    [[nodiscard]] static waybill::park_reason reason_in(std::string_view text)
+    {
+        constexpr auto last = static_cast<unsigned>(waybill::park_reason::broker);
+        for (unsigned n = 0; n <= last; ++n) {
+            if (name(static_cast<waybill::park_reason>(n)) == text) {
+                return static_cast<waybill::park_reason>(n);
+            }
+        }
+        throw sqlite_error("no reason is called " + std::string(text), SQLITE_CORRUPT);
+    }
+
+    statement put_{db_.exec(table),
+                   "INSERT OR REPLACE INTO step_letters VALUES"
+                   " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+    statement remove_{db_, "DELETE FROM step_letters WHERE session = ? AND row_key = ?"};
+    statement list_{db_, "SELECT * FROM step_letters ORDER BY session, row_key"};
+    statement find_{db_, "SELECT * FROM step_letters WHERE session = ? AND row_key = ?"};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_SQLITE_STEP_LETTERS_HPP

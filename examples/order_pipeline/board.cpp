@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+#include "board.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "shop.hpp"
+#include <waybill/session/job.hpp>
+
+namespace order_pipeline {
+
+namespace {
+
+constexpr std::size_t most_lines = 20;
+
+/// 1 2 3 4x 5-; of an import only what is not simply done.
+std::string marks_of(const row& r)
+{
+    const bool all = !is_import(r.job);
+    constexpr std::size_t most = 8;
+    std::string line;
+    std::size_t said = 0;
+    for (std::size_t n = 0; n != r.marks.size(); ++n) {
+        const mark m = r.marks[n];
+        const bool done = m == mark::done || m == mark::returned;
+        if (!all && (done || m == mark::waiting)) continue;
+        if (!all && ++said > most) continue;
+        if (!line.empty()) line += ' ';
+        line += std::to_string(n + 1);
+        if (m == mark::failed) line += 'x';
+        if (m == mark::behind) line += '-';
+        if (m == mark::waiting) line += '.';
+    }
+    if (said > most) line += fmt::format(" and {} more", said - most);
+    return line;
+}
+
+void print_sums(const board& b)
+{
+    std::uint64_t complete = 0;
+    std::uint64_t returned = 0;
+    std::uint64_t stopped = 0;
+    std::uint64_t letters = 0;
+    for (const row& r : b) {
+        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
+        letters += parked;
+        if (r.complete()) ++complete;
+        if (r.has_returned()) ++returned;
+        if (parked != 0) ++stopped;
+    }
+    fmt::print("{} of {} complete", support::grouped(complete), support::counted(b.size(), "job"));
+    if (returned != 0) fmt::print(", {} of them after they came back", support::grouped(returned));
+    if (stopped != 0) {
+        fmt::print("; {} with parked steps, {} in all", support::grouped(stopped),
+                   support::grouped(letters));
+    }
+    fmt::print("\n");
+}
+
+}  // namespace
+
+std::string line_of(const row& r)
+{
+    std::string line = fmt::format("{:<11}", r.job);
+    if (is_import(r.job)) {
+        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
+        const std::uint64_t behind_it = r.marks.size() - r.count(mark::waiting);
+        line += text(waybill::job_progress{behind_it, parked, r.marks.size()});
+    }
+    if (const std::string marks = marks_of(r); !marks.empty()) {
+        if (is_import(r.job)) line += "   ";
+        line += marks;
+    }
+    if (r.session != r.job) line += fmt::format("   came back as {}", r.session);
+    if (!r.why.empty()) line += "   " + r.why;
+    return line;
+}
+
+std::uint64_t row::count(mark m) const
+{
+    return static_cast<std::uint64_t>(std::count(marks.begin(), marks.end(), m));
+}
+
+bool row::complete() const { return count(mark::done) + count(mark::returned) == marks.size(); }
+
+board read_board(world& w)
+{
+    make_tables(w.shop_file);
+    board b;
+    std::map<std::string, std::size_t, std::less<>> places;
+    engines::statement jobs(w.shop_file, "SELECT job, total FROM jobs ORDER BY place");
+    jobs.each([&] {
+        places.emplace(jobs.bytes(0), b.size());
+        row& r = b.emplace_back();
+        r.job = r.session = jobs.bytes(0);
+        r.marks.resize(jobs.size(1));
+    });
+    const auto row_of = [&](std::string_view job, std::uint64_t step) -> row* {
+        const auto found = places.find(job);
+        if (found == places.end()) return nullptr;
+        row& r = b[found->second];
+        return step != 0 && step <= r.marks.size() ? &r : nullptr;
+    };
+    engines::statement effects(w.shop_file,
+                               "SELECT job, step, session FROM effects ORDER BY place");
+    effects.each([&] {
+        const std::uint64_t step = effects.size(1);
+        row* const r = row_of(effects.bytes(0), step);
+        if (r == nullptr) return;
+        const std::string session = effects.bytes(2);
+        r->marks[step - 1] = session == r->job ? mark::done : mark::returned;
+        if (session != r->job) r->session = session;
+    });
+    const auto letters = w.letters.list();
+    if (!letters) throw support::complaint(letters.error().text);
+    for (const waybill::step_letter& l : *letters) {
+        const std::string& job = l.origin.generation == 0 ? l.stamp.session : l.origin.session;
+        row* const r = row_of(job, l.stamp.step);
+        if (r == nullptr) continue;
+        r->marks[l.stamp.step - 1] = is_cause(l) ? mark::failed : mark::behind;
+        if (is_cause(l) && r->why.empty()) r->why = l.text;
+        if (l.origin.generation != 0) r->session = l.stamp.session;
+    }
+    return b;
+}
+
+void print(const board& b)
+{
+    // Half of the lines for the first jobs, the other half for those that stopped or came back.
+    std::size_t said = 0;
+    std::size_t left_out = 0;
+    for (std::size_t n = 0; n != b.size(); ++n) {
+        const bool first = n < most_lines / 2 || b.size() <= most_lines;
+        const bool remarkable = !b[n].complete() || b[n].has_returned();
+        if (said == most_lines || (!first && !remarkable)) {
+            ++left_out;
+            continue;
+        }
+        if (left_out != 0 && said == most_lines / 2) fmt::print("...\n");
+        fmt::print("{}\n", line_of(b[n]));
+        ++said;
+    }
+    if (left_out != 0) fmt::print("... {} are not shown\n", support::counted(left_out, "job"));
+    print_sums(b);
+}
+
+}  // namespace order_pipeline

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// board: what has become of each step of each job, as the tables say.
+//
+//     order-2    1 2 3 4 5
+//     order-3    1 2 3 4x 5-   broken receipt: no field "revision"
+//     import-1   163 of 167, 4 of them parked   3x 4x 87x 99x   broken label: no field "revision"
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "world.hpp"
+
+namespace order_pipeline {
+
+enum class mark : std::uint8_t {
+    waiting,   ///< Nobody has got to it.
+    done,
+    returned,  ///< Done, after it was parked.
+    failed,    ///< Parked, and it is the reason.
+    behind,    ///< Parked, as one before it failed.
+};
+
+struct row {
+    std::string job{};
+    std::vector<mark> marks{};  ///< By step.
+    std::string session{};      ///< The last one that it has been in.
+    std::string why{};          ///< Why it stopped, or the first of its steps failed.
+
+    [[nodiscard]] std::uint64_t count(mark m) const;
+    [[nodiscard]] bool complete() const;
+    [[nodiscard]] bool has_returned() const { return count(mark::returned) != 0; }
+};
+
+using board = std::vector<row>;
+
+[[nodiscard]] board read_board(world& w);
+
+/// One job in a line.
+[[nodiscard]] std::string line_of(const row& r);
+
+/// A line for each of the first jobs, and for the first of the others that stopped or came back.
+/// Then the sums.
+void print(const board& b);
+
+/// All of it as a picture.
+[[nodiscard]] std::string picture(const board& b);
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// letter_table: where the parked steps are: in the shop's database, or in an Azure table.
+//
+//     letter_table letters(shop, "");                                       // sqlite_step_letters
+//     letter_table letters(shop, "azure-table://127.0.0.1:10002/devstoreaccount1/letters");
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../engines/sqlite_step_letters.hpp"
+#include "../engines/azure_table.hpp"
+
+namespace order_pipeline {
+
+/// azure-table://HOST:PORT/ACCOUNT/TABLE, of an emulator's account.
+[[nodiscard]] inline std::optional<engines::azure_table_place> azure_place(std::string_view address)
+{
+    constexpr std::string_view scheme = "azure-table://";
+    if (!address.starts_with(scheme)) return {};
+    auto place = engines::azure_table_at(address.substr(scheme.size()));
+    if (place && place->account != engines::development_account) return {};
+    return place;
+}
+
+class letter_table {
+public:
+    using letters = std::span<const waybill::step_letter>;
+
+    /// Requires: `address` is empty or has a place.
+    letter_table(engines::database& shop, const std::string& address) : here_(shop)
+    {
+        if (!address.empty()) there_.emplace(azure_place(address).value());
+    }
+
+    /// Written again, a letter replaces itself, but for what the one that is there knows better.
+    [[nodiscard]] waybill::fault upsert(const waybill::step_letter& l)
+    {
+        return there_ ? there_->upsert(l) : here_.upsert(l);
+    }
+    /// As they are, whatever is there.
+    [[nodiscard]] waybill::fault write(letters all)
+    {
+        return there_ ? there_->write(all) : here_.write(all);
+    }
+    [[nodiscard]] waybill::fault remove(letters all)
+    {
+        return there_ ? there_->remove(all) : here_.remove(all);
+    }
+    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list()
+    {
+        return there_ ? there_->list() : here_.list();
+    }
+
+    /// Of so many letters all are removed, or none.
+    [[nodiscard]] std::uint64_t removed_at_once() const noexcept
+    {
+        return there_ ? engines::azure_table::removed_at_once : UINT64_MAX;
+    }
+
+private:
+    engines::sqlite_step_letters here_;
+    std::optional<engines::azure_table> there_{};
+};
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP

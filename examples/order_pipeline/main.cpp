@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// order_pipeline: the steps of an order stop together, and come back together.
+//
+//     the pipeline of a session     worker.cpp       codec, pipeline, letters
+//     what the steps do             shop.cpp
+//     orders and products           jobs.cpp         stamped, and sent in batches
+//     who comes back, and how       returning.cpp    drain, plan, redrive
+//     what killed workers left      sweeping.cpp
+//     who kills the workers         crew.cpp
+//     the screen and the picture    board.cpp picture.cpp
+//     who believes nobody           verify.cpp
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "board.hpp"
+#include "crew.hpp"
+#include "folder.hpp"
+#include "jobs.hpp"
+#include "options.hpp"
+#include "returning.hpp"
+#include "shop.hpp"
+#include "verify.hpp"
+#include "worker.hpp"
+#include "world.hpp"
+
+namespace {
+
+using namespace order_pipeline;
+using support::counted;
+using support::grouped;
+
+std::string batches(std::uint64_t n) { return n == 1 ? "1 batch" : grouped(n) + " batches"; }
+
+/// What is on its way, once in a while, in one line.
+class news {
+public:
+    explicit news(world& w) : here_(w) {}
+
+    void tell()
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_) return;
+        next_ = now + 500ms;
+        std::string line;
+        std::uint64_t complete = 0;
+        const board b = read_board(here_);
+        for (const row& r : b) {
+            if (r.complete()) ++complete;
+            if (!is_import(r.job) || line.size() > 80) continue;
+            const std::uint64_t done = r.marks.size() - r.count(mark::waiting);
+            if (!line.empty()) line += ", ";
+            line += fmt::format("{} {} of {}", r.job, done, r.marks.size());
+        }
+        if (line.empty()) {
+            line = fmt::format("{} of {} complete", complete, counted(b.size(), "job"));
+        }
+        fmt::print("  {}\n", line);
+        std::fflush(stdout);
+    }
+
+private:
+    world& here_;
+    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + 100ms;
+};
+
+/// Has all of it worked off, and shows and checks what has come of it.
+bool work_and_check(world& here, const options& o)
+{
+    news all(here);
+    const casualties c = work_off(here, o, [&] { all.tell(); });
+    const board b = read_board(here);
+    print(b);
+    support::write_file("picture", o.svg, picture(b));
+    const findings f = verify(o.db, o.dead_letters);
+    fmt::print("{} in {:.1f} s; {} of steps repeated", counted(o.workers, "worker"), c.seconds,
+               counted(f.repeated, "run"));
+    if (c.kills != 0) {
+        fmt::print("; {} with -9, {} of them with a step in hand", counted(c.kills, "kill"),
+                   grouped(c.at_work));
+    }
+    if (c.swept != 0) fmt::print("; {} that a killed one left", counted(c.swept, "state"));
+    fmt::print("\n");
+    for (const std::string& w : f.wrong) support::say(fmt::format("order_pipeline: {}\n", w));
+    if (!f.wrong.empty()) return false;
+    fmt::print("checked: each order is complete in the order of its steps or stopped with the\n"
+               "rest parked, each product is imported or parked; none is lost, doubled or half\n");
+    return true;
+}
+
+bool redrive(world& w, const options& o)
+{
+    if (o.fix && !o.dry_run) {
+        write_templates(w, true);
+        fmt::print("the templates of receipts and labels are repaired\n");
+    }
+    const returned r = bring_back(w, o);
+    if (o.dry_run) return true;
+    fmt::print("{} of {} sent again in {}\n\n", counted(r.letters, "step"),
+               counted(r.sessions, "job"), batches(r.batches));
+    return work_and_check(w, o);
+}
+
+int run(options o)
+{
+    support::expect_file("picture", o.svg, {{"the input", o.input}});
+    const bool temporary = o.db.empty();
+    const folder here(o.db);
+    o.db = here.path();
+    world w(o.db, o.dead_letters);
+    write_templates(w, false);
+    if (o.what == command::redrive) return redrive(w, o) ? 0 : 1;
+
+    const taken_jobs t = take_jobs(w, o);
+    if (t.jobs == 0) {
+        fmt::print("nothing to do: there is no order in {}\n", o.input);
+        return 0;
+    }
+    fmt::print("{} with {} in all, sent in {}\n", counted(t.jobs, o.import ? "import" : "order"),
+               counted(t.steps, "step"), batches(t.batches));
+    std::fflush(stdout);
+    if (!work_and_check(w, o)) return 1;
+    const auto letters = w.letters.list();
+    if (!letters || letters->empty()) return 0;
+    if (!temporary) {
+        fmt::print("\nto bring them back: order_pipeline redrive --fix --db {}{}\n", o.db,
+                   o.dead_letters.empty() ? "" : " --dead-letters " + o.dead_letters);
+        return 0;
+    }
+    fmt::print("\nas by order_pipeline redrive --fix:\n");
+    o.fix = true;
+    return redrive(w, o) ? 0 : 1;
+}
+
+int do_as_told(int argc, char** argv)
+{
+    const auto asked = options_in(argc, argv);
+    if (const auto* end = std::get_if<ending>(&asked)) {
+        if (end->code == 0) fmt::print("{}\n", end->text);
+        else support::say(end->text + "\n");
+        return end->code;
+    }
+    const options& o = std::get<options>(asked);
+    if (!o.worker) return run(o);
+    work(o);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    support::keep_standard_streams();
+    try {
+        const int code = do_as_told(argc, argv);
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        support::say("order_pipeline: the standard output cannot be written\n");
+    } catch (const std::exception& e) {
+        support::say(fmt::format("order_pipeline: {}\n", e.what()));
+    }
+    return 1;
+}

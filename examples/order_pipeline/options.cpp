@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+#include "options.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "letter_table.hpp"
+
+// CMake says where the recording is; by hand it is looked for where one stands.
+#ifndef WAYBILL_MAILROOM_RECORDING
+#define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
+#endif
+
+namespace order_pipeline {
+
+namespace {
+
+constexpr std::string_view usage = R"(usage: order_pipeline [options]
+       order_pipeline redrive --db DIR [--fix] [--dry-run] [options]
+
+Each order is a session of five steps: number, total, payment, receipt, mail. The template of the
+receipts is broken for some of them. Such an order stops, and its last steps are parked with the
+reason; all others go on. `redrive` brings the parked steps back as new sessions, in order.
+
+  --import         the same for products: imports of many independent steps, where one that fails
+                   stops no other
+  --workers N      so many processes (default {}, at most 32)
+  --kill           kills them with -9 at random, and starts others
+  --seed N         of these kills
+  --input FILE     JSON lines; each with a "package" and its "dirs" is an order. Without it a
+                   recording of what dpkg does
+  --most N         no more than the first N of them
+  --imports N      so many imports share the products (default {}, at most 1,000)
+  --db DIR         keeps the databases there, and goes on with what is there; without it they are in
+                   a temporary folder, and the redrive follows at once
+  --svg FILE       a picture of all orders
+  --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
+                   keeps what is parked in a table of an Azure emulator; it belongs to one DIR
+  --help           this
+
+  redrive          sends what is parked again, in the order of its steps
+  --fix            repairs the template first
+  --dry-run        only says what would be sent
+
+It ends with 0 if each order is complete in the order of its steps, or stopped with all of its
+other steps parked, and none is lost, doubled or half.
+)";
+
+ending wrong(std::string text)
+{
+    return {2, std::move(text) + "\norder_pipeline --help tells what there is."};
+}
+
+struct flag_option {
+    std::string_view name;
+    bool options::*into;
+};
+constexpr flag_option flags[] = {
+    {"--import", &options::import},
+    {"--kill", &options::kill},
+    {"--fix", &options::fix},
+    {"--dry-run", &options::dry_run},
+};
+
+struct count_option {
+    std::string_view name;
+    std::uint64_t options::*into;
+    std::uint64_t lowest;
+    std::uint64_t highest;
+};
+constexpr count_option counts[] = {
+    {"--workers", &options::workers, 1, 32},
+    {"--most", &options::most, 1, 100'000},
+    {"--imports", &options::imports, 1, 1'000},
+    {"--seed", &options::seed, 0, ~std::uint64_t{0}},
+};
+
+struct text_option {
+    std::string_view name;
+    std::string options::*into;
+};
+constexpr text_option texts[] = {
+    {"--input", &options::input},
+    {"--db", &options::db},
+    {"--svg", &options::svg},
+    {"--dead-letters", &options::dead_letters},
+};
+
+bool set_flag(options& o, std::string_view name)
+{
+    for (const flag_option& f : flags) {
+        if (name != f.name) continue;
+        o.*f.into = true;
+        return true;
+    }
+    return false;
+}
+
+/// Sets an option that takes a value; what is wrong with it, if anything.
+std::optional<ending> set_option(options& o, std::string_view name, const char* value)
+{
+    const auto needs = [&]() -> std::optional<ending> {
+        if (value != nullptr && *value != '\0') return {};
+        return wrong(fmt::format("{} needs a value", name));
+    };
+    for (const text_option& t : texts) {
+        if (name != t.name) continue;
+        if (auto bad = needs()) return bad;
+        o.*t.into = value;
+        return {};
+    }
+    if (name == "--worker") {
+        if (auto bad = needs()) return bad;
+        o.worker = support::number_in(value);
+        return {};
+    }
+    for (const count_option& c : counts) {
+        if (name != c.name) continue;
+        if (auto bad = needs()) return bad;
+        const auto n = support::number_in(value);
+        if (!n || *n < c.lowest || *n > c.highest) {
+            return wrong(fmt::format("{} {}: a number from {} to {} is expected", name, value,
+                                     c.lowest, c.highest));
+        }
+        o.*c.into = *n;
+        return {};
+    }
+    return wrong(fmt::format("there is no option {}", name));
+}
+
+}  // namespace
+
+std::variant<options, ending> options_in(int argc, char** argv)
+{
+    options o;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view name = argv[i];
+        if (name == "--help" || name == "-h") {
+            return ending{0, fmt::format(usage, o.workers, o.imports)};
+        }
+        if (i == 1 && name == "redrive") o.what = command::redrive;
+        else if (set_flag(o, name)) continue;
+        else if (auto bad = set_option(o, name, i + 1 < argc ? argv[i + 1] : nullptr)) return *bad;
+        else ++i;
+    }
+    if (o.what == command::redrive && o.db.empty()) {
+        return wrong("redrive --db DIR: where are the letters?");
+    }
+    if (o.what == command::run && (o.fix || o.dry_run)) {
+        return wrong("--fix and --dry-run belong to redrive");
+    }
+    if (!o.dead_letters.empty() && !azure_place(o.dead_letters)) {
+        return wrong(fmt::format("--dead-letters {}: is no Azure table", o.dead_letters));
+    }
+    if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
+    return o;
+}
+
+}  // namespace order_pipeline

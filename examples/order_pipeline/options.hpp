@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// options: what order_pipeline was asked to do.
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_OPTIONS_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_OPTIONS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace order_pipeline {
+
+enum class command : std::uint8_t {
+    run,      ///< Takes the orders, and has them worked off.
+    redrive,  ///< Brings back those that stopped.
+};
+
+struct options {
+    command what = command::run;
+    std::string input{};
+    std::string db{};   ///< Empty: a folder of its own that is removed at the end.
+    std::string svg{};
+    std::string dead_letters{};  ///< Empty: with the rest.
+    std::uint64_t workers = 3;
+    std::uint64_t most = 100'000;  ///< Orders or products.
+    std::uint64_t imports = 4;
+    std::uint64_t seed = 1;
+    bool import = false;
+    bool kill = false;
+    bool fix = false;
+    bool dry_run = false;
+
+    std::optional<std::uint64_t> worker{};  ///< --worker N: it is a worker. Not in --help.
+};
+
+/// What ends the program at once.
+struct ending {
+    int code = 0;
+    std::string text{};
+};
+
+[[nodiscard]] std::variant<options, ending> options_in(int argc, char** argv);
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_OPTIONS_HPP

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "../support/svg.hpp"
+#include "board.hpp"
+
+namespace order_pipeline {
+
+namespace {
+
+namespace svg = support::svg;
+
+constexpr double cell = 9;     // of a step, with its gap
+constexpr double top = 108;
+constexpr double margin = 28;
+constexpr std::size_t most_notes = 20;
+
+const char* colour_of(mark m)
+{
+    switch (m) {
+        case mark::waiting: return "#e3e8ed";
+        case mark::done: return svg::green;
+        case mark::returned: return svg::blue;
+        case mark::failed: return svg::red;
+        case mark::behind: return svg::orange;
+    }
+    return svg::grey;
+}
+
+const char* meaning_of(mark m)
+{
+    switch (m) {
+        case mark::waiting: return "waiting";
+        case mark::done: return "done";
+        case mark::returned: return "done after it came back";
+        case mark::failed: return "failed";
+        case mark::behind: return "parked behind it";
+    }
+    return "?";
+}
+
+std::string sums_of(const board& b)
+{
+    std::uint64_t complete = 0;
+    std::uint64_t stopped = 0;
+    for (const row& r : b) {
+        if (r.complete()) ++complete;
+        if (r.count(mark::failed) != 0) ++stopped;
+    }
+    return fmt::format("{} of {} complete, {} with a step that failed", support::grouped(complete),
+                       support::counted(b.size(), "job"), support::grouped(stopped));
+}
+
+}  // namespace
+
+std::string picture(const board& b)
+{
+    // A job is a strip, longer ones go on in the next line; strips stand in columns.
+    constexpr std::size_t widest = 60;
+    std::size_t longest = 1;
+    for (const row& r : b) longest = std::max(longest, std::min(r.marks.size(), widest));
+    const double strip = static_cast<double>(longest) * cell + 14;
+    std::size_t lines = 0;
+    for (const row& r : b) lines += (r.marks.size() + widest - 1) / widest;
+    const auto columns = std::max(1.0, std::floor(1'100 / strip));
+    const double most = std::max(std::ceil(static_cast<double>(lines) / columns), 1.0);
+
+    svg::detail::pen pen;
+    double column = 0;
+    double line = 0;
+    double lowest = 0;
+    for (const row& r : b) {
+        if (line + std::ceil(static_cast<double>(r.marks.size()) / widest) > most && line != 0) {
+            ++column;
+            line = 0;
+        }
+        std::string what = r.job;
+        if (r.session != r.job) what += ", came back as " + r.session;
+        if (!r.why.empty()) what += ": " + r.why;
+        pen.put("<g><title>{}</title>", svg::detail::escaped(what));
+        for (std::size_t n = 0; n != r.marks.size(); ++n) {
+            if (n != 0 && n % widest == 0) ++line;
+            pen.put_rect(margin + column * strip + static_cast<double>(n % widest) * cell,
+                         top + line * cell, cell - 1.5, cell - 1.5, colour_of(r.marks[n]), 1);
+        }
+        pen.put("</g>");
+        line += r.marks.size() > widest ? 1.5 : 1;
+        lowest = std::max(lowest, line);
+    }
+    double x = margin;
+    for (const mark m : {mark::done, mark::returned, mark::failed, mark::behind, mark::waiting}) {
+        const std::string_view what = meaning_of(m);
+        pen.put_rect(x, 78, 11, 11, colour_of(m), 1);
+        pen.put_text(x + 17, 88, what, 13, "start", svg::detail::dark);
+        x += 17 + svg::detail::width_of(what, 13) + 22;
+    }
+    pen.put_text(margin, 34, "Each job, step by step", 20, "start", svg::detail::black,
+                 " font-weight=\"600\"");
+    pen.put_text(margin, 58, sums_of(b), 14, "start", svg::detail::dark);
+    double y = top + lowest * cell + 6;
+    std::size_t said = 0;
+    for (const row& r : b) {
+        if (r.complete() && !r.has_returned()) continue;
+        if (++said > most_notes) break;
+        pen.put_text(margin, y += 17, line_of(r), 12, "start", svg::detail::dark,
+                     " font-family=\"monospace\" xml:space=\"preserve\"");
+    }
+    if (said > most_notes) pen.put_text(margin, y += 17, "...", 12, "start", svg::detail::dark);
+    const double width = std::max({margin + (column + 1) * strip, x, 700.0}) + margin;
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+        "height=\"{1}\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" role=\"img\">\n"
+        "<title>Each job, step by step</title>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{2}</svg>\n",
+        svg::detail::num(width), svg::detail::num(y + margin), pen.text());
+}
+
+}  // namespace order_pipeline

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+
+#include "returning.hpp"
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include "jobs.hpp"
+#include <waybill/core/match.hpp>
+#include <waybill/session.hpp>
+
+namespace order_pipeline {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using letter_list = std::vector<waybill::step_letter>;
+namespace act = waybill::act;
+
+/// A message that the broker has parked itself becomes a letter like the others.
+void drain(world& w)
+{
+    for (;;) {
+        const auto dead = w.queue.receive_dead();
+        if (!dead) throw support::complaint(dead.error().text);
+        if (!*dead) return;
+        const engines::session_message& m = **dead;
+        const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
+        const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
+        const auto drained = make_broker_letter(
+            {read.stamp, read.origin, m.sequence, m.id, m.body, came}, m.dead_for, m.deliveries,
+            nullptr, wall(), {.mode = policy_of(m.session).mode});
+        waybill::letter_drain one(m.deliveries);
+        while (!one.over()) {
+            waybill::match(
+                one.next(clock::now()),
+                [&](act::park) {
+                    one.on(waybill::step_parked{w.letters.upsert(drained).how}, clock::now());
+                },
+                [&](act::complete) {
+                    one.on(waybill::completed{w.queue.complete_dead(m).how}, clock::now());
+                },
+                [](act::idle) {});
+        }
+    }
+}
+
+engines::session_message message_of(const waybill::redrive_plan& plan, const letter_list& all,
+                                    std::uint64_t n)
+{
+    const waybill::redrive_step s = plan.step(all, n);
+    engines::session_message m{.session = s.stamp.session, .id = s.message_id, .body = all[n].body};
+    waybill::write_stamp(s.stamp, s.origin, [&](std::string_view name, std::string_view value) {
+        m.properties.emplace(name, value);
+    });
+    return m;
+}
+
+waybill::resubmitted resubmit(world& w, const waybill::redrive_plan& plan, const letter_list& all,
+                              const act::resubmit& a, returned& r)
+{
+    std::vector<engines::session_message> messages;
+    for (std::uint64_t n = 0; n != a.count; ++n) {
+        messages.push_back(message_of(plan, all, a.offset + n));
+    }
+    const sent_messages sent = send_in_order(w, messages);
+    r.batches += sent.batches;
+    if (!sent.why.ok()) support::say(fmt::format("order_pipeline: {}\n", sent.why.text));
+    return {sent.accepted, sent.why.how};
+}
+
+waybill::fault_class mark_sent(world& w, const waybill::redrive_plan& plan,
+                               const letter_list& all, const act::mark_sent& a)
+{
+    letter_list marked;
+    for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
+        if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
+    }
+    return w.letters.write(marked).how;
+}
+
+void say_plan(const waybill::redrive_plan& plan, const letter_list& all)
+{
+    constexpr std::size_t most = 6;
+    std::size_t said = 0;
+    for (const waybill::redrive_session& s : plan.sessions) {
+        if (++said <= most) fmt::print("  {}\n", text(s, all));
+    }
+    if (said > most) fmt::print("  ... and {}\n", support::counted(said - most, "session"));
+    fmt::print("  {}\n", text(plan));
+}
+
+}  // namespace
+
+returned bring_back(world& w, const options& o)
+{
+    drain(w);
+    auto listed = w.letters.list();
+    if (!listed) throw support::complaint("the letters cannot be read: " + listed.error().text);
+    letter_list all = *std::move(listed);
+    constexpr std::uint64_t chunk = 100;
+    const waybill::redrive_options how{
+        .removed_at_once = waybill::lesser(chunk, w.letters.removed_at_once())};
+    const waybill::redrive_plan plan = waybill::plan_redrive(all, {}, how);
+    say_plan(plan, all);
+    returned r;
+    if (o.dry_run) return r;
+
+    waybill::redrive run(plan, {.chunk = chunk});
+    while (!run.over()) {
+        const std::span<const waybill::step_letter> each(all);
+        waybill::match(
+            run.next(clock::now()),
+            [&](act::resubmit a) { run.on(resubmit(w, plan, all, a, r), clock::now()); },
+            [&](act::mark_sent a) {
+                run.on(waybill::sessions_marked{mark_sent(w, plan, all, a)}, clock::now());
+            },
+            [&](act::remove_letters a) {
+                const waybill::fault f = w.letters.remove(each.subspan(a.offset, a.count));
+                run.on(waybill::letters_removed{f.ok() ? a.count : 0, f.how}, clock::now());
+            },
+            [](act::wait a) { std::this_thread::sleep_until(clock::time_point(a.until)); },
+            [](act::idle) {});
+    }
+    for (const waybill::redrive_session& s : plan.sessions) {
+        if (s.held == waybill::held_back::no) ++r.sessions;
+    }
+    r.letters = run.removed();
+    if (run.end() != waybill::redrive_end::finished || !run.refused().empty()) {
+        throw support::complaint(
+            fmt::format("the redrive has {}: {}", name(run.end()), name(run.why())));
+    }
+    return r;
+}
+
+}  // namespace order_pipeline

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+#include "shop.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+
+namespace order_pipeline {
+
+namespace {
+
+using nlohmann::json;
+using fields = std::map<std::string, std::string, std::less<>>;
+
+/// What a template may name: the texts in the payload, and the two parts of a version. One that has
+/// never been revised has no revision, and that is what the template has forgotten.
+fields fields_of(const json& payload)
+{
+    fields f;
+    for (const auto& [name, value] : payload.items()) {
+        if (value.is_string()) f[name] = value.get<std::string>();
+    }
+    const std::string version = f["version"];
+    const auto dash = version.rfind('-');
+    f["upstream"] = version.substr(0, dash);
+    if (dash != version.npos) f["revision"] = version.substr(dash + 1);
+    return f;
+}
+
+/// The text with a field in the place of each {name}.
+waybill::fault fill_in(const std::string& path, std::string_view what, const fields& known,
+                       std::string& to)
+{
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return waybill::infrastructure("there is no template " + path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    to.clear();
+    for (std::size_t at = 0; at != text.size();) {
+        const auto open = text.find('{', at);
+        to.append(text, at, open - at);
+        if (open == text.npos) break;
+        const auto close = text.find('}', open);
+        if (close == text.npos) {
+            return waybill::permanent(fmt::format("broken {}: a {{ without its }}", what));
+        }
+        const std::string name = text.substr(open + 1, close - open - 1);
+        const auto field = known.find(name);
+        if (field == known.end()) {
+            return waybill::permanent(fmt::format("broken {}: no field \"{}\"", what, name));
+        }
+        to += field->second;
+        at = close + 1;
+    }
+    return {};
+}
+
+/// All bytes in all directories, which is what is paid for.
+std::uint64_t total_of(const json& payload)
+{
+    std::uint64_t total = 0;
+    const auto dirs = payload.find("dirs");
+    if (dirs == payload.end() || !dirs->is_object()) return 0;
+    for (const json& d : *dirs) {
+        if (d.is_array() && d.size() == 2 && d[1].is_number_unsigned()) {
+            total = waybill::saturating_add(total, d[1].get<std::uint64_t>());
+        }
+    }
+    return total;
+}
+
+constexpr std::string_view broken_receipt =
+    "Receipt for {number}\n{package} {upstream}, revision {revision}\n{total} bytes, {payment}\n";
+constexpr std::string_view good_receipt =
+    "Receipt for {number}\n{package} {version}\n{total} bytes, {payment}\n";
+constexpr std::string_view broken_label = "{package}, revision {revision} of {upstream}\n";
+constexpr std::string_view good_label = "{package}, {version}\n";
+
+}  // namespace
+
+engines::database& make_tables(engines::database& db)
+{
+    return db.exec("CREATE TABLE IF NOT EXISTS jobs (place INTEGER PRIMARY KEY,"
+                   " job TEXT NOT NULL UNIQUE, total INTEGER NOT NULL);"
+                   "CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY AUTOINCREMENT,"
+                   " job TEXT NOT NULL, step INTEGER NOT NULL, session TEXT NOT NULL,"
+                   " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
+}
+
+void write_templates(const world& w, bool repaired)
+{
+    const auto write = [&](const std::string& path, std::string_view text) {
+        if (!repaired && std::filesystem::exists(path)) return;
+        // A worker never sees half of one.
+        support::write_file("template", path + ".new", text);
+        std::filesystem::rename(path + ".new", path);
+    };
+    write(w.receipt, repaired ? good_receipt : broken_receipt);
+    write(w.label, repaired ? good_label : broken_label);
+}
+
+shop::shop(world& w)
+    : here_(w),
+      note_(make_tables(w.shop_file),
+            "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1"),
+      recall_(w.shop_file, "SELECT step, what FROM effects WHERE job = ?")
+{
+}
+
+waybill::fault shop::run(const task& t, order_state& s)
+{
+    const json payload = json::parse(t.body, nullptr, false);
+    if (!payload.is_object()) return waybill::permanent("the order is no JSON object");
+    fields known = fields_of(payload);
+    if (is_import(t.job)) {
+        std::string label;
+        const waybill::fault f = fill_in(here_.label, "label", known, label);
+        if (!f.ok()) return f;
+        s.total = waybill::saturating_add(s.total, total_of(payload));
+        note(t, label);
+        return {};
+    }
+    switch (t.step) {
+        case 1: note(t, "W" + t.job.substr(t.job.find('-'))); return {};
+        case 2:
+            s.total = total_of(payload);
+            if (s.total == 0) return waybill::permanent("there is nothing to pay for");
+            note(t, std::to_string(s.total));
+            return {};
+        case 3:
+            // At every tenth order the bank has to be asked twice.
+            if (t.job.ends_with('7') && t.tries == 1) return waybill::transient("the bank is busy");
+            s.payment = fmt::format("paid by {}", known["package"]);
+            note(t, s.payment);
+            return {};
+        case 4: {
+            known.insert({{"number", t.job}, {"total", std::to_string(s.total)},
+                          {"payment", s.payment}});
+            const waybill::fault f = fill_in(here_.receipt, "receipt", known, s.receipt);
+            if (f.ok()) note(t, s.receipt);
+            return f;
+        }
+        case 5: note(t, "mailed: " + s.receipt); return {};
+        default: return waybill::permanent("an order has five steps");
+    }
+}
+
+void shop::note(const task& t, std::string_view what) { note_.run(t.job, t.step, t.session, what); }
+
+order_state shop::recall(const std::string& job)
+{
+    order_state s;
+    if (is_import(job)) return s;
+    recall_.each([&] {
+        const std::string what = recall_.bytes(1);
+        switch (recall_.integer(0)) {
+            case 2: s.total = support::number_in(what).value_or(0); break;
+            case 3: s.payment = what; break;
+            case 4: s.receipt = what; break;
+            default: break;
+        }
+    }, job);
+    return s;
+}
+
+}  // namespace order_pipeline

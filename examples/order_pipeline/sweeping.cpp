@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+#include "sweeping.hpp"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "../support/program.hpp"
+#include "shop.hpp"
+#include <waybill/ext/json_session.hpp>
+#include <waybill/session.hpp>
+
+namespace order_pipeline {
+
+namespace {
+
+/// In real life these are days. Here it is known that no message is in the queue any more.
+constexpr waybill::sweep_policy policy{
+    .messages_live = 1ms, .keep_failed = 1ms, .stuck_after = 1ms};
+static_assert(!check(policy));
+
+waybill::swept_state read(world& w, const engines::session_lock& l)
+{
+    const auto bytes = w.queue.state(l);
+    if (!bytes) throw support::complaint(bytes.error().text);
+    const auto s = waybill::state_codec<order_state>::make()->decode(*bytes);
+    return {l.session, s.how, s.progress, {}};
+}
+
+/// Under its lock; whoever was killed may still have it for a moment.
+engines::session_lock accept(world& w, const std::string& session)
+{
+    for (int tries = 0; tries != 1'000; ++tries) {
+        const auto lock = w.queue.accept(session);
+        if (lock && *lock) return **lock;
+        std::this_thread::sleep_for(5ms);
+    }
+    throw support::complaint("nobody gives up " + session);
+}
+
+}  // namespace
+
+std::uint64_t sweep(world& w)
+{
+    const auto names = w.queue.sessions_with_state();
+    if (!names) throw support::complaint(names.error().text);
+    std::vector<waybill::swept_state> states;
+    for (const std::string& name : *names) {
+        const engines::session_lock lock = accept(w, name);
+        states.push_back(read(w, lock));
+        static_cast<void>(w.queue.close(lock));
+    }
+    if (states.empty()) return 0;
+    std::this_thread::sleep_for(2ms);
+    std::uint64_t swept = 0;
+    for (const waybill::sweep_item& i : plan_sweep(states, wall(), policy)) {
+        const std::string& session = states[i.index].session;
+        if (!i.clears()) throw support::complaint(session + ": " + text(i));
+        const engines::session_lock lock = accept(w, session);
+        if (may_clear(i, read(w, lock)) && w.queue.set_state(lock, {}).ok()) ++swept;
+        static_cast<void>(w.queue.close(lock));
+    }
+    return swept;
+}
+
+}  // namespace order_pipeline

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// sweeping: removes the states of sessions that are over, where nobody was left to do it.
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SWEEPING_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_SWEEPING_HPP
+
+#include <cstdint>
+
+#include "world.hpp"
+
+namespace order_pipeline {
+
+/// How many there were. Requires: nothing is in the queue, and nobody sends.
+[[nodiscard]] std::uint64_t sweep(world& w);
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_SWEEPING_HPP

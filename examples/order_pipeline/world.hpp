@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// world: what all processes of order_pipeline share: a queue with sessions in one file, and in
+// another one what the shop knows, the letters of parked steps, and who was to have what.
+//
+// Jobs are called "order-17" and "import-3"; redriven, "order-17~1". The name says what a job is.
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "../engines/sqlite_sessions.hpp"
+#include "letter_table.hpp"
+
+namespace order_pipeline {
+
+using namespace std::chrono_literals;
+
+/// A lock is as short as it can be, since whoever is killed keeps it to its end.
+inline constexpr engines::session_options queue_options{.lock = 500ms,
+                                                        .deliveries = 10,
+                                                        .remembers = std::chrono::hours(24 * 7),
+                                                        .partitions = 16};
+
+struct world {
+    /// `dead_letters` is empty, or the address of an Azure table.
+    world(const std::string& folder, const std::string& dead_letters)
+        : queue_file(folder + "/queue.sqlite"),
+          shop_file(folder + "/shop.sqlite"),
+          queue(queue_file, queue_options),
+          letters(shop_file, dead_letters),
+          receipt(folder + "/receipt.txt"),
+          label(folder + "/label.txt"),
+          phases(folder + "/phases")
+    {
+    }
+
+    engines::database queue_file;
+    engines::database shop_file;
+    engines::sqlite_sessions queue;
+    letter_table letters;
+    std::string receipt;  ///< The template of all receipts,
+    std::string label;    ///< and that of the products' labels.
+    std::string phases;
+};
+
+[[nodiscard]] inline waybill::wall_time wall() { return std::chrono::system_clock::now(); }
+
+[[nodiscard]] inline bool is_import(std::string_view job) { return job.starts_with("import-"); }
+
+/// Orders depend on each of their steps, products do not depend on each other.
+[[nodiscard]] inline waybill::pipeline_policy policy_of(std::string_view job)
+{
+    waybill::pipeline_policy p;
+    if (is_import(job)) p.mode = waybill::pipeline_mode::independent;
+    p.retry = {.most = 4, .pauses = {.base = 20ms, .cap = 200ms}};
+    p.patience = 100ms;
+    p.deliveries = queue_options.deliveries - 1;
+    p.broker_deliveries = queue_options.deliveries;
+    return p;
+}
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of parked steps gives back what was put there, in the order of its keys, and all of a call
+// or nothing.
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <engines/sqlite_step_letters.hpp>
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const char* what)
+{
+    if (holds) return;
+    ++failures;
+    std::printf("%s\n", what);
+}
+
+waybill::step_letter letter(const std::string& session, std::uint64_t sequence)
+{
+    waybill::step_letter l;
+    l.stamp = {session, 3, 2, 5, true};
+    l.origin = {"order-1", ~std::uint64_t{0}, 7, 8};
+    l.sequence = sequence;
+    l.message_id = session + "/3";
+    l.reason = waybill::park_reason::contradiction;
+    l.cause = ~std::uint64_t{0} - 1;
+    l.resume_at = 2;
+    l.alone = true;
+    l.sent_to = 4;
+    l.text = "no template";
+    l.tries = 9;
+    l.enqueued = waybill::wall_time::at(waybill::duration::nanoseconds(-1));
+    l.parked = waybill::wall_time::highest();
+    l.kept = waybill::letter_keeps::summary;
+    l.body = std::string("\0\xff{}", 4);
+    l.size = 1'000'000;
+    l.checksum = 4'000'000'000;
+    return l;
+}
+
+}  // namespace
+
+int main(int, char** argv)
+{
+    const std::string path = std::string(argv[1]) + "/letters.sqlite";
+    engines::database db(path);
+    engines::sqlite_step_letters letters(db);
+    engines::database other_db(path);
+    engines::sqlite_step_letters other(other_db);
+
+    check(letters.list()->empty(), "there is nothing");
+    const std::vector<waybill::step_letter> all{letter("a", 9), letter("a", 10), letter("a", ~std::uint64_t{0}),
+                                                letter("b", 1)};
+    check(letters.write(std::vector{all[3], all[2], all[1], all[0]}).ok(), "written");
+    check(*other.list() == all, "what comes back is what was put there, 9 before 10");
+
+    const auto stored = [&](std::size_t n) { return (*letters.list())[n]; };
+    waybill::step_letter again = all[1];
+    again.text = "written again";
+    check(other.upsert(again).ok() && stored(1) == again, "written again, it replaces itself");
+    waybill::step_letter later = again;
+    later.sent_to = 0;
+    check(other.upsert(later).ok() && stored(1) == again, "how far its session was sent is not forgotten");
+    later.reason = waybill::park_reason::broker;
+    later.text = "delivered ten times";
+    check(other.upsert(later).ok() && stored(1) == again, "and a pipeline knows more than the broker");
+    check(other.write({&later, 1}).ok() && stored(1) == later, "but who says so writes what he says");
+    later.message_id = "another";
+    check(other.upsert(later).ok() && stored(1) == later, "another message is another letter");
+    check(letters.list()->size() == 4, "and there is still one for each");
+
+    check(letters.remove(std::vector{again, all[3], letter("c", 1)}).ok(), "one that is not there is removed");
+    check(*other.list() == std::vector{all[0], all[2]}, "and those that are there");
+
+    // Another one writes: nothing of the call is done.
+    sqlite3_busy_timeout(other_db.handle(), 0);
+    db.exec("BEGIN IMMEDIATE");
+    check(other.remove(all).how == waybill::fault_class::infrastructure, "a table that is locked says so");
+    db.exec("COMMIT");
+    check(letters.list()->size() == 2, "and is as it was");
+
+    // What other tools have written.
+    db.exec("UPDATE step_letters SET row_key = '9' WHERE row_key LIKE '%9'");
+    check((*letters.list())[1].sequence == 9, "a key without zeros can be read");
+    db.exec("UPDATE step_letters SET row_key = 'nine' WHERE row_key = '9'");
+    check(!letters.list() && letters.list().error().text.find("no number") != std::string::npos,
+          "one that is no number is named");
+    db.exec("UPDATE step_letters SET row_key = '00000000000000000009', reason = 'bored' WHERE row_key = 'nine'");
+    check(!letters.list(), "and so is a reason that there is not");
+    db.exec("DROP TABLE step_letters");
+    check(!letters.list() && !letters.upsert(all[0]).ok(), "without a table nothing works");
+    std::printf("letters of steps: %d rules broken\n", failures);
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,281 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# order_pipeline as a user meets it. It counts itself what has become of each step; here it is made
+# difficult: workers that are killed, a hundred runs that are killed as a whole, in the first part and
+# in the redrive, inputs that are small, odd or empty, and tables that were tampered with.
+set -euo pipefail
+export LC_ALL=C
+
+program=$WAYBILL_BIN/examples/order_pipeline
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "order_pipeline: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    timeout 300 "$program" "$@" >out 2>err || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+never_says() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+
+# runs ARGS...: a run that must be a good one.
+runs()
+{
+    answers 0 "$@"
+    says 'checked: each order is complete in the order of its steps'
+}
+
+# sql FILE TEXT: says it to a database, and prints the first value of each row.
+cat >sql.cpp <<'SQL'
+#include <cstdio>
+#include <sqlite3.h>
+int main(int, char** argv)
+{
+    sqlite3* db = nullptr;
+    const auto print = [](void*, int, char** values, char**) { return std::puts(values[0]) < 0 ? 1 : 0; };
+    if (sqlite3_open(argv[1], &db)) return 1;
+    sqlite3_busy_timeout(db, 5'000);
+    return sqlite3_exec(db, argv[2], print, nullptr, nullptr);
+}
+SQL
+"${CXX:-c++}" -std=c++17 sql.cpp -o sql -lsqlite3
+
+# All orders of the recording, and the redrive behind them.
+runs
+says 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
+says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+says 'order-3 -> order-3~1: 2 letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
+says '30 letters of 15 sessions to send, 0 of 0 held back'
+says 'order-3    1 2 3 4 5   came back as order-3~1'
+says '669 of 669 jobs complete, 15 of them after they came back'
+says '0 runs of steps repeated'
+[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+
+# One after the other: what stopped stops again as long as nobody has repaired it, and comes back.
+runs --db orders --workers 1 --svg one.svg
+says "to bring them back: order_pipeline redrive --fix --db orders"
+answers 0 redrive --db orders --dry-run
+says '30 letters of 15 sessions to send'
+runs redrive --db orders
+says 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
+runs redrive --db orders --fix --svg two.svg
+says 'order-3~1 -> order-3~2: 2 letters'
+says '669 of 669 jobs complete'
+runs redrive --db orders --fix
+says '0 letters of 0 sessions to send'
+[ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
+[ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
+[ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
+# The same orders again are those that are there.
+runs --db orders
+says '669 of 669 jobs complete'
+
+# Products: one that fails stops no other.
+runs --import --db products
+says 'import-1   167 of 167, 6 of them parked   3x 4x 86x 97x 99x 100x   broken label: no field "revision"'
+says '1 of 4 jobs complete; 3 with parked steps, 15 in all'
+runs redrive --fix --db products
+says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 of 100 (each alone)'
+says '4 of 4 jobs complete, 3 of them after they came back'
+runs --import --imports 1 --most 400
+says '1 of 1 job complete'
+
+# Both beside each other, by many workers that are killed at random.
+kills=0 inside=0 seed=0
+while [ $kills -lt 200 ]; do
+    seed=$((seed + 1))
+    [ $seed -le 20 ] || fail "only $kills kills in 20 runs"
+    rm -rf both
+    runs --kill --seed $seed --db both --workers 4
+    says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+    read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills\{0,1\} with -9, \([0-9]*\) of them.*/\1 \2/p' out)
+    kills=$((kills + ${k:-0})) inside=$((inside + ${b:-0}))
+    runs --kill --seed $seed --db both --import
+    runs redrive --fix --kill --seed $seed --db both
+    says '673 of 673 jobs complete'
+done
+[ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside had a step in hand"
+
+# effects, steps_left and letters: what is done in family/, what is in the queue, and what is parked.
+effects() { ./sql family/shop.sqlite 'SELECT count(*) FROM effects' 2>/dev/null || true; }
+steps_left() { ./sql family/queue.sqlite 'SELECT count(*) FROM messages' 2>/dev/null || true; }
+letters() { ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters' 2>/dev/null || true; }
+
+# killed_at WHEN ARGS...: a run that is killed as a whole, when so many more steps are done, or after so
+# many seconds if WHEN has a point in it. Mid-way is who has done something, and left something undone.
+killed_at()
+{
+    local base parked when=$1 code=0 now left main
+    shift
+    base=$(effects) parked=$(letters)
+    "$program" "$@" >out 2>err &
+    main=$!
+    case $when in
+        *.*) sleep "$when" ;;
+        *)
+            while kill -0 $main 2>/dev/null; do
+                now=$(effects)
+                [ "${now:-0}" -lt $((${base:-0} + when)) ] || break
+            done
+            ;;
+    esac
+    kill -9 $main 2>/dev/null || true
+    wait $main 2>/dev/null || code=$?
+    [ $code -eq 0 ] || [ $code -eq 137 ] || fail "exit $code of $*"
+    [ $code -ne 0 ] || return 0
+    deaths=$((deaths + 1))
+    now=$(effects) left=$(letters)
+    if [ "${now:-0}" != "${base:-0}" ] || [ "${left:-0}" != "${parked:-0}" ]; then
+        if [ "$(steps_left)" != 0 ]; then midway=$((midway + 1)); fi
+    fi
+}
+
+# A hundred runs are killed with -9, most in the middle of the work, and some before they have begun or
+# when they are about to end. No order gets a receipt before the redrive, so that there is much to send
+# again. Of the redrives every second one is killed by the clock, and so mostly while it sends.
+deaths=0 midway=0
+for ((n = 0; deaths < 100; ++n)); do
+    [ $n -lt 150 ] || fail "only $deaths of $n runs died"
+    rm -rf family
+    mkdir family
+    printf '{no such field}' >family/receipt.txt
+    all=(--db family --workers 2 --most 110)
+    [ $((n % 5)) -ne 4 ] || all+=(--import)
+    killed_at $((n * 37 % 320)) "${all[@]}"
+    runs "${all[@]}"
+    [ $((n % 5)) -eq 4 ] || says '0 of 110 jobs complete; 110 with parked steps, 220 in all'
+    when=$((n * 23 % 210))
+    [ $((n % 2)) -eq 0 ] || when=$(printf '0.%03d' $((4 + n % 24)))
+    killed_at $when redrive --fix --db family --workers 2
+    runs redrive --fix --db family --workers 2
+    never_says 'parked steps'
+done
+[ $midway -ge 50 ] || fail "of $deaths runs only $midway died in the middle of the work"
+
+# A step that ended nine processes is parked before the broker does it. Where that was first, the next
+# step comes to a gap, and stops; drained, the missing one comes back with the rest.
+rm -rf family
+"$program" --db family --most 300 --workers 1 >out 2>err &
+main=$!
+until [ "$(./sql family/queue.sqlite "SELECT count(*) FROM messages WHERE id = 'order-300/5'" 2>/dev/null)" = 1 ]; do
+    kill -0 $main || fail 'it was over before all was sent'
+done
+kill -9 $main
+wait $main 2>/dev/null || true
+./sql family/queue.sqlite "UPDATE messages SET failures = 9 WHERE id = 'order-290/3';
+    INSERT INTO dead SELECT place, sequence, session, id, properties, body, enqueued, 10, 'delivered 10 times', 0
+        FROM messages WHERE id = 'order-291/3';
+    DELETE FROM messages WHERE id = 'order-291/3'"
+answers 1 --db family --most 300
+says 'order-290  1 2 3x 4- 5-   step 3 comes for the 10. time, and no delivery has ended it'
+says 'order-291  1 2 3. 4x 5-   step 4 came, and step 3 is missing'
+says 'order-291, step 3 is lost'
+says '1 steps were parked by the broker itself'
+runs redrive --fix --db family
+says '300 of 300 jobs complete'
+
+# Inputs of one's own.
+line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" "$2" "$3"; }
+{
+    line a 1-1 10
+    printf '{"torn\n[1]\n{"package":"b"}\n\n\0\377\n'
+    line 'Ünï <code>\"@x{revision}' 2-2 20
+    line c 3 30
+    line d 4-4 0
+} >few
+runs --input few --db few.db
+says '2 of 4 jobs complete; 2 with parked steps, 6 in all'
+says 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
+runs redrive --fix --db few.db
+says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
+: >empty
+answers 0 --input empty
+says 'nothing to do: there is no order in empty'
+printf '{a' >few.db/receipt.txt
+runs --input few --db few.db
+rm -rf other.db
+mkdir other.db
+printf '{a' >other.db/receipt.txt
+runs --input few --db other.db
+says 'broken receipt: a { without its }'
+
+# What it refuses.
+answers 0 --help
+says --dry-run
+for bad in --bogus extra '--workers 0' '--workers 33' '--most x' --db '--imports 0' --fix --dry-run redrive \
+    '--seed 18446744073709551616'; do
+    # shellcheck disable=SC2086
+    answers 2 $bad
+    says 'order_pipeline --help'
+    [ ! -s out ] || fail "it is not an error that $bad prints"
+done
+answers 1 --input nothing
+says 'there is no file nothing'
+answers 1 --db few/db
+says 'is no folder and cannot be made one'
+answers 1 --svg tmp
+says 'the picture cannot be written to tmp'
+
+# What has gone wrong is found.
+rm -rf whole
+runs --db whole --most 30
+while IFS='|' read -r db words sql; do
+    rm -rf broken
+    cp -r whole broken
+    ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
+    answers 1 --db broken --most 30
+    says "$words"
+done <<'CHANGES'
+shop|order-2, step 5 is lost|DELETE FROM effects WHERE job = 'order-2' AND step = 5
+shop|order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
+shop|order-3, step 4 is both done and parked|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
+shop|order-3, step 5 ran after one before it failed|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 5, 'order-3', 'x')
+shop|order-2, step 4 ran before the one before it|UPDATE effects SET place = 100000 WHERE job = 'order-2' AND step = 3
+shop|order-3, step 4 is where it stopped, and nobody says why|UPDATE step_letters SET reason = 'session_failed'
+shop|is parked without a reason|UPDATE step_letters SET text = ''
+shop|is parked without its body|UPDATE step_letters SET body = ''
+shop|order-2 has a receipt of something else|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
+queue|1 steps were parked by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0
+queue|order-2: unreadable|UPDATE sessions SET state = 'x' WHERE session = 'order-2'
+CHANGES
+
+# What the broker has parked itself becomes a letter, and comes back with the rest of its session.
+rm -rf drained
+cp -r whole drained
+./sql drained/queue.sqlite "ATTACH 'drained/shop.sqlite' AS shop;
+    INSERT INTO dead SELECT row_key + 0, row_key + 0, session, message_id, '12:waybill-step1:' || step
+        || '13:waybill-total1:5' || CASE last WHEN 1 THEN '12:waybill-last4:true' ELSE '' END,
+        body, 0, 10, 'delivered 10 times', 0
+        FROM shop.step_letters WHERE session = 'order-3' AND step = 4;
+    DELETE FROM shop.step_letters WHERE session = 'order-3' AND step = 4"
+runs redrive --fix --db drained
+says 'order-3 -> order-3~1: 2 letters, steps 4 to 5 of 5: broker: delivered 10 times'
+says '30 of 30 jobs complete'
+
+# Nobody is listening, and nobody else is at work.
+"$program" --db few.db --input few >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$program" --db busy >held 2>&1 &
+main=$!
+for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
+kill -STOP $main
+answers 1 --db busy
+says 'another order_pipeline is at work here'
+kill -9 $main 2>/dev/null || true
+wait $main 2>/dev/null || true
+
+echo "order_pipeline: $kills workers killed, $inside with a step in hand; $deaths runs killed, $midway of them in the middle of the work; nothing lost, doubled or half"

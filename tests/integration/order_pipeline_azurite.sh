@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Dead letters in an Azure table: what the engine makes of a service's answers, and letters in the table
+# service of Azurite, which Azure's own JavaScript client finds as they were written; then order_pipeline
+# with its letters there, from the first failure to the redrive. Both packages come from npm.
+set -euo pipefail
+export LC_ALL=C
+
+program=$WAYBILL_BIN/examples/order_pipeline
+here=$WAYBILL_SOURCE/tests/integration/order_pipeline_azurite
+work=$(mktemp -d)
+server=
+halves=0
+finish()
+{
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+cd "$work"
+mkdir tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "order_pipeline_azurite: $*" >&2
+    for said in out err server.log; do [ ! -e $said ] || tail -n 30 $said >&2; done
+    exit 1
+}
+skip()
+{
+    echo "SKIP: $*"
+    exit 0
+}
+
+# built NAME
+built()
+{
+    "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/$1.cpp" \
+        -o "$1" -pthread
+}
+echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
+    skip 'no nlohmann/json'
+built answers
+timeout 120 ./answers
+
+for tool in node npm; do
+    command -v $tool >/dev/null || skip "no letter is written to Azurite, as there is no $tool"
+done
+timeout 400 npm install --no-audit --no-fund --silent --ignore-scripts --prefix "$work" \
+    azurite@3.37.0 @azure/data-tables@13.3.2 >npm.log 2>&1 ||
+    skip 'no letter is written to Azurite, as npm cannot install it'
+cp "$here/read.mjs" .
+
+# On a free port; somebody else may take it before it is used.
+for tries in 1 2 3; do
+    port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
+        () => { console.log(s.address().port); s.close(); })')
+    timeout -k 5 700 node node_modules/azurite/dist/src/table/main.js --tableHost 127.0.0.1 --tablePort "$port" \
+        --location "$work/data$tries" --skipApiVersionCheck --silent --disableTelemetry >server.log 2>&1 &
+    server=$!
+    for _ in $(seq 300); do
+        if ! kill -0 $server 2>/dev/null || grep -q 'successfully started' server.log; then break; fi
+        sleep 0.2
+    done
+    if kill -0 $server 2>/dev/null && grep -q 'successfully started' server.log; then break; fi
+    [ $tries -ne 3 ] || fail 'Azurite does not start'
+    kill $server 2>/dev/null || true
+    wait $server 2>/dev/null || true
+    server=
+done
+
+# Letters that sort wrong where nobody pads their keys, with any characters in their sessions, and with
+# bodies at the edges of what a property and an entity hold.
+built letters
+letters=127.0.0.1:$port/devstoreaccount1/letters
+timeout 120 ./letters "$letters" write >expected || fail 'the letters are not written'
+timeout 120 node read.mjs "$port" letters >found || fail 'the JavaScript client cannot read them'
+cmp -s <(sort expected) <(sort found) || fail 'the JavaScript client finds something else'
+[ "$(wc -l <found)" -ge 20 ] || fail 'there are only a few letters'
+timeout 120 ./letters "$letters" again || fail 'the letters do not come back'
+timeout 120 node read.mjs "$port" letters brief >keys
+[ "$(grep '^a ' keys | cut -d ' ' -f 2 | tr '\n' ' ')" = "00000000000000000009 00000000000000000010 \
+00000000000000000011 00000000000000000100 00001970324836974593 09223372036854775808 18446744073709551615 " ] ||
+    fail 'the rows of a session are not in the order of their numbers'
+
+[ -x "$program" ] || skip 'order_pipeline was not built, as its packages are missing'
+
+# runs ARGS...: a run that must be a good one.
+runs()
+{
+    timeout 300 "$program" "$@" >out 2>err || fail "exit $? of $*"
+    says 'checked: each order is complete in the order of its steps'
+}
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+# rows TABLE N: there are so many.
+rows()
+{
+    timeout 120 node read.mjs "$port" "$1" brief >keys || fail "there is no table $1"
+    [ "$(wc -l <keys)" -eq "$2" ] || fail "$(wc -l <keys) rows instead of $2 in $1"
+}
+table=azure-table://127.0.0.1:$port/devstoreaccount1
+
+runs --db orders --dead-letters "$table/orders"
+says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+says "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
+rows orders 30
+# Of each session first the step that failed, and then the one behind it.
+grep -E '^order-3 ' keys | sed 's/[0-9]\{20\}/N/' >order
+printf '%s\n' 'order-3 N failed broken receipt: no field "revision"' \
+    'order-3 N session_failed broken receipt: no field "revision"' | cmp -s - order || fail 'order-3 is in disorder'
+timeout 300 "$program" redrive --dry-run --db orders --dead-letters "$table/orders" >out 2>err || fail 'no plan'
+says '30 letters of 15 sessions to send'
+rows orders 30
+runs redrive --db orders --dead-letters "$table/orders"
+rows orders 30
+grep -q '^order-4~1 ' keys || fail 'what stopped again is not under its new session'
+runs redrive --fix --db orders --dead-letters "$table/orders"
+says '669 of 669 jobs complete, 15 of them after they came back'
+rows orders 0
+
+# With workers that are killed, orders and products beside each other.
+runs --kill --import --workers 4 --db both --dead-letters "$table/both"
+runs --kill --workers 4 --db both --dead-letters "$table/both"
+rows both 45
+runs redrive --fix --kill --workers 4 --db both --dead-letters "$table/both"
+says '673 of 673 jobs complete'
+rows both 0
+
+# A redrive is killed while it removes its letters, one after the other; the next one does the rest. No
+# order gets a receipt before, so there are many.
+for ((n = 0; halves < 3; ++n)); do
+    [ $n -lt 15 ] || fail "of $n redrives only $halves died while they removed letters"
+    rm -rf killed
+    mkdir killed
+    printf '{no such field}' >killed/receipt.txt
+    all=(--db killed --dead-letters "$table/killed$n" --workers 2)
+    runs "${all[@]}" --most 300
+    left() { ./letters "127.0.0.1:$port/devstoreaccount1/killed$n" count; }
+    many=$(left)
+    [ "$many" -ge 600 ] || fail "only $many letters"
+    "$program" redrive --fix "${all[@]}" >out 2>err &
+    main=$!
+    timeout 100 ./letters "127.0.0.1:$port/devstoreaccount1/killed$n" kill $main $((many * (n % 4 + 3) / 7)) || true
+    wait $main 2>/dev/null || true
+    rest=$(left)
+    [ "$rest" -eq 0 ] || [ "$rest" -eq "$many" ] || halves=$((halves + 1))
+    runs redrive --fix "${all[@]}"
+    says '300 of 300 jobs complete, 300 of them after they came back'
+    rows killed$n 0
+done
+
+# Nobody is there: nothing is lost, and it goes on when somebody is.
+code=0
+timeout 60 "$program" --db late --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/late >out 2>err || code=$?
+[ $code -eq 1 ] || fail "exit $code without a table"
+says 'the table of letters: 127.0.0.1:1: Connection refused'
+runs --db late --dead-letters "$table/late"
+runs redrive --fix --db late --dead-letters "$table/late"
+says '669 of 669 jobs complete'
+rows late 0
+for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table://127.0.0.1/other/letters \
+    azure-table://127.0.0.1/devstoreaccount1/1st; do
+    code=0
+    "$program" --dead-letters "$bad" >out 2>err || code=$?
+    [ $code -eq 2 ] || fail "exit $code of --dead-letters $bad"
+    says 'is no Azure table'
+done
+echo 'order_pipeline_azurite: each letter was found by the JavaScript client, came back, and was removed;'
+echo "$halves of $n redrives died while they removed letters"

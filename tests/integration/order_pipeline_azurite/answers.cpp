@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//
+// What examples/engines/azure_table.hpp makes of the answers of a table service. It is scripted, as no
+// real one says all of it.
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <engines/azure_table.hpp>
+
+#include "../engines/scripted.hpp"
+
+namespace {
+
+using engines::azure_table;
+using texts = std::vector<std::string>;
+using scripted::say;
+
+waybill::step_letter letter(std::uint64_t sequence)
+{
+    waybill::step_letter l;
+    l.stamp = {"it's", 1, 1, 2, false};
+    l.sequence = sequence;
+    return l;
+}
+
+std::string answered(int status, const std::string& body, const std::string& headers = {})
+{
+    return "HTTP/1.1 " + std::to_string(status) + " So\r\n" + headers + "Content-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+/// "409 EntityAlreadyExists" as the service says it.
+std::string error(int status, const std::string& code)
+{
+    return answered(status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
+}
+std::string row(std::uint64_t sequence) { return engines::row_of(letter(sequence)).dump(); }
+
+/// Says the answers in their order, one to each request, and keeps what was asked. An empty one breaks the
+/// connection off.
+class service {
+public:
+    explicit service(texts answers) : answers_(std::move(answers)), peer_([this](int fd) { talk(fd); }) {}
+
+    [[nodiscard]] azure_table table() const
+    {
+        return azure_table({"127.0.0.1", peer_.port(), "devstoreaccount1", "letters"}, 2);
+    }
+    /// "POST GET PUT"
+    [[nodiscard]] std::string asked() const
+    {
+        std::string all;
+        for (const std::string& a : asked_) all += (all.empty() ? "" : " ") + a.substr(0, a.find(' '));
+        return all;
+    }
+    [[nodiscard]] const texts& requests() const { return asked_; }
+
+private:
+    void talk(int fd)
+    {
+        while (said_ != answers_.size()) {
+            std::string all;
+            char c = 0;
+            while (!all.ends_with("\r\n\r\n")) {
+                if (::recv(fd, &c, 1, 0) != 1) return;
+                all += c;
+            }
+            const auto size = engines::number_in(all, "Content-Length: ", "\r");
+            for (std::uint64_t n = 0; n != *size; ++n) {
+                if (::recv(fd, &c, 1, 0) != 1) return;
+            }
+            asked_.push_back(all);
+            const std::string& answer = answers_[said_++];
+            if (answer.empty()) return;
+            say(fd, answer);
+        }
+    }
+
+    texts answers_;
+    std::size_t said_ = 0;
+    texts asked_{};
+    scripted::peer peer_;
+};
+
+scripted::score score;
+
+using call = std::function<waybill::fault(azure_table&)>;
+
+void expect(const char* what, const call& f, texts answers, std::string_view how, std::string_view asked)
+{
+    service s(std::move(answers));
+    azure_table t = s.table();
+    const waybill::fault fault = f(t);
+    score.expect("a table", what, std::string(name(fault.how)), how);
+    score.expect("a table asked", what, s.asked(), asked);
+    if (!fault.ok() && fault.text.empty()) score.expect("a table", what, "no words", "words");
+}
+
+waybill::fault upsert(azure_table& t) { return t.upsert(letter(7)); }
+waybill::fault write(azure_table& t) { return t.write(std::vector{letter(7), letter(8)}); }
+waybill::fault remove(azure_table& t) { return t.remove(std::vector{letter(7), letter(8)}); }
+waybill::fault list(azure_table& t)
+{
+    const auto all = t.list();
+    return all ? waybill::fault{} : all.error();
+}
+
+struct refusal {
+    int status;
+    const char* code;
+    std::string_view how;
+};
+constexpr refusal refusals[]{
+    {400, "EntityTooLarge", "permanent"},
+    {400, "PropertyValueTooLarge", "permanent"},
+    {400, "KeyValueTooLarge", "permanent"},
+    {400, "InvalidInput", "permanent"},
+    {400, "InvalidHeaderValue", "infrastructure"},
+    {403, "AuthenticationFailed", "infrastructure"},
+    {404, "ResourceNotFound", "infrastructure"},  // the account
+    {409, "TableBeingDeleted", "transient"},
+    {409, "NobodyKnows", "transient"},
+    {412, "UpdateConditionNotSatisfied", "transient"},
+    {413, "RequestBodyTooLarge", "permanent"},
+    {429, "TooManyRequests", "transient"},
+    {503, "ServerBusy", "transient"},
+    // It may have been done all the same: the same again.
+    {500, "InternalError", "infrastructure"},
+    {500, "OperationTimedOut", "infrastructure"},
+    {502, "", "infrastructure"},
+    {503, "", "infrastructure"},
+    {504, "", "infrastructure"},
+    {418, "", "infrastructure"},
+};
+
+void faults()
+{
+    for (const refusal& r : refusals) {
+        const std::string what = std::to_string(r.status) + " " + r.code;
+        expect(what.c_str(), write, {error(r.status, r.code)}, r.how, "PUT");
+    }
+    expect("no JSON", write, {answered(409, "<html>")}, "transient", "PUT");
+    expect("no HTTP", write, {"220 smtp ready\r\n\r\n"}, "infrastructure", "PUT");
+    expect("no length", write, {"HTTP/1.1 200 So\r\n\r\n"}, "infrastructure", "PUT");
+    expect("broken off", write, {""}, "infrastructure", "PUT");
+    expect("in the middle", write, {"HTTP/1.1 200 So\r\nContent-Length: 9\r\n\r\n{"}, "infrastructure", "PUT");
+
+    // A connection that was kept and is gone is nobody's fault, once.
+    const std::string done = answered(204, "");
+    expect("gone between", write, {done, "", done}, "none", "PUT PUT PUT");
+    expect("gone for good", write, {done, "", ""}, "infrastructure", "PUT PUT PUT");
+    expect("closed in order", write, {answered(204, "", "Connection: close\r\n"), done}, "none", "PUT PUT");
+}
+
+void conditions()
+{
+    const std::string done = answered(204, "");
+    const std::string there = error(409, "EntityAlreadyExists");
+    const std::string gone = error(404, "ResourceNotFound");
+    const std::string changed = error(412, "UpdateConditionNotSatisfied");
+    const std::string found = answered(200, row(7), "ETag: W/\"one\"\r\n");
+    expect("new", upsert, {done}, "none", "POST");
+    expect("there", upsert, {there, found, done}, "none", "POST GET PUT");
+    expect("changed", upsert, {there, found, changed, there, found, done}, "none", "POST GET PUT POST GET PUT");
+    expect("removed", upsert, {there, gone, done}, "none", "POST GET POST");
+    expect("removed later", upsert, {there, found, gone, done}, "none", "POST GET PUT POST");
+    texts always;
+    for (int n = 0; n != 5; ++n) always.insert(always.end(), {there, found, changed});
+    expect("changed always", upsert, always, "transient",
+           "POST GET PUT POST GET PUT POST GET PUT POST GET PUT POST GET PUT");
+    expect("no letter there", upsert, {there, answered(200, "[]")}, "infrastructure", "POST GET");
+
+    service s({there, found, done});
+    azure_table t = s.table();
+    score.expect("a table", "an etag", upsert(t).ok() ? "written" : "not written", "written");
+    const bool matched = s.requests()[2].find("\r\nIf-Match: W/\"one\"\r\n") != std::string::npos;
+    score.expect("a table", "an etag", matched ? "matched" : s.requests()[2], "matched");
+    const bool path = s.requests()[2].starts_with("PUT /devstoreaccount1/letters(PartitionKey=%27it%27%27s%27,"
+                                                  "RowKey=%2700000000000000000007%27) HTTP/1.1\r\n");
+    score.expect("a table", "a key", path ? "a path" : s.requests()[2], "a path");
+
+    // A table that is not there is made.
+    const std::string none = error(404, "TableNotFound");
+    expect("no table", upsert, {none, answered(201, "{}"), done}, "none", "POST POST POST");
+    expect("somebody makes it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
+    expect("must not make it", upsert, {none, error(403, "AuthorizationFailure")}, "infrastructure", "POST POST");
+    expect("is not there", upsert, {none, done, none}, "infrastructure", "POST POST POST");
+    expect("goes away", upsert, {none, error(409, "TableBeingDeleted")}, "transient", "POST POST");
+
+    // Removed is what is not there, also under a key without zeros.
+    expect("removed", remove, {done, done}, "none", "DELETE DELETE");
+    expect("not there", remove, {gone, gone, gone, done}, "none", "DELETE DELETE DELETE DELETE");
+    expect("half", remove, {done, error(500, "InternalError")}, "infrastructure", "DELETE DELETE");
+    service r({done, done});
+    azure_table u = r.table();
+    const bool last_first = remove(u).ok() && r.requests()[0].find("08%27)") != std::string::npos &&
+                            r.requests()[0].find("\r\nIf-Match: *\r\n") != std::string::npos;
+    score.expect("a table", "removes", last_first ? "from the last" : r.requests()[0], "from the last");
+}
+
+void lists()
+{
+    const auto page = [](const std::string& rows, const std::string& next) {
+        const std::string more = next.empty() ? "" : "x-ms-continuation-NextPartitionKey: " + next +
+                                                         "\r\nX-MS-CONTINUATION-NextRowKey: 1!a b\r\n";
+        return answered(200, R"({"value":[)" + rows + "]}", more);
+    };
+    service s({page(row(7), "k"), page("", "l"), page(row(8) + "," + row(9), "")});
+    azure_table t = s.table();
+    const auto all = t.list("a&b");
+    const bool same = all && *all == std::vector{letter(7), letter(8), letter(9)};
+    score.expect("a table", "pages", same ? "all" : "not all", "all");
+    const std::string first = s.requests()[0].substr(0, s.requests()[0].find("\r\n"));
+    score.expect("a table", "the first page", first,
+                 "GET /devstoreaccount1/letters()?$top=2&$filter=PartitionKey%20eq%20%27a%26b%27 HTTP/1.1");
+    const bool next = s.requests()[1].find("%27&NextPartitionKey=k&NextRowKey=1%21a%20b HTTP") != std::string::npos;
+    score.expect("a table", "the next page", next ? "asked" : s.requests()[1], "asked");
+
+    const std::string chunks = "HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\n"
+                               "9;x=y\r\n{\"value\":\r\n3\r\n[]}\r\n0\r\nT: t\r\n\r\n";
+    expect("in chunks", list, {chunks}, "none", "GET");
+    expect("a chunk of no length", list, {"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"},
+           "infrastructure", "GET");
+    expect("round and round", list, {page("", "k"), page("", "k")}, "infrastructure", "GET GET");
+    expect("no list", list, {answered(200, "{}")}, "infrastructure", "GET");
+    expect("torn", list, {answered(200, "{\"value\":[")}, "infrastructure", "GET");
+    for (const char* bad : {R"({"RowKey":"x"})", R"({"RowKey":"1","step":"x"})", R"({"RowKey":"1","last":1})", "1",
+                            R"({"RowKey":"1","reason":"bored"})", R"({"RowKey":"1","parked":"yesterday"})",
+                            R"({"RowKey":"1","text":1})", R"({"RowKey":"1","checksum":"4294967296"})",
+                            R"({"RowKey":"1","text":"?","text@odata.type":"Edm.Binary"})",
+                            R"({"RowKey":"1","text":"?","text@odata.type":1})"}) {
+        expect(bad, list, {page(bad, "")}, "infrastructure", "GET");
+    }
+    expect("of another tool", list, {page(R"({"PartitionKey":"!zz!","RowKey":"17","step":3,"parked":null})", "")},
+           "none", "GET");
+}
+
+void keys()
+{
+    using engines::partition_key;
+    using engines::session_of_partition_key;
+    score.expect("a key", "plain", partition_key("order-17~1"), "order-17~1");
+    score.expect("a key", "reserved", partition_key("a/b\\c#d?e%f!g\n\x7f"), "a!2Fb!5Cc!23d!3Fe!25f!21g!0A!7F");
+    score.expect("a key", "C1", partition_key("\xC2\x85\xC2\xA0"), "!C2!85\xC2\xA0");
+    score.expect("a key", "no UTF-8", partition_key("a\xFF"), "a!FF");
+    score.expect("a session", "of others", session_of_partition_key("a!b!zz!2"), "a!b!zz!2");
+    std::string all;
+    for (int c = 0; c != 256; ++c) {
+        all += static_cast<char>(c);
+        score.expect("a key", "each byte", session_of_partition_key(partition_key(all)), all);
+        const std::string one(1, static_cast<char>(c));
+        score.expect("a key", "one byte", session_of_partition_key(partition_key(one)), one);
+    }
+
+    // RFC 4231, cases 1, 2 and 6.
+    const auto hex = [](std::string_view bytes) {
+        std::string out;
+        for (const char c : bytes) {
+            char two[3];
+            std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+            out += two;
+        }
+        return out;
+    };
+    using engines::hmac_sha256;
+    score.expect("HMAC", "1", hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+                 "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    score.expect("HMAC", "2", hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+                 "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    score.expect("HMAC", "6",
+                 hex(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")),
+                 "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    score.expect("a date", "RFC 9110", engines::http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");
+    for (const char* bad : {"", "127.0.0.1:1", "127.0.0.1:1/a", "127.0.0.1:1/a/b", "127.0.0.1:1/a/1bc", "h:x/a/bcd",
+                            "127.0.0.1:1/a/b-c", "127.0.0.1:1/a/bcd/e", "u:p@127.0.0.1:1/a/bcd"}) {
+        score.expect("a place", bad, engines::azure_table_at(bad) ? "one" : "none", "none");
+    }
+    score.expect("a place", "good", engines::azure_table_at("127.0.0.1/a/bcd").value().port, "10002");
+}
+
+}  // namespace
+
+int main()
+{
+    faults();
+    conditions();
+    lists();
+    keys();
+    std::printf("answers of a table: %d asked, %d wrong\n", score.asked(), score.wrong());
+    return score.wrong() == 0 ? 0 : 1;
+}
