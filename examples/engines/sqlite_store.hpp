@@ -198,14 +198,11 @@ private:
         return {key,
                 {s.whole<std::uint64_t>(0), s.bytes(1)},
                 s.one_of(2, waybill::fault_class::cancelled),
-                s.bytes(3),
-                s.bytes(4),
+                s.bytes(3), s.bytes(4),
                 s.whole<std::uint32_t>(5),
-                time_in(s, 6),
-                time_in(s, 7),
+                time_in(s, 6), time_in(s, 7),
                 s.one_of(8, waybill::letter_keeps::nothing),
-                s.whole<std::uint64_t>(9),
-                s.whole<std::uint32_t>(10)};
+                s.whole<std::uint64_t>(9), s.whole<std::uint32_t>(10)};
     }
 
     statement get_{db_.exec(tables),
