@@ -20,10 +20,10 @@
 
 #include <fmt/format.h>
 
+#include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "board.hpp"
 #include "crew.hpp"
-#include "folder.hpp"
 #include "jobs.hpp"
 #include "options.hpp"
 #include "returning.hpp"
@@ -113,7 +113,7 @@ int run(options o)
 {
     support::expect_file("picture", o.svg, {{"the input", o.input}});
     const bool temporary = o.db.empty();
-    const folder here(o.db);
+    const support::locked_folder here(o.db, "order_pipeline");
     o.db = here.path();
     world w(o.db, o.dead_letters);
     write_templates(w, false);

@@ -21,10 +21,10 @@
 
 #include <fmt/format.h>
 
+#include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "cemetery.hpp"
 #include "diary.hpp"
-#include "folder.hpp"
 #include "naive.hpp"
 #include "options.hpp"
 #include "relay.hpp"
@@ -113,7 +113,7 @@ int run(options o)
         fmt::print("nothing to do: there is no order in {}\n", o.input);
         return 0;
     }
-    const folder here(o.db);
+    const support::locked_folder here(o.db, "outbox");
     o.db = here.path();
     contestant ours = run_waybill(o, orders);
     if (ours.how.calls != 0) judge_calls(o, ours);
