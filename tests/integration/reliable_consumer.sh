@@ -44,17 +44,19 @@ printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>
 runs --input "$work/few" --batch 1 --partitions 3
 awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 events, 4 of them dead: $(cat "$work/out")"
 
-# An event that ends whatever process handles it: found, and set aside. By one worker after the other
-# in 2 * 3 + log2(64) - 1 deaths at the most. By several it may take some more: a partition that is
-# taken for balance before its dead owner's lease has expired tells nobody of that death.
+# An event that ends whatever process handles it: found, and set aside. Of one partition, and by one
+# worker after the other, in 2 * 3 + log2(64) - 1 deaths at the most. Of several it may take some more:
+# one that is taken for balance before its dead owner's lease has expired tells nobody of that death,
+# and whoever was just killed is still among those who share.
 poisoned()
 {
     runs --poison --batch 64 "$@"
     deaths=$(sed -n 's/.*; \([0-9]*\) deaths\{0,1\} by an event.*/\1/p' "$work/out")
     [ "${deaths:-0}" -ge 3 ] || fail "$* found the event after ${deaths:-0} deaths, before 3"
 }
-poisoned --workers 1
+poisoned --workers 1 --partitions 1
 [ "$deaths" -le 11 ] || fail "$deaths deaths until the event was found, where 11 are the most"
+poisoned --workers 1
 poisoned
 
 # Killed with -9 until it was 200 times. A batch is where most of the time goes, so most die in one.
