@@ -140,12 +140,15 @@ casualties work_off(world& w, const options& o, const std::function<void()>& loo
     std::mt19937_64 dice(o.seed);
     std::uniform_int_distribution<int> pause(1'000, 20'000);
     auto next_kill = begun + 20ms;
+    // The lock of a step has to run out after each death, so none dies so often that it is parked.
+    const auto last_kill = begun + 6 * queue_options.lock;
     while (w.queue.depth() != 0) {
         all.look(c);
         look();
-        if (o.kill && clock::now() >= next_kill) {
+        const auto now = clock::now();
+        if (o.kill && now >= next_kill && now < last_kill) {
             all.kill_one(dice);
-            next_kill = clock::now() + std::chrono::microseconds(pause(dice));
+            next_kill = now + std::chrono::microseconds(pause(dice));
         }
         std::this_thread::sleep_for(3ms);
     }

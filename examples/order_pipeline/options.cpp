@@ -29,7 +29,7 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
   --import         the same for products: imports of many independent steps, where one that fails
                    stops no other
   --workers N      so many processes (default {}, at most 32)
-  --kill           kills them with -9 at random, and starts others
+  --kill           kills them with -9 at random for three seconds, and starts others
   --seed N         of these kills
   --input FILE     JSON lines; each with a "package" and its "dirs" is an order. Without it a
                    recording of what dpkg does
