@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include <support/every_schedule.hpp>
 #include <support/sanitized.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
@@ -517,33 +518,14 @@ std::string run(const extent& x, choices& c, const Driver& driver, std::string* 
     return w.run();
 }
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::string rule;  // the first that was broken, and the line that breaks it
-    std::string line;
-};
+using tests_support::verdict;
 
 template <class Driver>
 verdict enumerate(const char* what, const extent& x, const Driver& driver)
 {
-    choices c;
-    verdict v;
-    do {
-        const std::string broken = run(x, c, driver);
-        if (broken.empty()) continue;
-        if (v.broken++ == 0) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("at least once: %-44s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
-    if (v.broken != 0) std::printf("        WAYBILL_REPLAY_ONCE='%s'\n", v.line.c_str());
-    return v;
+    return tests_support::every_schedule(
+        "at least once", what, [&](choices& c) { return run(x, c, driver); }, false,
+        "WAYBILL_REPLAY_ONCE");
 }
 
 using tests_support::sanitized;

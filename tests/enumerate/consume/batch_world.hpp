@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <support/every_schedule.hpp>
 #include <support/sanitized.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/testing/choices.hpp>
@@ -394,12 +395,7 @@ std::string run(const extent& x, choices& c, const Driver& driver, Store kept, s
     return w.run();
 }
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::string rule;  // the first that was broken, and the line that breaks it
-    std::string line;
-};
+using tests_support::verdict;
 
 inline std::uint64_t& schedules_in_all()
 {
@@ -412,23 +408,9 @@ inline right_store make_right() { return right_store(); }
 template <class Driver, class MakeStore>
 verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make)
 {
-    choices c;
-    verdict v;
-    do {
-        const std::string broken = run(x, c, driver, make());
-        if (broken.empty()) continue;
-        if (v.broken++ == 0) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
+    const verdict v = tests_support::every_schedule(
+        "faults", what, [&](choices& c) { return run(x, c, driver, make()); });
     schedules_in_all() += v.schedules;
-    std::printf("faults: %-46s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
-    if (v.broken != 0) std::printf("        WAYBILL_REPLAY='%s'\n", v.line.c_str());
     return v;
 }
 

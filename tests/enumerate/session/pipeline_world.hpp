@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include <support/every_schedule.hpp>
 #include <support/sanitized.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/choices.hpp>
@@ -610,12 +611,7 @@ inline std::string run(const extent& x, choices& c, wrong w, std::string* told =
     return it.run();
 }
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::string rule;  // the first that was broken, and the line that breaks it
-    std::string line;
-};
+using tests_support::verdict;
 
 inline std::uint64_t& schedules_in_all()
 {
@@ -625,23 +621,9 @@ inline std::uint64_t& schedules_in_all()
 
 inline verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
 {
-    choices c;
-    verdict v;
-    do {
-        const std::string broken = run(x, c, w);
-        if (broken.empty()) continue;
-        if (v.broken++ == 0) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
+    const verdict v =
+        tests_support::every_schedule("pipeline", what, [&](choices& c) { return run(x, c, w); });
     schedules_in_all() += v.schedules;
-    std::printf("pipeline: %-46s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
-    if (v.broken != 0) std::printf("        WAYBILL_REPLAY='%s'\n", v.line.c_str());
     return v;
 }
 

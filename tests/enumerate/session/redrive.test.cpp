@@ -14,6 +14,7 @@
 #include <string>
 
 #include <enumerate/session/redrive_world.hpp>
+#include <support/every_schedule.hpp>
 #include <support/sanitized.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -44,12 +45,7 @@ const extent two_redrivers{
 const extent forgetful{.steps = 2, .faults = 1, .chunk = 2, .fates = plain_fates, .drops_repeated = false};
 const extent for_mutants{.steps = 3, .faults = 1, .chunk = 2, .fates = plain_fates, .free_rounds = 1};
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::string rule;
-    std::string line;
-};
+using tests_support::verdict;
 
 std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
 {
@@ -58,23 +54,8 @@ std::string run(const extent& x, choices& c, wrong w, std::string* told = nullpt
 
 verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
 {
-    choices c;
-    verdict v;
-    do {
-        if (brief && v.broken != 0) break;  // one is enough
-        const std::string broken = run(x, c, w);
-        if (!broken.empty() && v.broken++ == 0) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("redrive: %-45s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
-    if (v.broken != 0) std::printf("         WAYBILL_REPLAY='%s'\n", v.line.c_str());
-    return v;
+    return tests_support::every_schedule(
+        "redrive", what, [&](choices& c) { return run(x, c, w); }, brief);
 }
 
 void holds(const char* what, const extent& x, std::uint64_t at_least)
