@@ -76,16 +76,18 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
 [[nodiscard]] constexpr std::optional<std::int64_t> take_field(std::string_view& from,
                                                                std::size_t digits, char after)
 {
-    std::string_view field = from.substr(0, digits);
-    if (field.size() != digits) return {};
-    const std::optional<std::uint64_t> n = take_digits(field);
-    if (!n || !field.empty()) return {};
+    if (from.size() < digits) return {};
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i != digits; ++i) {
+        if (from[i] < '0' || from[i] > '9') return {};
+        n = n * 10 + (from[i] - '0');
+    }
     from.remove_prefix(digits);
     if (after != '\0') {
         if (from.empty() || from.front() != after) return {};
         from.remove_prefix(1);
     }
-    return static_cast<std::int64_t>(*n);
+    return n;
 }
 
 /// A decimal part, ".25", as a share of `one`, a power of ten; 0 if there is none. Empty if it has

@@ -59,9 +59,16 @@ struct state_as_read {
     nlohmann::json user{};    ///< The user's part, upgraded; null where there was none.
     nlohmann::json later{};   ///< Of the progress, what only later versions know.
     bool unread = false;      ///< The value is not what the user's part says.
-    bool failed = false;      ///< It said that the session has failed.
     std::uint64_t bytes = 0;  ///< How many there were, or were stored.
     std::uint64_t sum = 0;    ///< Their checksum.
+    std::string since{};      ///< What was stored since; empty where nothing was.
+
+    /// From now on these are the bytes.
+    void are(std::string_view all) noexcept
+    {
+        bytes = all.size();
+        sum = sum_of(all);
+    }
 
     /// Whether these are the bytes, as far as length and checksum tell.
     [[nodiscard]] bool is(std::string_view all) const noexcept
@@ -96,13 +103,16 @@ struct decoded_state {
     opened_state envelope{};   ///< Without its body, which was a view into the bytes.
     state_as_read read{};
 
-    /// These bytes are what is stored from now on: `changed` compares with them.
+    /// These bytes are what is stored from now on: `changed` compares with them, and a failure that
+    /// cannot be written with the value is written with the user's part of them. They are copied.
     void stored(std::string_view bytes)
     {
         how = state_read::ok;
-        read.bytes = bytes.size();
-        read.sum = state_as_read::sum_of(bytes);
-        read.failed = progress.failed.has_value();
+        read.are(bytes);
+        read.since = bytes;
+        // What a later version knew of a failure that is none any more is not told of the next one.
+        auto* later = read.later.get_ptr<nlohmann::json::object_t*>();
+        if (later && !progress.failed) later->erase("failed");
     }
 
     friend bool operator==(const decoded_state&, const decoded_state&) = default;
@@ -162,10 +172,11 @@ enum class encode_problem : std::uint8_t {
     none,
     not_read,       ///< What is stored was not read, and must not be written over.
     not_an_object,  ///< The value is another kind of JSON.
-    reserved_name,  ///< The value has a member "waybill" of its own.
+    reserved_name,  ///< The value has a member of its own by a name that means something here.
     not_finite,     ///< A number that JSON does not have: it would be read as null.
     not_utf8,       ///< A text that JSON does not have.
     not_json,       ///< Bytes, which only CBOR has.
+    subtype,        ///< Bytes with a subtype, that is with a tag, which is not read.
     too_deep,
     threw,          ///< The user's to_json did.
     too_large,
@@ -181,6 +192,7 @@ enum class encode_problem : std::uint8_t {
         case encode_problem::not_finite: return "not_finite";
         case encode_problem::not_utf8: return "not_utf8";
         case encode_problem::not_json: return "not_json";
+        case encode_problem::subtype: return "subtype";
         case encode_problem::too_deep: return "too_deep";
         case encode_problem::threw: return "threw";
         case encode_problem::too_large: return "too_large";
@@ -208,13 +220,15 @@ struct state_unwritten {
         case encode_problem::not_an_object:
             return line + "its JSON has to be an object, and is " + e.why;
         case encode_problem::reserved_name:
-            return line + "it has a member \"waybill\" of its own: call it otherwise";
+            return line + "it has a member " + e.why + ": call it otherwise";
         case encode_problem::not_finite:
             return line + e.why + " is not finite, and JSON has no such number";
         case encode_problem::not_utf8:
             return line + e.why + " is not UTF-8: store it as base64, or as a list of numbers";
         case encode_problem::not_json:
             return line + e.why + " is bytes, which JSON does not have: CBOR does";
+        case encode_problem::subtype:
+            return line + e.why + " is bytes with a subtype: keep that in a field of its own";
         case encode_problem::too_deep: return line + e.why + " is nested too deep";
         case encode_problem::threw: return line + "its to_json threw: " + e.why;
         case encode_problem::too_large: return text(state_too_large{e.size, e.most});

@@ -4,6 +4,7 @@
 //
 // The object is written by nlohmann's library, the progress behind its last member, and all of it
 // is held to the budget: the user's part to what is not kept for a failure, and with one to all.
+// How that is to be done is told by the options, and checked before.
 
 #ifndef WAYBILL_EXT_JSON_PARTS_HPP
 #define WAYBILL_EXT_JSON_PARTS_HPP
@@ -18,6 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json_decoded.hpp>
 #include <waybill/ext/json_progress.hpp>
@@ -27,7 +29,41 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_1 {
+
+/// Turns the user's object of an older major version into one of the version that is written.
+using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
+
+struct state_codec_options {
+    state_budget budget{};
+    schema_version version{};  ///< Of the user's type, as this program writes it.
+    state_format format = state_format::json;  ///< Or CBOR. Both are read.
+    bool envelope = true;
+    state_upgrade upgrade = nullptr;  ///< Needed from version 2 on.
+
+    friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> check(const state_codec_options& o) noexcept
+{
+    if (const auto bad = check(o.budget)) return bad;
+    if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
+    if (o.version.major > 1 && o.upgrade == nullptr) {
+        return config_error{"version.major", o.version.major,
+                            "must have an upgrade where it is more than", 1};
+    }
+    if (o.format != state_format::json && o.format != state_format::cbor) {
+        return config_error{"format", static_cast<std::uint64_t>(o.format),
+                            "must be json or cbor; text is for state_text.hpp, and they are 0 to",
+                            1};
+    }
+    if (o.format == state_format::cbor && !o.envelope) {
+        return config_error{"envelope", 0, "must be on for cbor, that is", 1};
+    }
+    return std::nullopt;
+}
+
+namespace detail {
 
 static_assert(progress_member_most <= least_failure_reserve);
 
@@ -95,6 +131,7 @@ struct part_writer {
     schema_version version;
     const session_progress& progress;
     const nlohmann::json& later;
+    std::uint64_t guess = 0;  ///< How many bytes it may be: as many as last time.
 
     /// The bytes of the state; where there are none it says why. May set the mark of a failure.
     [[nodiscard]] std::optional<std::string> write(nlohmann::json& user, state_unwritten& bad) const
@@ -103,10 +140,11 @@ struct part_writer {
         if (!is_storable(user, bad)) return std::nullopt;
         const std::uint64_t marked = mark && !user.contains(failed_mark) ? failed_mark_bytes : 0;
         if (mark) user[failed_mark] = true;
-        std::string body;
-        if (!dump(user, body, bad)) return std::nullopt;
-        if (cbor) return join<cbor_out>(body, user.size(), marked, bad);
-        return join<json_out>(body, user.size(), marked, bad);
+        std::string bytes;
+        if (!dump(user, bytes, bad)) return std::nullopt;
+        const bool done = cbor ? complete<cbor_out>(bytes, user.size(), marked, bad)
+                               : complete<json_out>(bytes, user.size(), marked, bad);
+        return done ? std::optional(std::move(bytes)) : std::nullopt;
     }
 
 private:
@@ -117,11 +155,20 @@ private:
             return false;
         }
         if (user.contains(progress_name)) {
-            bad = {encode_problem::reserved_name, 0, 0, {}};
+            bad = {encode_problem::reserved_name, 0, 0, "\"waybill\" of its own"};
             return false;
         }
-        tree_check check{.json = !cbor, .texts = cbor};
-        return check(user) || fault(check, bad);
+        const auto own = envelope ? user.end() : user.find(failed_mark);
+        if (own != user.end() && !own->is_boolean()) {
+            bad = {encode_problem::reserved_name, 0, 0,
+                   "\"IsFailedSession\" that is neither true nor false"};
+            return false;
+        }
+        tree_check check{.json = !cbor, .texts = cbor || !can_throw};
+        if (!check(user)) return fault(check, bad);
+        if (check(later)) return true;
+        check.path = "/waybill" + check.path;
+        return fault(check, bad);
     }
 
     static bool fault(const tree_check& check, state_unwritten& bad)
@@ -130,53 +177,62 @@ private:
         if (check.fault == tree_fault::not_finite) bad.problem = encode_problem::not_finite;
         if (check.fault == tree_fault::not_utf8) bad.problem = encode_problem::not_utf8;
         if (check.fault == tree_fault::not_json) bad.problem = encode_problem::not_json;
+        if (check.fault == tree_fault::subtype) bad.problem = encode_problem::subtype;
         return false;
     }
 
-    [[nodiscard]] bool dump(const nlohmann::json& user, std::string& body,
+    [[nodiscard]] std::size_t line() const noexcept { return envelope ? envelope_bytes : 0; }
+
+    /// Behind room for the line of the envelope.
+    [[nodiscard]] bool dump(const nlohmann::json& user, std::string& bytes,
                             state_unwritten& bad) const
     {
         if (cbor) {
-            nlohmann::json::to_cbor(user, body);
+            bytes.reserve(lesser(guess, budget.bytes));
+            bytes.assign(line(), ' ');
+            nlohmann::json::to_cbor(user, bytes);
             return true;
         }
-        if (!tried([&] { body = user.dump(); })) return true;
+        const auto threw = tried([&] {
+            const std::string body = user.dump();
+            bytes.reserve(line() + body.size() + progress_member_most);
+            bytes.assign(line(), ' ').append(body);
+        });
+        if (!threw) return true;
         tree_check where{.json = true, .texts = true};
         static_cast<void>(where(user));
         return fault(where, bad);
     }
 
+    /// Puts the progress to the user's part, and the line before it.
     template <class Out>
-    [[nodiscard]] std::optional<std::string> join(const std::string& body, std::size_t members,
-                                                  std::uint64_t marked, state_unwritten& bad) const
+    [[nodiscard]] bool complete(std::string& bytes, std::size_t members, std::uint64_t marked,
+                                state_unwritten& bad) const
     {
         constexpr bool as_json = std::is_same_v<Out, json_out>;
-        const std::uint64_t line = envelope ? envelope_bytes : 0;
         const progress_member m{progress, later, envelope ? std::nullopt : std::optional(version)};
-        const std::uint64_t value = line + body.size() - marked + later_bytes<Out>(m);
+        const std::uint64_t value = bytes.size() - marked + later_bytes<Out>(m);
         const std::uint64_t most = progress.failed ? budget.bytes : budget.for_value();
         if (value > most) {
             bad = {encode_problem::too_large, value, most, {}};
-            return std::nullopt;
+            return false;
         }
-        std::string bytes;
-        bytes.reserve(line + body.size() + progress_member_most);
-        bytes.assign(line, ' ');
-        if (m.empty()) {
-            bytes += body;
-        } else if constexpr (as_json) {
-            bytes.append(body, 0, body.size() - 1);
-            if (members != 0) bytes += ',';
-        } else {
-            Out{bytes}.open(members + 1);
-            bytes.append(body, Out::head_size(members));
+        if (!m.empty()) {
+            if constexpr (as_json) {
+                bytes.pop_back();
+                if (members != 0) bytes += ',';
+            } else {
+                std::string head;
+                Out{head}.open(members + 1);
+                bytes.replace(line(), Out::head_size(members), head);
+            }
+            if (!put_within<Out>(bytes, m, bad)) return false;
+            if (as_json) bytes += '}';
         }
-        if (!m.empty() && !put_within<Out>(bytes, m, bad)) return std::nullopt;
-        if (as_json && !m.empty()) bytes += '}';
         if (envelope) {
             put_envelope(bytes, cbor ? state_format::cbor : state_format::json, version);
         }
-        return bytes;
+        return true;
     }
 
     /// Appends the member, with as much of the failure's text as there is room for.
@@ -204,6 +260,8 @@ private:
     }
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace detail
+
+}  // namespace waybill::inline v0_1
 
 #endif  // WAYBILL_EXT_JSON_PARTS_HPP

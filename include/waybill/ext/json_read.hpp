@@ -250,12 +250,19 @@ public:
         return *this;
     }
 
-    /// Text, under its name or, where it is not UTF-8, as base64.
     json_fields& must_text(std::string_view field, std::string& into)
+    {
+        may_text(field, into);
+        if (!last_) fail_missing(field);
+        return *this;
+    }
+
+    /// Text, under its name or, where it is not UTF-8, as base64.
+    json_fields& may_text(std::string_view field, std::string& into)
     {
         const std::string encoded = std::string(field) + "_base64";
         const nlohmann::json* v = find(encoded);
-        if (!v) return must(field, into);
+        if (!v) return may(field, into);
         const auto* s = v->get_ptr<const std::string*>();
         auto bytes = s ? bytes_in_base64(*s) : std::nullopt;
         if (!bytes) place_of(*v, encoded).fail("base64");

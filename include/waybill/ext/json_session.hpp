@@ -11,7 +11,7 @@
 //     state.value.receipt = "r17";
 //     state.progress = pipe.progress();
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
-//     if (out && codec->changed(state, *out)) store(*out);
+//     if (out && codec->changed(state, *out)) store(*out);    // and then state.stored(*out)
 //
 // The bytes are the object that nlohmann's library makes of the value, with one member more, the
 // progress (json_progress.hpp), behind the line of session/envelope.hpp. Read them in a portal:
@@ -23,24 +23,40 @@
 //   1. nothing but `absent` is a new session. What cannot be read is `corrupt`, `newer` or
 //      `too_large`, says what is wrong and where, and is never written over;
 //   2. the same state is always the same bytes. What others have put beside the user's fields, and
-//      into the member, comes back as it was, see json_unknown.hpp; so does their minor version;
-//   3. a session can always be written as failed, over any state that was accepted: where the value
-//      cannot be written, being too large or not UTF-8, then with the user's part as it was read,
-//      and where that has no room any more, without it. The reason is cut between characters;
+//      into the member, comes back as it was, and so does their minor version. Only what they put
+//      into the elements of an array that the user's type knows does not, see json_unknown.hpp;
+//   3. a session can always be written as failed, over any state that was accepted, one that had
+//      failed before too: where the value cannot be written, being too large or not UTF-8, with the
+//      user's part as it was read, or as it was `stored` last; and where that cannot be written
+//      either, without it. The reason is cut between characters;
 //   4. a state that has failed is read as that, even if the value in it makes no sense any more:
-//      `how` is ok, `problem` says why, and the user's part is written again as it was read.
+//      `how` is ok, `problem` says why, and the user's part is written again as it was read, but
+//      never without a failure.
 //
 // Of an older major version is what `upgrade` makes of it: version 2 turns the object of version 1
-// into its own, in place, and says by throwing that it cannot. Erase what is not used any more, or
-// it is kept as unknown. Plain JSON without an envelope is version 0.0.
+// into its own, in place, and says by throwing that it cannot. What it leaves must be such that it
+// can be written. Erase what is not used any more, or it is kept as unknown. Plain JSON without an
+// envelope is version 0.0. Of a session that has failed the old object stays as it is, of its old
+// version, if either the upgrade fails or the type cannot be made of what it left.
+//
+// The budget holds for what is read, with the line that it gets where it has none, and where it is
+// of the other format also for what it takes in ours. It tells no more: a value in which others
+// have written numbers or texts shorter than nlohmann's library does (1e14 is 100000000000000.0
+// there) may be too large to be written, and then only a failure is, as in 3.
 //
 // `envelope = false` writes plain JSON, for states that other programs read: the version is in the
 // member, no checksum tells damage, and "IsFailedSession": true is beside it where it failed.
 // Such a state is always read, and with that mark it is a failed one.
 //
-// Whatever the user's to_json and from_json throw becomes a problem with its text. Two things are
-// nlohmann's and stay so: a number that its field cannot hold becomes some other one, and a whole
-// number of more than 64 bits that is not known is kept as a double.
+// Whatever the user's to_json and from_json throw becomes a problem with its text; only
+// std::bad_alloc passes, theirs too, and so does what an upgrade throws of it. Without exceptions
+// whatever would throw ends the program, but not a text that is not UTF-8.
+//
+// These things are nlohmann's and stay so: a number that its field cannot hold becomes some other
+// one; a whole number of more than 64 bits that is not known is kept as a double, and -0 as 0; a
+// negative number of CBOR below -2^63 is read as another one. To copy a JSON value it calls itself
+// for each level, so `to_json` must not make one of ten thousands of levels; and to destroy one it
+// needs memory, and ends the program where there is none.
 
 #ifndef WAYBILL_EXT_JSON_SESSION_HPP
 #define WAYBILL_EXT_JSON_SESSION_HPP
@@ -67,38 +83,6 @@
 #include <waybill/session/state_budget.hpp>
 
 namespace waybill::inline v0_1 {
-
-/// Turns the user's object of an older major version into one of the version that is written.
-using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
-
-struct state_codec_options {
-    state_budget budget{};
-    schema_version version{};  ///< Of the user's type, as this program writes it.
-    state_format format = state_format::json;  ///< Or CBOR. Both are read.
-    bool envelope = true;
-    state_upgrade upgrade = nullptr;  ///< Needed from version 2 on.
-
-    friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> check(const state_codec_options& o) noexcept
-{
-    if (const auto bad = check(o.budget)) return bad;
-    if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
-    if (o.version.major > 1 && o.upgrade == nullptr) {
-        return config_error{"version.major", o.version.major,
-                            "must have an upgrade where it is more than", 1};
-    }
-    if (o.format != state_format::json && o.format != state_format::cbor) {
-        return config_error{"format", static_cast<std::uint64_t>(o.format),
-                            "must be json or cbor; text is for state_text.hpp, and they are 0 to",
-                            1};
-    }
-    if (o.format == state_format::cbor && !o.envelope) {
-        return config_error{"envelope", 0, "must be on for cbor, that is", 1};
-    }
-    return std::nullopt;
-}
 
 template <class T>
 class state_codec {
@@ -138,13 +122,37 @@ public:
         s.version = s.envelope.version;
         read(body, s);
         if (s.how == state_read::ok) {
-            s.read.failed = s.progress.failed.has_value();
-            s.stored(*bytes);
+            s.read.are(*bytes);
             return s;
         }
         s.value = T{};  // nothing of it is to be taken for what was there
         s.progress = {};
         s.read = {};
+        return s;
+    }
+
+    /// The same where a session may have been redriven: one that has no state yet begins with the
+    /// user's part of the state that came with its first message (`step_origin::state`), and
+    /// `how` is `absent` all the same.
+    [[nodiscard]] state decode(std::optional<std::string_view> bytes, std::string_view came) const
+    {
+        state s = decode(bytes);
+        if (s.how != state_read::absent || came.empty()) return s;
+        s = decode(came);
+        if (s.how != state_read::ok) return s;
+        if (s.envelope.bare && s.read.user.contains(detail::failed_mark)) {
+            s.read.user[detail::failed_mark] = false;
+            const auto bad = detail::tried([&] { s.read.user.get_to(s.value); });
+            if (bad) unread(s, json_state_problem::bad_value, *bad);
+        }
+        if (s.read.unread) {
+            refuse(s, state_read::corrupt, s.problem, std::move(s.why));
+            return s;
+        }
+        s.how = state_read::absent;
+        s.progress = {};
+        s.read.later = {};
+        s.read.bytes = s.read.sum = 0;
         return s;
     }
 
@@ -154,8 +162,9 @@ public:
         return written(s, options_.budget);
     }
 
-    /// Bytes that `encode` would give, with the whole text of a failure; the largest number where
-    /// there is no way to write it. It costs as much as to encode.
+    /// Bytes that `encode` would give if there were no budget, with the whole value and the whole
+    /// text of a failure; the largest number where there is no way to write it. It costs as much as
+    /// to encode.
     [[nodiscard]] std::uint64_t size(const state& s) const
     {
         const auto bytes = written(s, {.bytes = highest_size, .failure_reserve = 0});
@@ -198,9 +207,12 @@ private:
         std::optional<schema_version> told;
         if (!read_member(s, told) || newer(s)) return;
         if (!s.progress.failed && !has_room(s, told)) return;
-        if (!upgrade(s)) return;
+        json before;
+        if (!upgrade(s, before)) return;
         const auto bad = detail::tried([&] { s.read.user.get_to(s.value); });
-        if (bad) unread(s, bad_value, *bad);
+        if (!bad) return;
+        if (before.is_object()) s.read.user = std::move(before);
+        unread(s, bad_value, *bad);
     }
 
     // A parser of JSON sees to it, one of CBOR does not.
@@ -251,36 +263,54 @@ private:
         return true;
     }
 
-    /// The user's part is held to what is not kept for a failure.
+    /// The user's part is held to what is not kept for a failure, with the line that it gets.
     [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& told) const
     {
         const std::uint64_t most = options_.budget.for_value();
-        if (s.envelope.size <= most) return true;
-        const bool cbor = s.envelope.format == state_format::cbor;
-        const detail::progress_member m{s.progress, s.read.later, told};
-        const std::size_t members = s.read.user.size();
-        const std::uint64_t value =
-            cbor ? detail::value_bytes<detail::cbor_out>(s.envelope.size, m, members)
-                 : detail::value_bytes<detail::json_out>(s.envelope.size, m, members);
+        const std::uint64_t line = s.envelope.bare && options_.envelope ? envelope_bytes : 0;
+        std::uint64_t value = saturating_add(s.envelope.size, line);
+        if (value > most) {
+            const detail::progress_member m{s.progress, s.read.later, told};
+            const std::size_t members = s.read.user.size();
+            value = s.envelope.format == state_format::cbor
+                        ? detail::value_bytes<detail::cbor_out>(value, m, members)
+                        : detail::value_bytes<detail::json_out>(value, m, members);
+        }
+        if (value <= most && s.envelope.format != options_.format) {
+            value = unwritable(s, s.read.user).size;  // nothing but what is too large has a size
+        }
         if (value <= most) return true;
         refuse(s, state_read::too_large, json_state_problem::no_reserve,
                std::to_string(value) + " bytes beside the progress, and " + std::to_string(most));
         return false;
     }
 
-    [[nodiscard]] bool upgrade(state& s) const
+    /// Puts the object of our version in the place of an older one, and that one into `before`.
+    [[nodiscard]] bool upgrade(state& s, json& before) const
     {
         const bool older = s.version.major < options_.version.major;
         if (!older || options_.upgrade == nullptr) return true;
         json value = s.read.user;
-        const auto bad = detail::tried([&] { options_.upgrade(value, s.version); });
-        if (!bad && value.is_object()) {
-            s.read.user = std::move(value);
-            return true;
+        auto bad = detail::tried([&] { options_.upgrade(value, s.version); });
+        if (!bad) {
+            const state_unwritten u = unwritable(s, value);
+            if (u.problem == encode_problem::none) {
+                before = std::exchange(s.read.user, std::move(value));
+                return true;
+            }
+            bad = "what it left is " + text(u).substr(std::string_view("state: ").size());
         }
-        unread(s, json_state_problem::upgrade_failed,
-               "from " + text(s.version) + ": " + (bad ? *bad : "it has left no object"));
+        unread(s, json_state_problem::upgrade_failed, "from " + text(s.version) + ": " + *bad);
         return false;
+    }
+
+    /// Why this user's part could not be written beside the progress.
+    [[nodiscard]] state_unwritten unwritable(const state& s, json user) const
+    {
+        state_unwritten bad;
+        const auto w = writer(s, options_.budget, options_.version, s.read.later);
+        static_cast<void>(w.write(user, bad));
+        return bad;
     }
 
     /// A session that has failed is that, whatever its value is; any other one cannot go on.
@@ -302,32 +332,49 @@ private:
     [[nodiscard]] result<std::string, state_unwritten> written(const state& s,
                                                                const state_budget& budget) const
     {
-        if (s.how > state_read::ok) {
+        if (s.how > state_read::ok || (s.read.unread && !s.progress.failed)) {
             return unexpected(state_unwritten{encode_problem::not_read, 0, 0, text(s)});
         }
-        const json nothing;
-        const bool cbor = options_.format == state_format::cbor;
         const schema_version version = written_version(s);
-        const detail::part_writer writer{cbor,    options_.envelope, budget,
-                                         version, s.progress,        s.read.later};
+        const detail::part_writer whole = writer(s, budget, version, s.read.later);
         state_unwritten bad;
         json user;
         if (!s.read.unread) {
             const auto threw = detail::tried([&] { make_user(s, user); });
             if (threw) bad = {encode_problem::threw, 0, 0, *threw};
-            else if (auto bytes = writer.write(user, bad)) return *std::move(bytes);
+            else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
         // It has failed: that must be said, whatever becomes of the value.
-        state_unwritten again;
-        user = s.read.user.is_object() ? s.read.user : json::object();
-        if (auto bytes = writer.write(user, again)) return *std::move(bytes);
-        if (s.read.failed) return unexpected(s.read.unread ? std::move(again) : std::move(bad));
-        const detail::part_writer bare{cbor,    options_.envelope, budget,
-                                       version, s.progress,        nothing};
+        user = last_user(s);
+        if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
+        const json nothing;
         user = json::object();
-        if (auto bytes = bare.write(user, again)) return *std::move(bytes);
-        return unexpected(std::move(again));
+        if (auto bytes = writer(s, budget, version, nothing).write(user, bad)) {
+            return *std::move(bytes);
+        }
+        return unexpected(std::move(bad));
+    }
+
+    [[nodiscard]] detail::part_writer writer(const state& s, const state_budget& budget,
+                                             schema_version version, const json& later) const
+    {
+        const bool cbor = options_.format == state_format::cbor;
+        return {cbor, options_.envelope, budget, version, s.progress, later, s.read.bytes};
+    }
+
+    /// The user's part as it is stored.
+    [[nodiscard]] static json last_user(const state& s)
+    {
+        if (!s.read.since.empty() && !s.read.unread) {
+            const opened_state o = open_state(s.read.since, highest_size);
+            detail::tree_builder tree = detail::tree_of(o.body, o.format == state_format::cbor);
+            if (!detail::problem_of(tree)) {
+                tree.root.erase(detail::progress_name);
+                return std::move(tree.root);
+            }
+        }
+        return s.read.user.is_object() ? s.read.user : json::object();
     }
 
     /// The value, with what it does not know of what was read.

@@ -9,7 +9,8 @@
 // and gone from the new object was taken out on purpose, as an entry of a map is, and stays out.
 //
 // Objects in objects are compared name by name. Arrays are values as a whole: nobody knows which
-// element of the new one was which of the old.
+// element of the new one was which of the old. So what the type does not know in the elements of an
+// array that it knows is gone, even if the array is not changed: keep such things in a map.
 
 #ifndef WAYBILL_EXT_JSON_UNKNOWN_HPP
 #define WAYBILL_EXT_JSON_UNKNOWN_HPP
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,7 @@ enum class tree_fault : std::uint8_t {
     not_finite,  ///< JSON has no such number.
     not_utf8,    ///< A text or a name that is not UTF-8.
     not_json,    ///< Bytes, of which JSON knows nothing, or a value that a parser has given up.
+    subtype,     ///< Bytes with a subtype, which CBOR says with a tag, and no tag is read.
     too_deep,
 };
 
@@ -44,6 +47,7 @@ enum class tree_fault : std::uint8_t {
         case tree_fault::not_finite: return "not_finite";
         case tree_fault::not_utf8: return "not_utf8";
         case tree_fault::not_json: return "not_json";
+        case tree_fault::subtype: return "subtype";
         case tree_fault::too_deep: return "too_deep";
     }
     return "?";
@@ -58,11 +62,13 @@ namespace detail {
     const auto* old = then.get_ptr<const object*>();
     const auto* fresh = now.get_ptr<const object*>();
     if (!old || !fresh) return false;
+    if (old->size() > fresh->size()) return true;
+    std::size_t others = fresh->size() - old->size();  // so many names may be new
     auto at = fresh->begin();  // both stand in the order of their names
     for (const auto& [key, value] : *old) {
-        int order = 1;
-        for (; at != fresh->end() && (order = at->first.compare(key)) < 0;) ++at;
-        if (at == fresh->end() || order != 0) return true;
+        for (; at->first != key; ++at) {
+            if (others-- == 0) return true;
+        }
         if (value.is_object() && lacks(at->second, value)) return true;
         ++at;
     }
@@ -84,6 +90,25 @@ inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlo
     }
 }
 
+/// Most texts are, and it is seen eight bytes at a time.
+[[nodiscard]] inline bool is_ascii(std::string_view text) noexcept
+{
+    std::uint64_t all = 0;
+    std::uint64_t eight = 0;
+    std::uint32_t four = 0;
+    for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+        std::memcpy(&eight, text.data(), sizeof eight);
+        all |= eight;
+    }
+    if (text.size() >= sizeof four) {
+        std::memcpy(&four, text.data(), sizeof four);
+        all |= four;
+        text.remove_prefix(sizeof four);
+    }
+    for (const char c : text) all |= static_cast<unsigned char>(c);
+    return (all & 0x8080'8080'8080'8080U) == 0;
+}
+
 struct tree_check {
     bool json = true;    ///< It is going to be JSON, and not CBOR.
     bool texts = false;  ///< Look at the texts, too. Who writes JSON does so anyway.
@@ -98,16 +123,14 @@ struct tree_check {
 
     [[nodiscard]] bool text(const std::string& s)
     {
-        if (!texts) return true;
-        unsigned all = 0;  // most is ASCII, and that is seen many bytes at a time
-        for (const char c : s) all |= static_cast<unsigned char>(c);
-        return all < 0x80 || is_utf8(s) || bad(tree_fault::not_utf8);
+        return !texts || is_ascii(s) || is_utf8(s) || bad(tree_fault::not_utf8);
     }
 
-    /// What there is most of, and nothing can be wrong with.
+    /// What there is most of, and nothing is wrong with.
     [[nodiscard]] bool is_plain(const nlohmann::json& v) const
     {
-        return v.is_number_integer() || (v.is_string() && !texts);
+        if (v.is_number_integer()) return true;
+        return v.is_string() && (!texts || is_ascii(*v.get_ptr<const std::string*>()));
     }
 
     /// False where something is wrong.
@@ -119,7 +142,7 @@ struct tree_check {
                 if (depth == deepest_state) return bad(tree_fault::too_deep);
                 for (const auto& [key, one] : *v.get_ptr<const nlohmann::json::object_t*>()) {
                     if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
-                    path = path_to({}, key) + path;
+                    path = path_to({}, in_line(key)) + path;
                     return false;
                 }
                 return true;
@@ -137,7 +160,10 @@ struct tree_check {
                 if (!json || std::isfinite(*v.get_ptr<const double*>())) return true;
                 return bad(tree_fault::not_finite);
             case value_t::string: return text(*v.get_ptr<const std::string*>());
-            case value_t::binary: return !json || bad(tree_fault::not_json);
+            case value_t::binary:
+                if (json) return bad(tree_fault::not_json);
+                return !v.get_ptr<const nlohmann::json::binary_t*>()->has_subtype() ||
+                       bad(tree_fault::subtype);
             case value_t::discarded: return bad(tree_fault::not_json);
             case value_t::null:
             case value_t::boolean:

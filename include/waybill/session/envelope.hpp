@@ -145,11 +145,13 @@ constexpr void put_digits(char* to, std::size_t digits, std::uint64_t n, std::ui
                                                                std::uint64_t base) noexcept
 {
     std::uint64_t n = 0;
+    const bool may_be_too_large = all.size() > 15;
     for (const char c : all) {
         std::uint64_t digit = base;
         if (c >= '0' && c <= '9') digit = static_cast<std::uint64_t>(c - '0');
         if (c >= 'a' && c <= 'f') digit = static_cast<std::uint64_t>(c - 'a') + 10;
-        if (digit >= base || n > (highest_size - digit) / base) return std::nullopt;
+        if (digit >= base) return std::nullopt;
+        if (may_be_too_large && n > (highest_size - digit) / base) return std::nullopt;
         n = n * base + digit;
     }
     if (all.empty()) return std::nullopt;

@@ -11,8 +11,10 @@
 //     b.for_value()                      // 260,096: for the user's own part and the envelope
 //
 // Whatever value is within it can be written with any progress at all, the text of a failure cut to
-// what is left. With the same budget nothing else is accepted when it is read, unless it failed: of
-// such a state only the progress is ever needed again.
+// what is left. With the same budget nothing else is accepted when it is read, unless it failed:
+// such a state may fill the budget, and then has room for the progress that it has, and no longer
+// one. Where a longer one has to be written over it, state_text.hpp says that it is too large, and
+// ext/json_session.hpp leaves the value out.
 
 #ifndef WAYBILL_SESSION_STATE_BUDGET_HPP
 #define WAYBILL_SESSION_STATE_BUDGET_HPP

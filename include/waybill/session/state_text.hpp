@@ -16,8 +16,10 @@
 //   2. a major version above ours, or a reason that is not known here, is `newer`; JSON, of which
 //      this reader knows nothing, is `corrupt` and says so. Neither is taken for a new session;
 //   3. the user's part is held to the budget without its reserve, when it is written and when it is
-//      read. So whatever was accepted can be written with any progress, and as failed with any
-//      text, which is cut between two characters to what is left.
+//      read; of a session that has failed, to all of the budget. So whatever is accepted of one
+//      that has not failed can be written with any progress, and as failed with any text, which is
+//      cut between two characters to what is left. What had failed when it was read can be written
+//      again with the same progress; with one of longer numbers or times only if there is room.
 
 #ifndef WAYBILL_SESSION_STATE_TEXT_HPP
 #define WAYBILL_SESSION_STATE_TEXT_HPP
@@ -181,21 +183,47 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     return r;
 }
 
+/// The same where a session may have been redriven: one that has no state yet begins with the
+/// user's part of the state that came with its first message (`step_origin::state`), and `how` is
+/// `absent` all the same.
+[[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
+                                                     const text_state_options& o,
+                                                     std::string_view came)
+{
+    text_state_read r = read_text_state(bytes, o);
+    if (r.how != state_read::absent || came.empty()) return r;
+    r = read_text_state(came, o);
+    if (r.how != state_read::ok) return r;
+    r.how = state_read::absent;
+    r.state.progress = {};
+    r.state.later = {};
+    return r;
+}
+
+namespace detail {
+
+/// Those lines of a later version that somebody can have read.
+[[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
+{
+    return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
+}
+
+}  // namespace detail
+
 /// Bytes of the state with the whole text of its failure. Fewer are written where the budget is
 /// less than that.
 [[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
 {
-    const std::uint64_t value = detail::value_bytes(s.later.size(), s.own.size());
+    const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
     return saturating_add(value, write_progress(s.progress).size());
 }
 
-/// The state's bytes. A failure is always written where the user's part was accepted before. Lines
-/// in `later` that nobody can have read are left out.
+/// The state's bytes. A failure is always written where the user's part was accepted before it.
+/// Lines in `later` that nobody can have read are left out.
 [[nodiscard]] inline result<std::string, state_too_large> write_text_state(
     const text_state& s, const text_state_options& o = {})
 {
-    std::string_view later = s.later;
-    if (!detail::are_later_lines(later)) later = {};
+    const std::string_view later = detail::written_later(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());
     const std::uint64_t most = s.progress.failed ? o.budget.bytes : o.budget.for_value();
     if (value > most) return unexpected(state_too_large{value, most});
@@ -205,10 +233,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     if (s.progress.failed) {
         const std::uint64_t all = saturating_add(value, lines.size());
         if (all > most) return unexpected(state_too_large{all, most});
-        const std::string_view text = detail::escaped_prefix(s.progress.failed->text, most - all);
-        lines.pop_back();
-        detail::append_escaped(lines, text);
-        lines += '\n';
+        lines = write_progress(s.progress, most - all);
     }
     std::string bytes;
     bytes.reserve(value + lines.size());

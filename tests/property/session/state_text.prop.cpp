@@ -56,6 +56,7 @@ text_state any_state(dice& roll)
     if (!roll.one_in(3)) p.total = any_number(roll);
     if (roll.one_in(3)) p.parked = any_number(roll);
     if (roll.one_in(3)) p.tries = any_number(roll);
+    if (roll.one_in(3)) p.first = any_number(roll);
     p.begun = any_time(roll);
     p.changed = any_time(roll);
     if (roll.one_in(2)) {

@@ -165,7 +165,7 @@ TEST_CASE("what is not known comes back as it was, and what was taken out stays 
 {
     const auto codec = make<nested>();
     const std::string stored = sealed(
-        R"({"all":[{"lines":1,"lost":1}],"by_name":{"x":{"lines":1,"receipt":"","size":"L"},)"
+        R"({"all":[{"lines":1,"receipt":""}],"by_name":{"x":{"lines":1,"receipt":"","size":"L"},)"
         R"("y":{"lines":2,"receipt":"","size":"M"}},)"
         R"("first":{"lines":7,"receipt":"a","tax":[1,{"b":2}]},)"
         R"("later":{"a":1},"waybill":{"done":1,"speed":[3]}})");
@@ -351,6 +351,47 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
     auto s = fresh<shy>();  // there was nothing before
     s.progress.failed = step_failure{1, 1, park_reason::gap, 0, {}, {}};
     CHECK(make<shy>().decode(*make<shy>().encode(s)).progress == s.progress);
+}
+
+TEST_CASE("a redriven session begins with the state that came, and no progress")
+{
+    for (const bool envelope : {true, false}) {
+        const auto codec = make<order>({.envelope = envelope});
+        auto s = codec.decode(std::nullopt);
+        s.value = {3, "r17"};
+        s.read.user = {{"odd", 1}, {"lines", 3}};
+        s.progress = {.done = 2, .total = 5};
+        s.progress.failed = step_failure{3, 9, park_reason::failed, 1, "no template", {}};
+        const std::string came = *codec.encode(s);
+        auto begun = codec.decode(std::nullopt, came);
+        CHECK(begun.how == state_read::absent);
+        CHECK(begun.value == order{3, "r17"});
+        CHECK(begun.progress == session_progress{});
+        CHECK(codec.changed(begun, came));
+        const auto later = codec.decode(*codec.encode(begun));
+        CHECK(later.how == state_read::ok);
+        CHECK(!later.progress.failed);
+        CHECK(later.value == order{3, "r17"});
+        CHECK(later.read.user.value("odd", 0) == 1);
+        // Its own state counts as soon as there is one, and nothing that came is nothing.
+        const std::string mine = *codec.encode(fresh<order>());
+        CHECK(codec.decode(mine, came) == codec.decode(mine));
+        CHECK(codec.decode(std::nullopt, "") == codec.decode(std::nullopt));
+        CHECK(codec.decode(std::nullopt, came.substr(0, came.size() / 2)).how == state_read::corrupt);
+    }
+    // What cannot be read is no beginning, though a failed session may keep it.
+    const std::string odd = sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
+                                   R"("reason":"gap","sequence":9,"step":2,"text":"","tries":0}}})");
+    CHECK(make<strict>().decode(odd).how == state_read::ok);
+    CHECK(make<strict>().decode(std::nullopt, odd).how == state_read::corrupt);
+    CHECK(text(make<strict>().decode(std::nullopt, odd)).starts_with("state: corrupt: the value"));
+    // A mark that is a field of the user's own does not come along.
+    const auto plain = make<marked>({.envelope = false});
+    const auto was = plain.decode(R"({"IsFailedSession":true})");
+    CHECK(was.progress.failed.has_value());
+    const auto begun = plain.decode(std::nullopt, R"({"IsFailedSession":true})");
+    CHECK(!begun.value.IsFailedSession);
+    CHECK(!plain.decode(*plain.encode(begun)).progress.failed);
 }
 
 TEST_CASE("a session that has failed is that, even if its value makes no sense any more")

@@ -48,7 +48,8 @@ session_progress longest(std::string_view why)
                        step_failure{highest_size, highest_size, park_reason::session_failed,
                                     highest_size, std::string(why), wall_time::highest()},
                        wall_time::highest(),
-                       wall_time::highest()};
+                       wall_time::highest(),
+                       highest_size};
     return p;
 }
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// A state of a later version, with fields that are not known here in objects of any depth, is read,
+// changed where it is known, and written: all that was not changed is what it was. Arrays that are
+// known are the exception: their elements have no fields but what is known.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <waybill/ext/json.hpp>
+#include <waybill/ext/json_session.hpp>
+
+namespace json_session_prop {
+
+struct part {
+    int count = 0;
+    std::string name;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(part, count, name)
+
+struct box {
+    part first;
+    std::map<std::string, part> by_name;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(box, first, by_name)
+
+struct order {
+    int lines = 0;
+    box inner;
+    std::vector<box> all;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, inner, all)
+
+namespace {
+
+using namespace waybill;
+using nlohmann::json;
+
+std::string any_text()
+{
+    std::string made;
+    for (int n = *rc::gen::inRange(0, 4); n != 0; --n) {
+        made += *rc::gen::element<std::string>("a", "waybill", "~/", "\n", "\"", "\\", "\x7F",
+                                               "\u00e9", "\u20ac", "\U0001F600", "_");
+    }
+    return made;
+}
+
+json any_value(int depth)
+{
+    switch (*rc::gen::inRange(0, depth == 0 ? 6 : 8)) {
+        case 0: return nullptr;
+        case 1: return *rc::gen::arbitrary<bool>();
+        case 2: return *rc::gen::arbitrary<std::int64_t>();
+        case 3: return *rc::gen::arbitrary<std::uint64_t>();
+        case 4: {
+            const double x = *rc::gen::arbitrary<double>();
+            return is_finite(x) ? x : 0.1;
+        }
+        case 5: return any_text();
+        case 6: {
+            json all = json::array();
+            for (int n = *rc::gen::inRange(0, 4); n != 0; --n) all.push_back(any_value(depth - 1));
+            return all;
+        }
+        default: {
+            json all = json::object();
+            for (int n = *rc::gen::inRange(0, 4); n != 0; --n) {
+                all[any_text()] = any_value(depth - 1);
+            }
+            return all;
+        }
+    }
+}
+
+/// Puts fields that are not known beside the others.
+void add_unknown(json& object)
+{
+    for (int n = *rc::gen::inRange(0, 3); n != 0; --n) object["?" + any_text()] = any_value(3);
+}
+
+json any_part(bool unknown = true)
+{
+    json p = part{*rc::gen::arbitrary<int>(), any_text()};
+    if (unknown) add_unknown(p);
+    return p;
+}
+
+json any_box(bool unknown = true)
+{
+    json b = box{};
+    b["first"] = any_part(unknown);
+    for (int n = *rc::gen::inRange(0, 4); n != 0; --n) b["by_name"][any_text()] = any_part(unknown);
+    if (unknown) add_unknown(b);
+    return b;
+}
+
+json any_order()
+{
+    json o = order{};
+    o["lines"] = *rc::gen::arbitrary<int>();
+    o["inner"] = any_box();
+    for (int n = *rc::gen::inRange(0, 3); n != 0; --n) o["all"].push_back(any_box(false));
+    add_unknown(o);
+    return o;
+}
+
+/// Changes something that is known, in the value and in what it is expected to be.
+void change(order& value, json& expected)
+{
+    auto& by_name = value.inner.by_name;
+    json& names = expected["inner"]["by_name"];
+    const int n = *rc::gen::arbitrary<int>();
+    switch (*rc::gen::inRange(0, 5)) {
+        case 0: expected["lines"] = value.lines = n; break;
+        case 1: expected["inner"]["first"]["count"] = value.inner.first.count = n; break;
+        case 2:
+            if (by_name.empty()) break;
+            names[by_name.begin()->first]["count"] = by_name.begin()->second.count = n;
+            break;
+        case 3:
+            if (by_name.empty()) break;
+            names.erase(by_name.begin()->first);
+            by_name.erase(by_name.begin());
+            break;
+        default:
+            value.all.push_back({});
+            expected["all"] = value.all;
+            break;
+    }
+}
+
+/// The state's bytes, as a program would write them that knows all of it.
+std::string stored(const json& user, const json& member, std::string_view form)
+{
+    json all = user;
+    all["waybill"] = member;
+    if (form == "bare") return all.dump();
+    if (form == "json") return seal_state(state_format::json, {1, 7}, all.dump());
+    std::string body;
+    json::to_cbor(all, body);
+    return seal_state(state_format::cbor, {1, 7}, body);
+}
+
+}  // namespace
+
+TEST_CASE("what is not known here comes back as it was, wherever it stands")
+{
+    const bool holds = rc::check([] {
+        const auto form = *rc::gen::element<std::string>("json", "cbor", "bare");
+        state_codec_options o;
+        if (form == "cbor") o.format = state_format::cbor;
+        o.envelope = form != "bare";
+        const auto codec = *state_codec<order>::make(o);
+        json expected = any_order();
+        json later = json::object();
+        add_unknown(later);
+        json member = later;
+        member["done"] = 1;
+        if (form == "bare") member["version"] = "1.7";
+
+        const std::string bytes = stored(expected, member, form);
+        auto s = codec.decode(bytes);
+        RC_ASSERT(s.how == state_read::ok);
+        if (later.empty()) RC_ASSERT(*codec.encode(s) == bytes);  // else in our order
+        for (int n = *rc::gen::inRange(0, 3); n != 0; --n) {
+            change(s.value, expected);
+            if (*rc::gen::arbitrary<bool>()) s.stored(*codec.encode(s));
+        }
+        s.progress.done = 2;
+        const auto out = codec.encode(s);
+        RC_ASSERT(out.has_value());
+        const auto again = codec.decode(*out);
+        RC_ASSERT(again.how == state_read::ok);
+        RC_ASSERT(again.read.user == expected);
+        RC_ASSERT(again.progress == s.progress);
+        const bool same = again.read.later == later;
+        RC_ASSERT(same || (later.empty() && again.read.later.empty()));
+        RC_ASSERT(again.version == (schema_version{1, 7}));
+        RC_ASSERT(json(again.value) == json(s.value));
+        RC_ASSERT(*codec.encode(again) == *out);
+    });
+    CHECK(holds);
+}
+
+}  // namespace json_session_prop
