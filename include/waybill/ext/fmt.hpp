@@ -122,7 +122,7 @@ concept session_in_words =
            row_key_found, row_key_read, schema_version, session_progress, stamp_found,
            stamp_read, state_budget, state_format, state_read, state_too_large, step_end,
            step_facts, step_failure, step_letter, step_stamp, sweep_item, sweep_policy,
-           sweep_verdict, text_state_problem, text_state_read, when_unreadable>;
+           sweep_verdict, text_state_problem, text_state_read, when_refused, when_unreadable>;
 
 }  // namespace waybill::inline v0_1::detail
 

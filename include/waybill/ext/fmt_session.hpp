@@ -91,6 +91,7 @@ namespace waybill::inline v0_1::detail::words {
 {
     std::string said = p.total == 0 ? fmt::format("{} done", p.done)
                                     : fmt::format("{} of {} done", p.done, p.total);
+    if (p.first > 1) said += fmt::format(", from {} on", p.first);
     if (p.parked != 0) said += fmt::format(", {} of them parked", p.parked);
     if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
     if (p.failed) said += "; stopped by " + line(*p.failed);
@@ -99,13 +100,14 @@ namespace waybill::inline v0_1::detail::words {
 
 [[nodiscard]] inline std::string line(const pipeline_policy& p)
 {
-    return fmt::format("{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}",
+    return fmt::format("{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
+                       "refused: {}",
                        name(p.mode), counted(p.retry.most, "try", "tries"), line(p.patience),
                        counted(p.deliveries, "delivery", "deliveries"),
                        p.broker_deliveries == highest_size
                            ? std::string("any number")
                            : fmt::format("{}", p.broker_deliveries),
-                       name(p.unreadable));
+                       name(p.unreadable), name(p.refused));
 }
 
 [[nodiscard]] inline std::string line(const sweep_policy& p)
@@ -123,13 +125,17 @@ namespace waybill::inline v0_1::detail::words {
     if (a.tries <= 1) return fmt::format("execute step {}", a.step);
     return fmt::format("execute step {}, try {}", a.step, a.tries);
 }
-[[nodiscard]] inline std::string line(const act::save_state&) { return "save state"; }
+[[nodiscard]] inline std::string line(const act::save_state& a)
+{
+    return a.undone ? "save state, undone" : "save state";
+}
 [[nodiscard]] inline std::string line(const act::park& a)
 {
     std::string said = fmt::format("park: {}", name(a.reason));
     if (a.cause != 0) said += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
     if (a.tries != 0) said += " after " + counted(a.tries, "try", "tries");
     if (a.bare) said += ", without its body";
+    if (a.alone) said += ", alone";
     return said;
 }
 [[nodiscard]] inline std::string line(const act::clear_state&) { return "clear state"; }

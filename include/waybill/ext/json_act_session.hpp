@@ -25,13 +25,18 @@ inline void to_json(nlohmann::json& j, const execute& a)
 {
     j = {{"act", "execute"}, {"step", a.step}, {"tries", a.tries}};
 }
-inline void to_json(nlohmann::json& j, const save_state&) { j = {{"act", "save_state"}}; }
+inline void to_json(nlohmann::json& j, const save_state& a)
+{
+    j = {{"act", "save_state"}};
+    if (a.undone) j["undone"] = true;
+}
 inline void to_json(nlohmann::json& j, const park& a)
 {
     j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
     if (a.cause != 0) j["cause"] = a.cause;
     if (a.cause_step != 0) j["cause_step"] = a.cause_step;
     if (a.bare) j["bare"] = true;
+    if (a.alone) j["alone"] = true;
 }
 inline void to_json(nlohmann::json& j, const clear_state&) { j = {{"act", "clear_state"}}; }
 inline void to_json(nlohmann::json& j, const give_back& a)

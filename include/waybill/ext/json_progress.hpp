@@ -6,10 +6,10 @@
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
-// Fields that are zero are left out; `begun`, `changed`, `parked` and `tries` are the others. It is
-// written straight into the bytes, of JSON or of CBOR, and not by way of a tree: most states are
-// small, and this would be the larger part of the work. The text of a failure is made UTF-8 and cut
-// to the room that there is, so that there is always some way to write it.
+// Fields that are zero are left out; `begun`, `changed`, `first`, `parked` and `tries` are the
+// others. It is written straight into the bytes, of JSON or of CBOR, and not by way of a tree: most
+// states are small, and this would be the larger part of the work. The text of a failure is made
+// UTF-8 and cut to the room that there is, so that there is always some way to write it.
 
 #ifndef WAYBILL_EXT_JSON_PROGRESS_HPP
 #define WAYBILL_EXT_JSON_PROGRESS_HPP
@@ -37,7 +37,7 @@ namespace waybill::inline v0_1 {
 
 /// Bytes of the member at its longest, with a version in it and the mark of a failure beside it,
 /// but for the text of the failure.
-inline constexpr std::uint64_t progress_member_most = 480;
+inline constexpr std::uint64_t progress_member_most = 509;
 
 namespace detail {
 
@@ -210,8 +210,9 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     const session_progress& p = m.known;
     const auto count = [](bool there) { return there ? 1U : 0U; };
     out.open(count(p.begun != wall_time{}) + count(p.changed != wall_time{}) + count(p.done != 0) +
-             count(p.failed.has_value()) + count(p.parked != 0) + count(p.total != 0) +
-             count(p.tries != 0) + count(m.version.has_value()) + count_later(m.later, false));
+             count(p.failed.has_value()) + count(p.first != 0) + count(p.parked != 0) +
+             count(p.total != 0) + count(p.tries != 0) + count(m.version.has_value()) +
+             count_later(m.later, false));
     const auto number = [&](std::string_view word, std::uint64_t n) {
         if (n == 0) return;
         out.name(word);
@@ -243,6 +244,7 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
         put_later(out, m.later, true);
         out.close();
     }
+    number("first", p.first);
     number("parked", p.parked);
     number("total", p.total);
     number("tries", p.tries);
@@ -282,6 +284,7 @@ public:
             else if (key == "changed") time(key, v, p.changed);
             else if (key == "done") number(key, v, p.done);
             else if (key == "failed") failure(v);
+            else if (key == "first") number(key, v, p.first);
             else if (key == "parked") number(key, v, p.parked);
             else if (key == "total") number(key, v, p.total);
             else if (key == "tries") number(key, v, p.tries);

@@ -28,6 +28,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/step.hpp>
 
@@ -56,9 +57,10 @@ class letter_drain {
 public:
     using action = std::variant<act::park, act::complete, act::idle>;
 
-    /// For one message, delivered so often before the broker parked it.
-    explicit letter_drain(std::uint64_t deliveries = 0)
-        : park_{park_reason::broker, 0, 0, deliveries}
+    /// For one message, delivered so often before the broker parked it. Where its letter is refused
+    /// for good it stays with the broker, or its letter is written without its body.
+    explicit letter_drain(std::uint64_t deliveries = 0, when_refused refused = when_refused::hold)
+        : park_{park_reason::broker, 0, 0, deliveries}, refused_(refused)
     {
     }
 
@@ -69,12 +71,11 @@ public:
         return act::complete{};
     }
 
-    /// A letter that is never taken is written once more without its body.
     heard on(const step_parked& p, steady_time)
     {
         if (over() || written_) return heard::late;
         if (p.how == fault_class::none) written_ = true;
-        else if (p.how == fault_class::permanent && !park_.bare) park_.bare = true;
+        else if (p.how == fault_class::permanent && may_be_bare()) park_.bare = true;
         else end_ = drain_end::left;
         return heard::taken;
     }
@@ -92,7 +93,13 @@ public:
     friend bool operator==(const letter_drain&, const letter_drain&) = default;
 
 private:
+    [[nodiscard]] bool may_be_bare() const noexcept
+    {
+        return refused_ == when_refused::without_body && !park_.bare;
+    }
+
     act::park park_;
+    when_refused refused_ = when_refused::hold;
     bool written_ = false;
     drain_end end_ = drain_end::running;
 };

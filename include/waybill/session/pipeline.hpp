@@ -33,7 +33,8 @@
 //   2. after a failure nothing of the session runs, unless its steps are independent; and neither
 //      does it after a gap in them, or where their numbers contradict each other;
 //   3. a state that cannot be read is not absent: nothing runs, and nothing is written over it;
-//   4. a fault of the surroundings is never blamed on a step: the session is given back as it is;
+//   4. a fault of the surroundings is never blamed on a step: the session is given back as it is.
+//      But where the broker does not count, a try counts if nobody could save how it ended;
 //   5. what is not confirmed is not built upon. The session is given up, and whoever has it next
 //      repeats what may have been done: steps take effect at least once, letters are replaced;
 //   6. where `first` is missing the failed state stays, or that step would begin anew if it came.
@@ -73,10 +74,10 @@ public:
     /// What comes next; `idle` where that is the next message, or nothing, once it is over.
     [[nodiscard]] action next(steady_time now) const
     {
+        if (pauses(now)) return act::wait{not_before_};
         switch (step_) {
             case step::load: return act::load_state{};
             case step::execute:
-                if (now < not_before_) return act::wait{not_before_};
                 return act::execute{facts_.step, saturating_add(greater(tries_, facts_.died()), 1)};
             case step::save: return act::save_state{saving_ != saving::done};
             case step::park: return park_;
@@ -92,6 +93,7 @@ public:
     {
         if (step_ != step::load) return heard::late;
         if (s.how == fault_class::ownership_lost) return lose();
+        facts_.deliveries = s.deliveries;
         if (s.how != fault_class::none) return unsure(s.how, now);
         found_ = s.found;
         progress_ = found_ == state_read::ok ? std::move(s.progress) : session_progress{};
@@ -105,12 +107,10 @@ public:
         facts_ = {m.facts, m.wall, now};
         not_before_ = steady_time::lowest();
         park_ = {};
-        tries_ = facts_.step == expected_step(facts_, progress_) ? progress_.tries : 0;
+        tries_ = facts_.tried(progress_);
         ended_.reset();
         if (found_ != state_read::absent && found_ != state_read::ok) {
-            const bool hold =
-                found_ == state_read::newer || policy_.unreadable == when_unreadable::hold;
-            if (!hold) return park(park_reason::unreadable, 0, 0, 0);
+            if (!detail::holds(policy_, found_)) return park(park_reason::unreadable, 0, 0, 0);
             return give_back(fault_class::none, now + policy_.retry.pauses.cap, step_end::held);
         }
         if (progress_.failed) return park_behind(*progress_.failed);
@@ -118,23 +118,19 @@ public:
             return fail(*why, {}, tries_, now);
         }
         if (is_repeated(facts_, progress_, stops())) return complete(step_end::repeated);
-        if (tries_ != 0) {
-            const wall_time saved = progress_.changed;
-            const duration left = detail::rest_of_pause(policy_.retry, tries_, saved, facts_.wall);
-            not_before_ = now + lesser(left, policy_.patience);
-        }
+        not_before_ = now + facts_.pause_left(policy_, progress_);
         return begin(now);
     }
 
     heard on(const executed& e, steady_time now)
     {
-        if (step_ != step::execute) return heard::late;
+        if (step_ != step::execute || pauses(now)) return heard::late;
         switch (e.why.how) {
             case fault_class::none: return succeed(now);
             case fault_class::ownership_lost: return lose();
             case fault_class::cancelled: return put_off(e.why.how, now, now);
             case fault_class::infrastructure: {
-                const duration by = facts_.short_pause(policy_.retry, e.draw, e.retry_after);
+                const auto by = facts_.pause_for(e.why.how, policy_.retry, e.draw, e.retry_after);
                 return put_off(e.why.how, now + by, now);
             }
             case fault_class::permanent:
@@ -158,13 +154,15 @@ public:
 
     heard on(const state_saved& s, steady_time now)
     {
-        if (step_ != step::save) return heard::late;
+        if (step_ != step::save || pauses(now)) return heard::late;
         if (s.how == fault_class::ownership_lost) return lose();
         if (saving_ == saving::tries) return go(step::back);
         if (s.how == fault_class::none) {
             found_ = state_read::ok;
             if (saving_ == saving::failed) return go(step::park);
-            if (saving_ == saving::begun) return go(step::execute);
+            if (saving_ == saving::begun) {
+                return stopping_ ? put_off(fault_class::cancelled, now, now) : go(step::execute);
+            }
             return complete(saving_ == saving::done ? step_end::done : step_end::parked);
         }
         if (saving_ == saving::done && s.how == fault_class::permanent) {
@@ -178,7 +176,7 @@ public:
     {
         if (step_ != step::park) return heard::late;
         if (p.how == fault_class::ownership_lost) return lose();
-        if (p.how == fault_class::permanent && !park_.bare) {
+        if (p.how == fault_class::permanent && detail::drops_body(policy_, park_)) {
             park_.bare = true;
             return heard::taken;
         }
@@ -192,7 +190,7 @@ public:
     {
         if (step_ != step::complete) return heard::late;
         if (c.how == fault_class::ownership_lost) return lose();
-        if (c.how != fault_class::none) return give_back(c.how, now, step_end::lost);
+        if (c.how != fault_class::none) return unsure(c.how, now, step_end::lost);
         ended_ = end_;
         const bool clears = found_ == state_read::ok && ends_session(facts_, progress_);
         return clears ? go(step::clear) : go_on();
@@ -221,10 +219,7 @@ public:
         if (step_ == step::over || stopping_) return heard::late;
         stopping_ = true;
         if (step_ == step::load || step_ == step::idle) return go(step::over);
-        if (step_ == step::execute && now < not_before_) {
-            return put_off(fault_class::cancelled, not_before_, now);
-        }
-        return heard::taken;
+        return pauses(now) ? put_off(fault_class::cancelled, not_before_, now) : heard::taken;
     }
 
     /// What the state says, or is to say where `save_state` is next.
@@ -235,8 +230,12 @@ public:
     [[nodiscard]] std::optional<step_end> ended() const noexcept { return ended_; }
     /// Nothing more is done with the session: close it. The next holding has a pipeline of its own.
     [[nodiscard]] bool over() const noexcept { return step_ == step::over; }
-    /// A message is in hand, or the state is yet to be cleared.
+    /// A message is in hand, or the state is yet to be cleared, or the session to be given back.
     [[nodiscard]] bool busy() const noexcept { return step_ > step::idle && step_ < step::over; }
+    /// All that is asked for is for the message in hand; `busy` but for the last two actions.
+    [[nodiscard]] bool in_hand() const noexcept { return busy() && step_ < step::clear; }
+    /// The message that was taken last.
+    [[nodiscard]] const step_facts& message() const noexcept { return facts_; }
     /// Why the message in hand is parked, for its letter; until the next event.
     [[nodiscard]] std::string_view why() const noexcept
     {
@@ -279,24 +278,39 @@ private:
         return go(step::back);
     }
 
-    heard unsure(fault_class how, steady_time now)
+    heard unsure(fault_class how, steady_time now, step_end e = step_end::given_back)
     {
-        return give_back(how, now + facts_.short_pause(policy_.retry));
+        return give_back(how, now + facts_.pause_for(how, policy_.retry), e);
     }
 
-    /// Runs the step. Where the broker does not count, each try is saved before it begins.
+    /// The step is next, or the save before it, and its pause is not over.
+    bool pauses(steady_time now) const
+    {
+        const bool begins = step_ == step::save && saving_ == saving::begun;
+        return now < not_before_ && (begins || step_ == step::execute);
+    }
+
+    /// Where the broker does not count, each try is saved once its pause is over, before it begins.
     heard begin(steady_time now)
     {
         if (facts_.deliveries != 0 || late()) return go(step::execute);
-        return save_tries(saving::begun, saturating_add(tries_, 1), now);
+        before_ = progress_;
+        const steady_time begins = now < not_before_ ? not_before_ : now;
+        return save_tries(saving::begun, saturating_add(tries_, 1), begins);
     }
 
-    /// Not now. What was tried so far is saved, unless the state knows.
+    /// Not now. What was tried so far is saved, unless the state knows. One that tells of each try
+    /// is to know when it ended, or takes it back with all that its beginning has changed.
     heard put_off(fault_class how, steady_time until, steady_time now)
     {
+        const bool begun = !pauses(now);
         give_back(how, until);
-        const bool expected = facts_.step == expected_step(facts_, progress_);
-        if (late() || tries_ == (expected ? progress_.tries : 0)) return heard::taken;
+        if (late()) return heard::taken;
+        if (facts_.deliveries == 0) {
+            if (how != fault_class::transient) progress_ = before_;
+            return begun ? save(saving::tries, now) : heard::taken;
+        }
+        if (tries_ == facts_.tried(progress_)) return heard::taken;
         return save_tries(saving::tries, tries_, now);
     }
 
@@ -310,33 +324,19 @@ private:
 
     heard save(saving what, steady_time now)
     {
-        if (progress_.total == 0 && park_.reason != park_reason::contradiction) {
-            progress_.total = is_last(facts_, progress_) ? facts_.step : facts_.total;
-        }
-        if (what == saving::parked) {
-            advance();
-            progress_.parked = saturating_add(progress_.parked, 1);
-        }
-        if (progress_.begun == wall_time{}) progress_.begun = facts_.wall;
-        progress_.changed = facts_.wall_at(now);
+        facts_.tell(progress_, now, park_.reason != park_reason::contradiction, stops());
+        if (what == saving::parked) facts_.pass(progress_, true);
         saving_ = what;
         return go(step::save);
     }
 
-    /// A late step does not bring the session further, and does not take it back.
-    bool late() const { return facts_.step <= progress_.done; }
-    void advance()
-    {
-        if (late()) return;
-        progress_.done = facts_.step;
-        progress_.tries = 0;
-    }
+    bool late() const { return facts_.late(progress_); }
 
     heard succeed(steady_time now)
     {
         if (late()) return complete(step_end::done);
         before_ = progress_;
-        advance();
+        facts_.pass(progress_);
         return save(saving::done, now);
     }
 
@@ -371,7 +371,7 @@ private:
     heard park(park_reason why, std::uint64_t cause, std::uint64_t cause_step, std::uint64_t tries)
     {
         counts_parked_ = false;
-        park_ = {why, cause, cause_step, tries};
+        park_ = {why, cause, cause_step, tries, false, !stops()};
         return go(step::park);
     }
 

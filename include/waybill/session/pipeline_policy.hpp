@@ -27,6 +27,13 @@ enum class pipeline_mode : std::uint8_t {
     stop_on_failure,
     /// Nothing, as with the products of an import. Steps may be missing, and may come late. One
     /// that its sender sent twice runs twice: it cannot be told from one that is late.
+    ///
+    /// The state says how far the session has come, and nothing of each step behind that. So:
+    ///   - a late step that fails and is not complete is counted as parked each time that it comes;
+    ///   - one that comes after the last step finds the state gone, and leaves a new one behind,
+    ///     which nothing clears: a sweep finds it as one that is stuck;
+    ///   - where the broker does not count, a late step that ends its process is never parked, as
+    ///     there is no room for its tries. So only steps that cannot do that may be late there.
     independent,
 };
 
@@ -55,9 +62,28 @@ enum class when_unreadable : std::uint8_t {
     return "?";
 }
 
+/// What becomes of a step whose letter is refused for good, say for its size.
+enum class when_refused : std::uint8_t {
+    hold,          ///< It is given back, until the broker parks it itself or there is room for it.
+    without_body,  ///< Its letter has no body: it is lost where nobody else has kept it.
+};
+
+[[nodiscard]] constexpr std::string_view name(when_refused w) noexcept
+{
+    switch (w) {
+        case when_refused::hold: return "hold";
+        case when_refused::without_body: return "without_body";
+    }
+    return "?";
+}
+
 struct pipeline_policy {
     pipeline_mode mode = pipeline_mode::stop_on_failure;
     /// Tries of one step that ended as transient, over all its deliveries, and the pauses between.
+    /// After a fault of the surroundings `pauses` are those before the session comes again: they
+    /// grow with the deliveries of the message, and are the cap where nobody counts these. Where
+    /// the broker counts, but not what was given back, each of an outage is the first one, and the
+    /// handler is called after each: choose `pauses.base` with that in mind.
     retry_policy retry{};
     /// The longest pause that is waited for with the message in hand: renew its lock meanwhile. For
     /// a longer one the tries are saved and the session is given back; who has it too early waits
@@ -65,11 +91,14 @@ struct pipeline_policy {
     duration patience = duration::seconds(10);
     /// A step that comes more often than this is parked and not run: its deliveries ended the
     /// process, lost the lock, or were given back where that counts. A broker that does not count
-    /// says 0 deliveries: then each try is saved before it begins, and those that ended the process
-    /// are tries as well.
+    /// says 0 deliveries: then each try is saved before it begins, and taken back if it ends by no
+    /// fault of its own. Where nobody could save that, since the process or the store was gone, or
+    /// the lock with the state under it, it is a try as well: the state of one that the step itself
+    /// has killed looks the same.
     std::uint64_t deliveries = 9;
     std::uint64_t broker_deliveries = 10;  ///< As set there; `highest_size` where it parks nothing.
     when_unreadable unreadable = when_unreadable::park;
+    when_refused refused = when_refused::hold;
     std::size_t reason_bytes = 1'024;  ///< Most bytes of the text that says why a step failed.
 
     friend bool operator==(const pipeline_policy&, const pipeline_policy&) = default;
@@ -107,6 +136,7 @@ enum class step_end : std::uint8_t {
     held,        ///< The same, as the state of its session must not be written over.
     /// Nobody knows, or somebody else has the session now. It comes again, if it is not complete.
     lost,
+    not_taken,   ///< Another message is in hand. Nothing was done with this one: it has to wait.
 };
 
 [[nodiscard]] constexpr std::string_view name(step_end e) noexcept
@@ -118,6 +148,7 @@ enum class step_end : std::uint8_t {
         case step_end::given_back: return "given_back";
         case step_end::held: return "held";
         case step_end::lost: return "lost";
+        case step_end::not_taken: return "not_taken";
     }
     return "?";
 }

@@ -51,6 +51,7 @@ struct park {
     std::uint64_t cause_step = 0;  ///< And its step.
     std::uint64_t tries = 0;       ///< Of the message in hand.
     bool bare = false;  ///< Without its body: with it the letter was refused, and would always be.
+    bool alone = false;  ///< Its session goes on without it: steps are independent.
     friend bool operator==(const park&, const park&) = default;
 };
 
@@ -64,6 +65,8 @@ struct clear_state {
 /// closing a session does not. Where the broker can keep it from nobody, wait until then, or for
 /// as long as the lock lasts: given back at once it comes at once, until no delivery is left.
 /// What follows the message in hand must not come before it. Answered by `given_back`.
+///
+/// `until` is longer the more often the message was delivered (`pipeline_policy::retry`).
 struct give_back {
     steady_time until{};
     fault_class why = fault_class::none;
@@ -77,6 +80,9 @@ struct state_loaded {
     state_read found = state_read::absent;
     session_progress progress{};  ///< Counts where it is ok.
     fault_class how = fault_class::none;
+    /// Of the message that it was looked for, where there is one: before what failed is tried again
+    /// there is a longer pause with each. With 0 it is the longest at once.
+    std::uint64_t deliveries = 0;
 
     friend bool operator==(const state_loaded&, const state_loaded&) = default;
 };

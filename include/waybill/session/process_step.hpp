@@ -19,10 +19,15 @@
 //
 // Each call answers with a fault, an empty one where it was done, or a result<void>; `execute` may
 // answer with `executed` instead, and `load_state` does with `state_loaded`. A `wait` that ends in
-// `ownership_lost` has lost the lock, and one that ends in another fault asks to stop.
+// `ownership_lost` has lost the lock, and one that ends in another fault asks to stop; it may
+// answer nothing, as `give_back` may. An answer of any other kind does not compile.
 //
-// A call that throws passes through. It is made again by the next process_step, which goes on with
-// the message that the pipeline has in hand.
+// A call that throws passes through, and the message stays in hand. There are two ways on:
+//   - call process_step with the same message again. The call that threw is made again, and none
+//     before it; where it was `clear_state` the message is complete, and another one may follow;
+//   - or close the session and let go of the pipeline: all that is not complete comes again.
+// Another message is `not_taken` until then, and nothing is done for it. But who goes on with it
+// after `load_state` has thrown skips a step that the pipeline has never seen, and makes a gap.
 
 #ifndef WAYBILL_SESSION_PROCESS_STEP_HPP
 #define WAYBILL_SESSION_PROCESS_STEP_HPP
@@ -53,6 +58,17 @@ namespace detail {
 template <class Calls, class... Actions>
 inline constexpr bool answers_all = (std::invocable<Calls&, Actions> && ...);
 
+template <class Calls, class Action>
+using answer_to = std::remove_cvref_t<std::invoke_result_t<Calls&, Action>>;
+
+/// A fault says how it went, and so does a result<void>. A number or a word of something else that
+/// could be made into one of them does not.
+template <class Answer>
+inline constexpr bool says_how = std::same_as<Answer, fault> || std::same_as<Answer, result<void>>;
+
+template <class Calls, class... Actions>
+inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...);
+
 }  // namespace detail
 
 /// What became of the message: `lost` where the pipeline was over before, and it is untouched.
@@ -67,17 +83,40 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                                       act::park, act::complete, act::clear_state, act::give_back,
                                       act::wait>,
                   "process_step: an action that a pipeline can ask for has no call here");
+    using load_answer = detail::answer_to<all, act::load_state>;
+    static_assert(std::same_as<load_answer, state_loaded>,
+                  "process_step: load_state has to answer with state_loaded{how, progress}");
+    using run_answer = detail::answer_to<all, act::execute>;
+    static_assert(detail::says_how<run_answer> || std::same_as<run_answer, executed>,
+                  "process_step: execute has to answer with a fault, a result<void> or executed");
+    static_assert(detail::all_say_how<all, act::save_state, act::park, act::complete,
+                                      act::clear_state>,
+                  "process_step: save_state, park, complete and clear_state have to answer with a "
+                  "fault or a result<void>: what is not confirmed is not built upon");
+    using wait_answer = detail::answer_to<all, act::wait>;
+    static_assert(detail::says_how<wait_answer> || std::is_void_v<wait_answer>,
+                  "process_step: wait has to answer with a fault, a result<void> or nothing");
     if (pipe.over()) return step_end::lost;
+    const step_facts& last = pipe.message();
+    const bool same = last.sequence == m.facts.sequence && last.step == m.facts.step;
+    if (pipe.in_hand() && !same) return step_end::not_taken;
+    // The state is yet to be cleared, and the message before this one has ended.
+    const bool behind = pipe.busy() && pipe.ended() && !same;
     all call{std::forward<Calls>(calls)...};
     // The time is asked for after the call, which takes some.
     const auto tell = [&](const auto& event) { return pipe.on(event, time_of(clock)); };
-    bool received = pipe.busy();
+    bool received = pipe.busy() && same;
+    bool taken = false;
     bool open = true;
     while (open) {
         match(pipe.next(time_of(clock)),
-              [&](act::load_state a) { tell(state_loaded(call(a))); },
+              [&](act::load_state a) {
+                  state_loaded found = call(a);
+                  if (found.deliveries == 0) found.deliveries = m.facts.deliveries;
+                  tell(found);
+              },
               [&](act::execute a) {
-                  if constexpr (std::same_as<decltype(call(a)), executed>) tell(call(a));
+                  if constexpr (std::same_as<run_answer, executed>) tell(call(a));
                   else tell(executed{detail::said(call(a))});
               },
               [&](act::save_state a) { tell(state_saved{detail::said(call(a)).how}); },
@@ -89,7 +128,7 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                   tell(given_back{});
               },
               [&](act::wait a) {
-                  if constexpr (std::is_void_v<decltype(call(a))>) {
+                  if constexpr (std::is_void_v<wait_answer>) {
                       call(a);
                   } else {
                       const fault f = detail::said(call(a));
@@ -100,8 +139,10 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
               [&](act::idle) {
                   open = !received && tell(m) == heard::taken;
                   received = true;
+                  taken = taken || open;
               });
     }
+    if (behind && !taken) return step_end::lost;
     return pipe.ended().value_or(step_end::lost);
 }
 

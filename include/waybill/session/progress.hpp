@@ -38,6 +38,9 @@ struct session_progress {
     std::optional<step_failure> failed{};  ///< What stopped it. The rest is parked.
     wall_time begun{};         ///< When its first step came.
     wall_time changed{};       ///< When this was written.
+    /// The step that it began with, where that is a later one than 1, as after a redrive; 0 where
+    /// it is 1, or nobody has said, or steps may be missing.
+    std::uint64_t first = 0;
 
     /// All its steps are behind it.
     [[nodiscard]] bool finished() const noexcept { return total != 0 && done >= total; }

@@ -18,7 +18,8 @@
 //      `changed` are the other words;
 //   2. the text of a failure stays in its line: a backslash is written twice, a line end as \n and
 //      all other control characters as \x and two digits. It comes back byte for byte;
-//   3. lines of later versions stand behind these and are kept as they are.
+//   3. lines of later versions stand behind these and are kept as they are. `first`, of a session
+//      that began with a later step, is one of these for versions that do not know it.
 
 #ifndef WAYBILL_SESSION_PROGRESS_TEXT_HPP
 #define WAYBILL_SESSION_PROGRESS_TEXT_HPP
@@ -39,7 +40,7 @@
 namespace waybill::inline v0_1 {
 
 /// Bytes of the lines at their longest, but for the text of the failure.
-inline constexpr std::uint64_t progress_lines_most = 301;
+inline constexpr std::uint64_t progress_lines_most = 328;
 
 /// The reason that is called so; nothing where a later version has written one of its own.
 [[nodiscard]] constexpr std::optional<park_reason> park_reason_in(std::string_view word) noexcept
@@ -118,8 +119,8 @@ inline void append_escaped(std::string& to, std::string_view text)
     return out;
 }
 
-inline constexpr std::string_view progress_words[] = {"done",  "total",   "parked", "tries",
-                                                      "begun", "changed", "failed"};
+inline constexpr std::string_view progress_words[] = {
+    "done", "total", "parked", "tries", "begun", "changed", "failed", "first"};
 
 /// Up to the next space, which is taken too.
 [[nodiscard]] constexpr std::string_view take_word(std::string_view& line) noexcept
@@ -202,14 +203,16 @@ struct read_progress {
     number("tries", p.tries);
     time("begun", p.begun);
     time("changed", p.changed);
-    if (!p.failed) return out;
-    const step_failure& f = *p.failed;
-    out += "failed ";
-    out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
-    out += name(f.reason);
-    out += ' ' + std::to_string(f.tries) + ' ' + text(f.at) + ' ';
-    detail::append_escaped(out, detail::escaped_prefix(f.text, text_most));
-    out += '\n';
+    if (p.failed) {
+        const step_failure& f = *p.failed;
+        out += "failed ";
+        out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
+        out += name(f.reason);
+        out += ' ' + std::to_string(f.tries) + ' ' + text(f.at) + ' ';
+        detail::append_escaped(out, detail::escaped_prefix(f.text, text_most));
+        out += '\n';
+    }
+    number("first", p.first);
     return out;
 }
 
@@ -245,6 +248,7 @@ namespace detail {
     if (word == "tries") good = take_number(line, p.tries);
     if (word == "begun") good = take_time(line, p.begun);
     if (word == "changed") good = take_time(line, p.changed);
+    if (word == "first") good = take_number(line, p.first);
     return good && line.empty() ? progress_lines::ok : progress_lines::corrupt;
 }
 

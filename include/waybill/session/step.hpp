@@ -33,7 +33,9 @@ struct step_facts {
     std::uint64_t first = 1;
     std::uint64_t total = 0;
     bool last = false;
-    std::uint64_t deliveries = 1;  ///< This one counted; 0 where the broker does not count.
+    /// This one counted, as SQS and the SDKs of Service Bus do; to AMQP's own delivery-count, which
+    /// says how many there were before, add one. 0: the broker does not count.
+    std::uint64_t deliveries = 1;
 
     friend bool operator==(const step_facts&, const step_facts&) = default;
 };

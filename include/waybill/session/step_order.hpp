@@ -30,6 +30,7 @@ namespace waybill::inline v0_1 {
     if (p.total != 0 && m.total != 0 && m.total != p.total) return "the session has another total";
     if (p.total != 0 && m.step > p.total) return "the session has ended before it";
     if (p.total != 0 && m.last && m.step != p.total) return "the session has another last step";
+    if (p.first != 0 && m.first != p.first) return "the session has another first step";
     if (p.done != 0 && m.first > p.done) return "the session began before what it calls the first";
     return {};
 }

@@ -40,6 +40,9 @@ constexpr extent refusals_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized
 constexpr extent uncounted{stop, sanitized ? 2 : 4, 1, the_first(6), 1, false, false, false, true};
 constexpr extent uncounted_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
 constexpr extent uncounted_triples{stop, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
+constexpr extent pauses{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 3 : 4), 1, false, false, false, false, true};
+constexpr extent pauses_uncounted{stop, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
+constexpr extent pauses_alone{alone, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
 constexpr extent two_sessions{stop, 2, 1, the_first(sanitized ? 1 : 3), 2};
 constexpr extent two_without_faults{stop, sanitized ? 2 : 3, 0, the_first(3), 2};
 
@@ -77,8 +80,8 @@ TEST_CASE("pipeline: every three faults")
 
 TEST_CASE("pipeline: states and letters that are refused for ever, as they are")
 {
-    holds("two faults, three steps, refusals", refusals, 330'000);
-    holds("two faults, three independent steps, refusals", refusals_alone, 530'000);
+    holds("two faults, three steps, refusals", refusals, 660'000);
+    holds("two faults, three independent steps, refusals", refusals_alone, 1'050'000);
 }
 
 TEST_CASE("pipeline: a broker that counts no deliveries")
@@ -86,6 +89,13 @@ TEST_CASE("pipeline: a broker that counts no deliveries")
     holds("one fault, four steps, uncounted", uncounted, 850'000);
     holds("two faults, three independent steps, uncounted", uncounted_alone, 800'000);
     holds("three faults, two steps, uncounted", uncounted_triples, 2'000'000);
+}
+
+TEST_CASE("pipeline: whatever may happen in a pause, a try that never began is not one")
+{
+    holds("two faults, three steps, pauses", pauses, 900'000);
+    holds("two faults, two steps, pauses, uncounted", pauses_uncounted, 380'000);
+    holds("two faults, two independent steps, pauses", pauses_alone, 480'000);
 }
 
 TEST_CASE("pipeline: two sessions, in every order of their holdings")
@@ -129,6 +139,8 @@ TEST_CASE("pipeline: mutants are caught")
     is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
     is_caught("cause not named", for_mutants, wrong::cause_not_named,
               "a letter does not name what stopped its session");
+    is_caught("charged in pauses", pauses_uncounted, wrong::charged_in_pauses,
+              "a letter counts tries that never began");
     is_caught("parked and run", for_mutants, wrong::parked_and_run,
               "a step has run and the one before it has not");
 }
@@ -136,7 +148,7 @@ TEST_CASE("pipeline: mutants are caught")
 TEST_CASE("pipeline: the line of a schedule replays it")
 {
     replay({&none, &none_alone, &singles, &singles_alone, &doubles, &doubles_alone, &doubles_of_all, &triples,
-            &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &two_sessions, &two_without_faults});
+            &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &pauses, &pauses_uncounted, &pauses_alone, &two_sessions, &two_without_faults});
 }
 
 TEST_CASE("pipeline: schedules in all")

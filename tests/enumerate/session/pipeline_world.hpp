@@ -63,6 +63,7 @@ struct extent {
     bool corrupt = false;    // what is stored may rot
     bool refused = false;    // a state or a letter may be refused, as it is, for ever
     bool uncounted = false;  // the broker counts no deliveries, and parks nothing
+    bool pauses = false;     // the process may die or stop, or lose its lock, while it waits
 };
 
 // A process that is wrong in one way.
@@ -85,6 +86,7 @@ enum class wrong : std::uint8_t {
     every_step_is_new,           // what is done already runs again
     cause_not_named,
     parked_and_run,              // the step behind a failure is run and parked
+    charged_in_pauses,           // a try is saved before its pause, and not before it begins
 };
 
 struct letter {
@@ -104,6 +106,7 @@ struct message {
     std::uint32_t runs = 0;
     bool refused = false;       // the state that it would leave was
     std::uint32_t unended = 0;  // deliveries that have not ended it, counted or not
+    std::uint32_t begun = 0;    // tries, as far as the process that made them could know
     std::optional<letter> parked{};
 };
 
@@ -138,6 +141,7 @@ public:
         policy_.mode = x.mode;
         policy_.retry = {.most = 2, .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
         policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
+        if (x.refused && c.pick(2) == 0) policy_.refused = waybill::when_refused::without_body;
         policy_.deliveries = 3;
         policy_.broker_deliveries = x.uncounted ? waybill::highest_size : broker_deliveries;
         give_back_counts_ = c.pick(2) != 0;
@@ -165,7 +169,7 @@ public:
 
 private:
     static constexpr std::uint64_t broker_deliveries = 4;
-    enum class call : std::uint8_t { load, execute, save, park, complete, clear };
+    enum class call : std::uint8_t { load, execute, save, park, complete, clear, wait };
     enum class mishap : std::uint8_t {
         none, dies_before, dies_after, fails, applied_and_fails, lock_lost, overtaken, rots, refused,
     };
@@ -230,12 +234,14 @@ private:
                                                 mishap::lock_lost, mishap::overtaken};
         static constexpr mishap on_writes[] = {mishap::none, mishap::dies_before, mishap::dies_after,
                                                mishap::fails, mishap::applied_and_fails, mishap::refused};
+        static constexpr mishap on_wait[] = {mishap::none, mishap::dies_before, mishap::fails, mishap::lock_lost};
         static constexpr mishap on_others[] = {mishap::none, mishap::dies_before, mishap::dies_after, mishap::fails,
                                                mishap::applied_and_fails, mishap::lock_lost, mishap::overtaken};
         if (left_ == 0 || !broken_.empty()) return mishap::none;
         std::span<const mishap> all = on_others;
         if (at == call::load) all = std::span(on_load).first(extent_.corrupt && s.state ? 5 : 4);
         if (at == call::execute) all = on_execute;
+        if (at == call::wait) all = on_wait;
         if (!extent_.overtaken && all.back() == mishap::overtaken) all = all.first(all.size() - 1);
         if (extent_.refused && (at == call::save || at == call::park)) all = on_writes;
         const mishap m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
@@ -246,6 +252,8 @@ private:
                                                     "lock lost", "overtaken", "rots", "refused for ever"};
             tell(std::string("   mishap: ") + names[static_cast<std::size_t>(m)]);
         }
+        // Whether the save was the one before a try is not known here; it may have been.
+        if (at == call::save && h.hand) ++h.hand->begun;
         const bool at_the_end = h.hand && h.hand->step == extent_.steps;
         if (at_the_end && (at == call::complete || at == call::clear)) s.leftover_excused = true;
         return m;
@@ -256,7 +264,7 @@ private:
     fault io(session& s, holder& h, call at, Apply apply)
     {
         if (!h.alive) return waybill::infrastructure("nobody there");
-        static constexpr const char* names[] = {"load", "execute", "save", "park", "complete", "clear"};
+        static constexpr const char* names[] = {"load", "execute", "save", "park", "complete", "clear", "wait"};
         if (told_) {
             const std::string step = h.hand ? std::to_string(h.hand->step) : "?";
             tell("s" + std::to_string(&s - sessions_.data()) + " " + names[static_cast<std::size_t>(at)] + " " + step);
@@ -429,6 +437,7 @@ private:
     {
         message& m = *h.hand;
         bool first = false;
+        if (h.alive) ++m.begun;
         const fault f = io(s, h, call::execute, [&] {
             may_run(s, h);
             first = m.runs++ == 0;
@@ -451,6 +460,15 @@ private:
             case outcome::deadly: die(s, h, false); return waybill::infrastructure("dead");
         }
         return {};
+    }
+
+    /// It may end before its time: where that is a fault, the process is asked to stop.
+    fault wait(session& s, holder& h, act::wait a, const session_progress& p)
+    {
+        if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);
+        const fault f = extent_.pauses ? io(s, h, call::wait, [&] { return locked(s, h); }) : fault{};
+        if (f.ok()) now_ = a.until;
+        return f;
     }
 
     // -- processes
@@ -501,7 +519,7 @@ private:
                     if (give_back_counts_ && h.alive) count_given_back(s, h);
                     if (native_ && now_ < a.until) now_ = a.until;  // the other one has no such broker
                 },
-                [&](act::wait a) { now_ = a.until; });
+                [&](act::wait a) { return wait(s, h, a, pipe.progress()); });
             if (told_) tell("-> " + std::string(name(end)));
             if (!m->complete) ++m->unended;
             if (h.alive) check_end(end, *m);
@@ -569,6 +587,7 @@ private:
             return;
         }
         if (l.cause != m.sequence) breaks("the letter of a failure names another cause");
+        if (l.reason == park_reason::exhausted && l.tries > m.begun) breaks("a letter counts tries that never began");
         if (extent_.uncounted && l.reason == park_reason::exhausted && l.tries == 2) {
             // Tries are those that failed, and those that nobody has heard of again.
             const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2 : m.how == outcome::transient_once ? 1 : 0;

@@ -64,18 +64,21 @@ TEST_CASE("policies and actions")
 {
     CHECK(line(pipeline_policy{.retry = {.most = 3}}) ==
           "stop_on_failure: at most 3 tries of a step, in hand for 10s, 9 deliveries of 10; "
-          "unreadable: park");
+          "unreadable: park, refused: hold");
     CHECK(line(sweep_policy{}) ==
           "messages live for 336h, failed states for 720h, stuck after 24h");
     CHECK(line(pipeline{}.next(steady_time{})) == "load state");
     CHECK(line(act::execute{3}) == "execute step 3");
     CHECK(line(act::execute{3, 2}) == "execute step 3, try 2");
     CHECK(line(act::save_state{}) == "save state");
+    CHECK(line(act::save_state{true}) == "save state, undone");
     CHECK(line(act::clear_state{}) == "clear state");
     CHECK(line(act::park{park_reason::session_failed, 17, 3, 1}) ==
           "park: session_failed by message 17 of step 3 after 1 try");
     CHECK(line(act::park{.reason = park_reason::gap, .bare = true}) ==
           "park: gap, without its body");
+    CHECK(line(act::park{.reason = park_reason::failed, .alone = true}) == "park: failed, alone");
+    CHECK(line(session_progress{.done = 4, .total = 6, .first = 3}) == "4 of 6 done, from 3 on");
     CHECK(line(act::give_back{steady_time::at(duration::seconds(5)), fault_class::transient}) ==
           "give back until steady 5s: transient");
     CHECK(line(redrive::action{act::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");

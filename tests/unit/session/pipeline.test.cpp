@@ -459,13 +459,15 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     CHECK(saves(pipe));
     CHECK(asks(pipe) == "execute 2 try 1");
     CHECK(runs(pipe, waybill::transient("busy"), at(10)));
-    CHECK(pipe.progress().tries == 2);
-    CHECK(asks(pipe, at(10)) == "save undone");
-    CHECK(saves(pipe, fault_class::none, at(10)));
     CHECK(asks(pipe, at(10)) == "wait 14");
+    CHECK(!saves(pipe, fault_class::none, at(13)));  // nobody has asked for that yet
+    CHECK(asks(pipe, at(14)) == "save undone");
+    CHECK(pipe.progress().tries == 2);
+    CHECK(pipe.progress().changed == noon(14));
+    CHECK(saves(pipe, fault_class::none, at(14)));
     CHECK(asks(pipe, at(14)) == "execute 2 try 2");
     pipeline other = pipe;
-    runs(pipe);
+    CHECK(runs(pipe, {}, at(14)));
     CHECK(pipe.progress().tries == 0);
     CHECK(ends(pipe) == "save, complete");
     // One that ends without blame is taken back.
@@ -482,9 +484,153 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 0)));
     CHECK(saves(pipe, fault_class::infrastructure));
-    CHECK(asks(pipe) == "give back infrastructure 4");
+    CHECK(asks(pipe) == "give back infrastructure 30");
 }
 
+TEST_CASE("pipeline: where the broker does not count, who dies or stops in a pause has tried nothing")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2, 0)));
+    session_progress stored = pipe.progress();
+    CHECK(stored.tries == 1);
+    CHECK(saves(pipe));
+    CHECK(runs(pipe, waybill::transient("busy")));
+    CHECK(asks(pipe) == "wait 4");
+    for (int holders = 0; holders != 9; ++holders) {
+        pipeline next = held(quick(), state_read::ok, stored);
+        REQUIRE(receives(next, message(2, 0)));
+        CHECK(asks(next) == "wait 4");
+        pipeline stopped = next;
+        CHECK(stopped.on(waybill::stop_asked{}, at(1)) == heard::taken);
+        CHECK(stopped.progress() == stored);
+        CHECK(ends(stopped) == "give back cancelled 4");
+        CHECK(next.on(waybill::lock_lost{}, at(1)) == heard::taken);
+    }
+    pipe = held(quick(), state_read::ok, stored);
+    REQUIRE(receives(pipe, message(2, 0)));
+    CHECK(asks(pipe, at(4)) == "save undone");
+    CHECK(pipe.progress().tries == 2);
+}
+
+TEST_CASE("pipeline: where the broker does not count, asked to stop, no try begins whose save is under way")
+{
+    pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2, 0)));
+    CHECK(asks(pipe) == "save undone");
+    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
+    CHECK(asks(pipe) == "save undone");  // it may have reached the store
+    CHECK(saves(pipe));
+    CHECK(pipe.progress().tries == 0);
+    CHECK(ends(pipe) == "save undone, give back cancelled 0");
+    CHECK(pipe.ended() == step_end::given_back);
+    CHECK(pipe.over());
+}
+
+TEST_CASE("pipeline: where the broker does not count, a long pause begins when the try has ended")
+{
+    pipeline_policy p = quick();
+    p.patience = duration::seconds(3);
+    pipeline pipe = held(p, state_read::ok, done_up_to(1));
+    REQUIRE(receives(pipe, message(2, 0)));
+    CHECK(saves(pipe));
+    CHECK(runs(pipe, waybill::transient("busy"), at(25)));
+    CHECK(pipe.progress().tries == 1);
+    CHECK(pipe.progress().changed == noon(25));
+    CHECK(ends(pipe) == "save undone, give back transient 29");
+}
+
+TEST_CASE("pipeline: before what is down is asked again there are longer and longer pauses")
+{
+    const auto down = fault_class::infrastructure;
+    const auto loads = [&](std::uint64_t deliveries, fault_class how) {
+        pipeline pipe(quick());
+        pipe.on(waybill::state_loaded{.how = how, .deliveries = deliveries}, at(0));
+        return asks(pipe);
+    };
+    CHECK(loads(1, down) == "give back infrastructure 4");
+    CHECK(loads(3, down) == "give back infrastructure 16");
+    CHECK(loads(99, down) == "give back infrastructure 30");
+    CHECK(loads(0, down) == "give back infrastructure 30");  // nobody has said
+    CHECK(loads(1, fault_class::permanent) == "give back permanent 30");
+
+    const auto executes = [&](std::uint64_t deliveries, duration hint = {}) {
+        pipeline_policy p = quick();
+        p.retry.pauses.highest_hint = duration::seconds(60);
+        pipeline pipe = held(p);
+        receives(pipe, message(1, deliveries));
+        if (deliveries == 0) saves(pipe);
+        pipe.on(waybill::executed{waybill::infrastructure("down"), 0.5, hint}, at(0));
+        if (deliveries == 0) saves(pipe);
+        return asks(pipe);
+    };
+    CHECK(executes(1) == "give back infrastructure 4");
+    CHECK(executes(2) == "give back infrastructure 8");
+    CHECK(executes(0) == "give back infrastructure 30");
+    CHECK(executes(0, duration::seconds(9)) == "give back infrastructure 30");
+    CHECK(executes(0, duration::seconds(50)) == "give back infrastructure 50");
+
+    const auto completing = [&](std::uint64_t deliveries) {
+        pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
+        receives(pipe, message(1, deliveries));
+        CHECK(completes(pipe, fault_class::transient));
+        return asks(pipe);
+    };
+    CHECK(completing(1) == "give back transient 4");
+    CHECK(completing(3) == "give back transient 16");
+    CHECK(completing(0) == "give back transient 30");
+
+    pipeline pipe = held(quick(), state_read::ok, failed_at(2));
+    receives(pipe, message(3));
+    CHECK(parks(pipe, fault_class::permanent));
+    CHECK(asks(pipe) == "give back permanent 30");
+}
+
+TEST_CASE("pipeline: an answer while there is still a pause is to nothing that was asked")
+{
+    pipeline pipe = held(quick());
+    receives(pipe, message(1));
+    CHECK(runs(pipe, waybill::transient("busy"), at(10)));
+    CHECK(asks(pipe, at(13)) == "wait 14");
+    const pipeline before = pipe;
+    CHECK(!runs(pipe, waybill::transient("busy"), at(13)));
+    CHECK(!runs(pipe, {}, at(13)));
+    CHECK(pipe == before);
+    CHECK(runs(pipe, {}, at(14)));
+}
+
+TEST_CASE("pipeline: a session that began later begins nowhere else")
+{
+    pipeline pipe = held(quick());
+    REQUIRE(receives(pipe, {50, 4, 4, 6, false, 1}));
+    CHECK(ends(pipe) == "execute 4 try 1, save, complete");
+    CHECK(pipe.progress().first == 4);
+    const session_progress begun = pipe.progress();
+    REQUIRE(receives(pipe, {51, 5, 4, 6, false, 1}));
+    CHECK(ends(pipe) == "execute 5 try 1, save, complete");
+    REQUIRE(receives(pipe, {50, 4, 4, 6, false, 2}));
+    CHECK(ends(pipe) == "complete");
+    CHECK(pipe.ended() == step_end::repeated);
+
+    for (const step_facts& other : {step_facts{52, 3, 3, 6, false, 1}, step_facts{53, 2, 1, 6, false, 1},
+                                    step_facts{54, 5, 1, 6, false, 1}}) {
+        pipe = held(quick(), state_read::ok, begun);
+        REQUIRE(receives(pipe, other));
+        CHECK(pipe.why().ends_with("the session has another first step"));
+        CHECK(pipe.progress().failed->reason == park_reason::contradiction);
+    }
+    // One of a state that does not say is as it was.
+    session_progress unknown = begun;
+    unknown.first = 0;
+    pipe = held(quick(), state_read::ok, unknown);
+    REQUIRE(receives(pipe, {51, 5, 4, 6, false, 1}));
+    CHECK(ends(pipe) == "execute 5 try 1, save, complete");
+    CHECK(pipe.progress().first == 4);
+    // And one from the first step on has no line for it.
+    pipe = held(quick());
+    receives(pipe, message(1));
+    CHECK(ends(pipe) == "execute 1 try 1, save, complete");
+    CHECK(pipe.progress().first == 0);
+}
 
 TEST_CASE("pipeline: what is down or stops is nobody's fault")
 {
@@ -585,9 +731,16 @@ TEST_CASE("pipeline: a state that is never taken is the step's own failure")
     CHECK(pipe.progress().parked == 1);
 }
 
-TEST_CASE("pipeline: a letter that is never taken is written without its body")
+TEST_CASE("pipeline: a letter that is never taken waits, or is written without its body")
 {
-    pipeline pipe = held(quick(), state_read::ok, failed_at(2));
+    pipeline hold = held(quick(), state_read::ok, failed_at(2));
+    receives(hold, message(3));
+    CHECK(parks(hold, fault_class::permanent));
+    CHECK(asks(hold).starts_with("give back permanent"));
+
+    pipeline_policy bare = quick();
+    bare.refused = waybill::when_refused::without_body;
+    pipeline pipe = held(bare, state_read::ok, failed_at(2));
     receives(pipe, message(3));
     CHECK(parks(pipe, fault_class::permanent));
     CHECK(asks(pipe) == "park session_failed 102/2 tries 0 bare");
@@ -759,9 +912,63 @@ TEST_CASE("pipeline, independent: tries are those of one step")
     CHECK(runs(next, waybill::transient("busy")));
     CHECK(asks(next, at(0)) == "wait 4");  // no room in the state: it waits in hand
     CHECK(next.progress() == pipe.progress());
-    CHECK(runs(next));
+    CHECK(runs(next, {}, at(4)));
     CHECK(ends(next) == "complete");
     CHECK(next.progress().tries == 1);
+}
+
+TEST_CASE("pipeline, independent: a try that is taken back leaves no step out")
+{
+    for (const bool stops : {false, true}) {
+        pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
+        receives(pipe, message(3, 0));
+        CHECK(asks(pipe) == "save undone");
+        CHECK(pipe.progress().done == 2);
+        if (stops) pipe.on(waybill::stop_asked{}, at(0));
+        CHECK(saves(pipe));
+        if (!stops) runs(pipe, waybill::infrastructure("down"));
+        CHECK(pipe.progress().done == 1);
+        CHECK(pipe.progress().tries == 0);
+        CHECK(asks(pipe) == "save undone");
+        pipeline next = held(independent(), state_read::ok, pipe.progress());
+        receives(next, message(2, 0));
+        CHECK(ends(next) == "save undone, execute 2 try 1, save, complete");
+        CHECK(next.ended() == step_end::done);
+    }
+}
+
+TEST_CASE("pipeline, independent: a letter says that its session goes on, and that one did not count twice")
+{
+    pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
+    receives(pipe, message(2));
+    runs(pipe, waybill::permanent("no"));
+    CHECK(std::get<act::park>(pipe.next(at(0))).alone);
+    pipe = held(quick());
+    receives(pipe, message(2));
+    saves(pipe);
+    CHECK(!std::get<act::park>(pipe.next(at(0))).alone);
+
+    // Parked and counted, and not complete: again and again. It is still one of those behind.
+    session_progress found = done_up_to(3);
+    found.parked = 2;
+    for (int times = 0; times != 3; ++times) {
+        pipe = held(independent(), state_read::ok, found);
+        receives(pipe, message(2));
+        runs(pipe, waybill::permanent("no"));
+        parks(pipe);
+        found = pipe.progress();
+        CHECK(found.parked == 3);
+    }
+}
+
+TEST_CASE("pipeline, independent: where it began says nothing, as steps may be missing")
+{
+    pipeline pipe = held(independent());
+    receives(pipe, {50, 4, 4, 6, false, 1});
+    CHECK(ends(pipe) == "execute 4 try 1, save, complete");
+    CHECK(pipe.progress().first == 0);
+    receives(pipe, {51, 3, 1, 6, false, 1});
+    CHECK(ends(pipe) == "execute 3 try 1, complete");
 }
 
 TEST_CASE("pipeline, independent: numbers that contradict each other park one step, and the state stays")

@@ -39,8 +39,11 @@ TEST_CASE("pipeline_policy: names")
     CHECK(name(waybill::pipeline_mode::independent) == "independent");
     CHECK(name(waybill::when_unreadable::park) == "park");
     CHECK(name(waybill::when_unreadable::hold) == "hold");
+    CHECK(name(waybill::when_refused::hold) == "hold");
+    CHECK(name(waybill::when_refused::without_body) == "without_body");
     for (const auto e : {waybill::step_end::done, waybill::step_end::repeated, waybill::step_end::parked,
-                         waybill::step_end::given_back, waybill::step_end::held, waybill::step_end::lost}) {
+                         waybill::step_end::given_back, waybill::step_end::held, waybill::step_end::lost,
+                         waybill::step_end::not_taken}) {
         CHECK(name(e) != "?");
     }
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <waybill/session/process_step.hpp>
@@ -32,11 +33,14 @@ struct calls {
     fault save{};
     fault complete{};
     fault waited{};
+    std::function<void(int)> on_save{};
+    int saves = 0;
+    std::uint64_t deliveries = 1;
     std::int64_t now = 0;
 
     step_end operator()(std::uint64_t step)
     {
-        const step_received m{{100 + step, step, 1, 2, step == 2, 1}, wall_time::at(duration::seconds(1))};
+        const step_received m{{100 + step, step, 1, 2, step == 2, deliveries}, wall_time::at(duration::seconds(1))};
         return waybill::process_step(
             pipe, m, [&] { return steady_time::at(duration::seconds(now)); },
             [&](act::load_state) { said += "load "; return found; },
@@ -47,7 +51,11 @@ struct calls {
                 run = {};
                 return f;
             },
-            [&](act::save_state) { said += "save "; return save; },
+            [&](act::save_state) {
+                said += "save ";
+                if (on_save) on_save(++saves);
+                return save;
+            },
             [&](act::park) { said += "park "; return result<void>(); },
             [&](act::complete) { said += "complete "; return complete; },
             [&](act::clear_state) -> result<void> { said += "clear "; return {}; },
@@ -106,6 +114,49 @@ TEST_CASE("process_step: a pause that is broken off")
     CHECK(c(1) == step_end::given_back);
     CHECK(c.said == "load run wait save back ");
     CHECK(c.pipe.over());
+}
+
+TEST_CASE("process_step: a state that cannot be looked for is looked for after longer and longer pauses")
+{
+    const auto until = [](std::uint64_t deliveries) {
+        pipeline pipe(with().pipe);
+        std::int64_t given = -1;
+        const step_received m{{101, 1, 1, 2, false, deliveries}, {}};
+        const step_end e = waybill::process_step(
+            pipe, m, [] { return steady_time{}; },
+            [](act::load_state) { return state_loaded{.how = fault_class::infrastructure}; },
+            [](act::execute) { return fault{}; }, [](act::save_state) { return fault{}; },
+            [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
+            [](act::clear_state) { return fault{}; },
+            [&](act::give_back g) { given = g.until.since_epoch().count() / 1'000'000'000; }, [](act::wait) {});
+        CHECK(e == step_end::given_back);
+        return given;
+    };
+    CHECK(until(1) == 4);
+    CHECK(until(2) == 8);
+    CHECK(until(9) == 30);
+    CHECK(until(0) == 30);
+}
+
+TEST_CASE("process_step: asked to stop while the beginning of a try is saved, it puts the step off")
+{
+    calls c = with();
+    c.deliveries = 0;
+    c.on_save = [&](int saves) {
+        if (saves == 1) c.pipe.on(waybill::stop_asked{}, steady_time::at(duration::seconds(c.now)));
+    };
+    CHECK(c(1) == step_end::given_back);
+    CHECK(c.said == "load save save back ");
+    CHECK(c.pipe.over());
+}
+
+TEST_CASE("process_step: where the broker does not count, a pause comes before the save of the try")
+{
+    calls c = with();
+    c.deliveries = 0;
+    c.run = waybill::transient("busy");
+    CHECK(c(1) == step_end::done);
+    CHECK(c.said == "load save run wait save run save complete ");
 }
 
 TEST_CASE("process_step: calls that fail")

@@ -24,6 +24,8 @@ struct calls {
     pipeline pipe{};
     std::string said{};
     std::string throws{};
+    std::string down{};
+    std::uint64_t total = 1;
 
     fault call(const std::string& what)
     {
@@ -32,13 +34,14 @@ struct calls {
             throws.clear();
             throw std::runtime_error(what);
         }
+        if (what == down) return waybill::infrastructure(what);
         return {};
     }
 
     step_end operator()(std::uint64_t step)
     {
         return waybill::process_step(
-            pipe, step_received{{100 + step, step, 1, 1, true, 1}, {}}, [] { return waybill::steady_time{}; },
+            pipe, step_received{{100 + step, step, 1, total, step == total, 1}, {}}, [] { return waybill::steady_time{}; },
             [&](act::load_state) {
                 call("load");
                 return state_loaded{};
@@ -63,6 +66,57 @@ TEST_CASE("process_step: whichever call throws is made again, and none before it
         for (const std::string& a : all) expected += a == one ? a + " " + a + " " : a + " ";
         CHECK(c.said == expected);
     }
+}
+
+TEST_CASE("process_step: while the message of a call that threw is in hand no other one is taken")
+{
+    for (const std::string one : {"run", "save", "complete"}) {
+        calls c;
+        c.total = 3;
+        c.throws = one;
+        CHECK_THROWS_AS(c(1), std::runtime_error);
+        const std::string before = c.said;
+        CHECK(c(2) == step_end::not_taken);
+        CHECK(c(3) == step_end::not_taken);
+        CHECK(c.said == before);
+        CHECK(!c.pipe.over());
+        CHECK(c(1) == step_end::done);
+        c.said.clear();
+        CHECK(c(2) == step_end::done);
+        CHECK(c.said == "run save complete ");
+    }
+}
+
+TEST_CASE("process_step: after a clear_state or a give_back that threw, another message may follow")
+{
+    calls c;
+    c.throws = "clear";
+    CHECK_THROWS_AS(c(1), std::runtime_error);
+    CHECK(c.pipe.ended() == step_end::done);
+    c.said.clear();
+    c.total = 3;
+    CHECK(c(2) == step_end::parked);  // of a session that has nothing: a gap, and its own
+    CHECK(c.said == "clear save park complete ");
+
+    // Where the clearing fails nobody has taken that one, and it is not what the one before was.
+    calls fails;
+    fails.throws = "clear";
+    CHECK_THROWS_AS(fails(1), std::runtime_error);
+    fails.down = "clear";
+    fails.total = 3;
+    CHECK(fails(2) == step_end::lost);
+    CHECK(fails.pipe.ended() == step_end::done);
+    CHECK(fails.pipe.over());
+
+    calls other;
+    other.total = 3;
+    other.down = "save";
+    other.throws = "back";
+    CHECK_THROWS_AS(other(1), std::runtime_error);
+    other.said.clear();
+    CHECK(other(2) == step_end::given_back);  // the session goes back, and this one with it
+    CHECK(other.said == "back ");
+    CHECK(other.pipe.over());
 }
 
 }  // namespace

@@ -52,6 +52,18 @@ TEST_CASE("progress_text: a line for each that is not zero, in one order")
     CHECK(write_progress(failed_with("")) == failed_line + "\n");
 }
 
+TEST_CASE("progress_text: where a session began later it says so behind all that older versions know")
+{
+    session_progress p = failed_with("no printer");
+    p.done = 5;
+    p.first = 4;
+    CHECK(write_progress(p) == "done 5\n" + failed_line + "no printer\nfirst 4\n");
+    CHECK(read_progress_lines(write_progress(p) + "speed 3\n") == read_progress{.progress = p, .later = "speed 3\n"});
+    CHECK(how("done 5\nfirst 0\n") == progress_lines::corrupt);
+    CHECK(how("first 4\ndone 5\n") == progress_lines::corrupt);
+    CHECK(how("done 5\nspeed 3\nfirst 4\n") == progress_lines::corrupt);
+}
+
 TEST_CASE("progress_text: any bytes in the text of a failure stay in its line and come back")
 {
     CHECK(write_progress(failed_with("a\nb\\c\r\x7F")) == failed_line + "a\\nb\\\\c\\x0d\\x7f\n");
@@ -142,7 +154,7 @@ TEST_CASE("progress_text: the lines at their longest")
 {
     session_progress p{.done = highest_size, .total = highest_size, .parked = highest_size,
                        .tries = highest_size, .begun = wall_time::highest(),
-                       .changed = wall_time::lowest()};
+                       .changed = wall_time::lowest(), .first = highest_size};
     std::uint64_t most = 0;
     for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
         p.failed = step_failure{highest_size, highest_size, static_cast<park_reason>(n),

@@ -116,6 +116,26 @@ TEST_CASE("state_text: a new one, and what is no state of text")
                           "this program first, and leave the state alone");
 }
 
+TEST_CASE("state_text: a redriven session begins with the state that came")
+{
+    waybill::text_state s;
+    s.own = "payment=paid";
+    s.progress = {.done = 2, .total = 5};
+    s.progress.failed.emplace().text = "no template";
+    const std::string came = *waybill::write_text_state(s);
+    const auto begun = waybill::read_text_state({}, {}, came);
+    CHECK(begun.how == waybill::state_read::absent);
+    CHECK(begun.state.own == "payment=paid");
+    CHECK(begun.state.progress == waybill::session_progress{});
+    CHECK(waybill::read_text_state({}, {}, "") == waybill::read_text_state({}));
+    s.own = "payment=mine";
+    const std::string mine = *waybill::write_text_state(s);
+    CHECK(waybill::read_text_state(mine, {}, came) == waybill::read_text_state(mine));
+    const std::string_view cut = std::string_view(came).substr(0, came.size() - 1);
+    CHECK(waybill::read_text_state({}, {}, cut).how == waybill::state_read::corrupt);
+    CHECK(waybill::read_text_state({}, {}, cut).state.own.empty());
+}
+
 TEST_CASE("state_text: versions of the user's own part")
 {
     const auto of = [](schema_version v) {
@@ -142,6 +162,7 @@ TEST_CASE("state_text: versions of the user's own part")
     for (const char* lines : {"\n", "x", "done 3\n", "x\n\n", "x\nfailed\n"}) {
         bad.later = lines;
         CHECK(written(bad) == written(state("own")));
+        CHECK(text_state_size(bad) == written(bad).size());
     }
 }
 
@@ -194,6 +215,24 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     s.progress.failed = step_failure{3, 17, park_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);
+
+    // It can be written again with the progress that it has, and no longer one if it is full.
+    s.own.resize(s.own.size() + small.budget.bytes - bytes.size());
+    REQUIRE(write_text_state(s, small).has_value());
+    for (const bool with_text : {true, false}) {
+        if (!with_text) s.progress.failed->text.clear();
+        const std::string full = written(s);
+        CHECK(read(full).state == s);
+        CHECK(written(read(full).state) == full);
+    }
+    s.own.append(small.budget.bytes - written(s).size(), 'x');
+    CHECK(written(s).size() == small.budget.bytes);
+    s.progress.parked = 1;
+    CHECK_FALSE(write_text_state(s, small).has_value());
+    s.progress.parked = 0;
+    s.own.resize(800);
+    s.progress.failed->text = "a step is missing";
+    CHECK(written(s) == bytes);
 
     // A budget that fell between two versions of a program.
     const text_state_options tight{.budget = {.bytes = 870, .failure_reserve = 512},

@@ -76,6 +76,17 @@ TEST_CASE("step_order: numbers that agree are no contradiction")
     }
 }
 
+TEST_CASE("step_order: all messages of a session begin it at the same step, where the session says which")
+{
+    session_progress p = at(5);
+    for (const std::uint64_t first : {1U, 3U, 4U, 5U}) CHECK(contradiction({1, 6, first}, p).empty());
+    p.first = 4;
+    CHECK(contradiction({1, 6, 4}, p).empty());
+    for (const std::uint64_t first : {1U, 3U, 5U, 6U}) {
+        CHECK(contradiction({1, 6, first}, p) == "the session has another first step");
+    }
+}
+
 TEST_CASE("step_order: each reason has a text")
 {
     for (const auto r : {park_reason::failed, park_reason::exhausted, park_reason::ended_process,
