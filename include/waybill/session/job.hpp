@@ -9,24 +9,40 @@
 //     send(body(), import->next());
 //     send(body(), import->end());                                    // and this one is the last
 //
-// A step is a number from 1 on, without gaps; the last one says that it is. A sender that begins
-// again after a crash asks for `step(n)`, and two messages of one step are found by their number.
+// A step is a number from 1 on, without gaps; the last one says that it is.
 //
-// An id has 1 to 128 bytes of UTF-8, which Service Bus and SQS take, and does not end in "~" and a
-// number: so end the ids of sessions that are redriven (redrive_names.hpp), and no two may meet.
+// A sender that begins again after a crash asks for `step(n)`, and gives the message the id that it
+// had: `step_message_id(stamp)`, as in "order-17/3". What becomes of what is sent twice:
+//   1. a broker that detects duplicates drops it for as long as it remembers: Service Bus for ten
+//      minutes unless it is told otherwise, SQS for five. Keep that longer than a sender may lie
+//      still; once the session is over there is nothing else here that would see it;
+//   2. while the session has a state, a pipeline completes a step that is done, and does not run it
+//      again. Of independent steps it knows only the one that was done last: the others run again;
+//   3. the state goes with the last message, also where the session failed. What comes then is a
+//      new session under the old id: sent from its first step on, all of it runs again. A later
+//      step alone is parked as a gap, and leaves a failed state; an independent one runs.
+//
+// An id has 1 to 128 bytes of UTF-8, without control characters. Service Bus takes these; SQS takes
+// letters, digits and punctuation of ASCII, and no others. It does not end in "~" and a number: so
+// end the ids of sessions that are redriven (redrive_names.hpp). Only `job` refuses such an id: if
+// somebody sends "order-17~1" without one, its steps and those of the redriven "order-17" are taken
+// for one session. `session_id_problem` is for him, and `read_stamp` names the id where it arrives.
 
 #ifndef WAYBILL_SESSION_JOB_HPP
 #define WAYBILL_SESSION_JOB_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/core/utf8.hpp>
 #include <waybill/session/progress.hpp>
+#include <waybill/session/redrive_names.hpp>
 #include <waybill/session/step.hpp>
 
 namespace waybill::inline v0_1 {
@@ -40,6 +56,7 @@ enum class job_problem : std::uint8_t {
     not_utf8,      ///< Brokers, tables and portals would each make something else of it.
     redriven_end,  ///< It ends as the ids of redriven sessions do.
     no_steps,      ///< A job has one step at least.
+    control_character,  ///< One is in the id: a NUL, at which some cut it, or a line break.
 };
 
 [[nodiscard]] constexpr std::string_view name(job_problem p) noexcept
@@ -50,6 +67,7 @@ enum class job_problem : std::uint8_t {
         case job_problem::not_utf8: return "not_utf8";
         case job_problem::redriven_end: return "redriven_end";
         case job_problem::no_steps: return "no_steps";
+        case job_problem::control_character: return "control_character";
     }
     return "?";
 }
@@ -67,12 +85,17 @@ struct job_error {
     const std::string bytes = std::to_string(e.bytes);
     const std::string most = std::to_string(most_session_bytes);
     switch (e.problem) {
-        case job_problem::no_id: return "a session needs an id of 1 to " + most + " bytes";
+        case job_problem::no_id:
+            return "a session's id is empty: name it after its job, in 1 to " + most + " bytes";
         case job_problem::too_long:
-            return "a session's id has " + bytes + " bytes, and " + most + " at the most";
+            return "a session's id has " + bytes + " bytes, and " + most +
+                   " at the most: shorten it, or take its hash";
         case job_problem::not_utf8: return "a session's id is no UTF-8: write its bytes as hex";
+        case job_problem::control_character:
+            return "a session's id has a control character in it: leave it out, or write it as hex";
         case job_problem::redriven_end:
-            return "a session's id ends in ~ and a number, as those of redriven sessions do";
+            return "a session's id ends in ~ and a number, as those of redriven sessions do: "
+                   "write something behind the number, or another mark for the ~";
         case job_problem::no_steps:
             return "a job has one step at least; leave the total out where nobody knows it yet";
     }
@@ -81,31 +104,16 @@ struct job_error {
 
 namespace detail {
 
-/// How many bytes the character at the front has; 0 if there is none that UTF-8 allows.
-[[nodiscard]] constexpr std::size_t utf8_step(std::string_view text) noexcept
+/// In UTF-8: U+0000 to U+001F, and U+007F to U+009F.
+[[nodiscard]] constexpr bool has_control_character(std::string_view text) noexcept
 {
-    const auto byte = [&](std::size_t at) -> unsigned {
-        return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
-    const auto follows = [&](std::size_t at) { return byte(at) >= 0x80U && byte(at) < 0xC0U; };
-    const unsigned lead = byte(0);
-    if (lead < 0x80U) return text.empty() ? 0 : 1;
-    if (lead < 0xC2U || lead > 0xF4U || !follows(1)) return 0;
-    if (lead < 0xE0U) return 2;
-    if (!follows(2)) return 0;
-    const unsigned two = lead << 8U | byte(1);
-    if (lead < 0xF0U) return two < 0xE0A0U || (two >= 0xEDA0U && lead == 0xEDU) ? 0 : 3;
-    return !follows(3) || two < 0xF090U || two >= 0xF490U ? 0 : 4;
-}
-
-[[nodiscard]] constexpr bool all_utf8(std::string_view text) noexcept
-{
-    while (!text.empty()) {
-        const std::size_t n = utf8_step(text);
-        if (n == 0) return false;
-        text.remove_prefix(n);
+    unsigned before = 0;
+    for (const char c : text) {
+        const unsigned byte = static_cast<unsigned char>(c);
+        if (byte < 0x20U || byte == 0x7FU || (before == 0xC2U && byte < 0xA0U)) return true;
+        before = byte;
     }
-    return true;
+    return false;
 }
 
 }  // namespace detail
@@ -116,6 +124,24 @@ namespace detail {
     std::size_t at = id.size();
     while (at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9') --at;
     return at != id.size() && at != 0 && id[at] != '0' && id[at - 1] == '~';
+}
+
+/// Why `job` refuses this id; nothing where it takes it.
+[[nodiscard]] constexpr std::optional<job_problem> session_id_problem(std::string_view id) noexcept
+{
+    if (id.empty()) return job_problem::no_id;
+    if (id.size() > most_session_bytes) return job_problem::too_long;
+    if (!is_utf8(id)) return job_problem::not_utf8;
+    if (detail::has_control_character(id)) return job_problem::control_character;
+    if (ends_as_redriven(id)) return job_problem::redriven_end;
+    return std::nullopt;
+}
+
+/// The id of a step's message, as in "order-17/3": the same whenever the step is sent. It is
+/// shortened as in redrive_names.hpp, and like there its form does not change any more.
+[[nodiscard]] inline std::string step_message_id(const step_stamp& s, std::size_t most = 128)
+{
+    return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
 }
 
 /// The steps of one session, in the hands of who sends them.
@@ -140,6 +166,9 @@ public:
     /// All are stamped. Whoever stamps one more gets a step after the last, and a pipeline parks
     /// it.
     [[nodiscard]] bool complete() const noexcept { return total_ != 0 && stamped_ >= total_; }
+
+    /// A sender that begins again goes on behind so many steps.
+    void resume_after(std::uint64_t stamped) noexcept { stamped_ = stamped; }
 
     /// The stamp of the step after those that are stamped.
     [[nodiscard]] step_stamp next()
@@ -169,11 +198,7 @@ private:
 
     static result<job, job_error> checked(std::string id, std::uint64_t total)
     {
-        const auto wrong = [&](job_problem p) { return unexpected(job_error{p, id.size()}); };
-        if (id.empty()) return wrong(job_problem::no_id);
-        if (id.size() > most_session_bytes) return wrong(job_problem::too_long);
-        if (!detail::all_utf8(id)) return wrong(job_problem::not_utf8);
-        if (ends_as_redriven(id)) return wrong(job_problem::redriven_end);
+        if (const auto p = session_id_problem(id)) return unexpected(job_error{*p, id.size()});
         return job(std::move(id), total);
     }
 

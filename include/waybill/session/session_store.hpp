@@ -9,21 +9,38 @@
 //   save(session, bytes, expected)   writes where the version is still this; answers the new one
 //   clear(session, expected)         removes where the version is still this
 //
-// `expected` is empty where no state is to be there. A holder whose lock has run out goes on until
-// it notices. Whatever it writes then expects a version that is gone, and is a conflict. So no
-// version comes twice for one session, not even after the state was removed and made anew.
+// `expected` is empty where no state is to be there. No version comes twice for one session, not
+// even after the state was removed and made anew. An error is `infrastructure` or `transient` where
+// the store cannot be reached, and `permanent` where it will never take these bytes.
 //
-// A `held_state` remembers the version between a pipeline's actions, and says of a conflict that
-// the session is lost:
+// A `held_state` remembers the version between a pipeline's actions. It says of a conflict that the
+// session is lost, and of an error without a class that it is `infrastructure`:
 //
 //     waybill::held_state held(store, "order-17");
 //     [&](act::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
 //     [&](act::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
 //     [&](act::clear_state) { return held.clear(); },
 //
-// One thing remains that no version can prevent: who found the session without a state, lost its
-// lock, and wrote after all of it was done and removed, leaves a state behind. Nothing runs because
-// of it, and the sweep reports it.
+// So nobody writes over, or removes, what he has not seen. That is all that versions can do. They
+// do not stop a holder whose lock has run out, and who goes on until he notices:
+//   1. he runs the step in hand, beside the next holder or after him;
+//   2. what he parks without saving first becomes a letter: an independent step, or one behind a
+//      step that has failed;
+//   3. where he writes first, it is the next holder who loses the session;
+//   4. where he has seen no state, and there is none any more since all of the session is done, his
+//      is taken as the first of a new one. It stays until a sweep finds it; a session that comes
+//      under this id goes on from it. If his step failed, there is a letter for a step that is
+//      done, and a redrive runs it again.
+//
+// So renew the lock before you save, and before you park, and answer `ownership_lost` where it is
+// gone:
+//
+//     [&](act::park a) {
+//         if (!session.renew().ok()) return waybill::ownership_lost("the lock has run out");
+//         return letters.upsert(letter_of(*m, a, pipe.why()));
+//     },
+//
+// Then 2 to 4 take a holder who stands still between the two calls for as long as a whole lock.
 
 #ifndef WAYBILL_SESSION_SESSION_STORE_HPP
 #define WAYBILL_SESSION_SESSION_STORE_HPP
@@ -87,6 +104,17 @@ concept session_store =
         { s.clear(session, v) } -> std::same_as<result<state_write>>;
     };
 
+namespace detail {
+
+/// What a store answered that did not do it. An error that claims to be none is one.
+[[nodiscard]] inline fault error_of(fault f)
+{
+    if (f.ok()) f.how = fault_class::infrastructure;
+    return f;
+}
+
+}  // namespace detail
+
 /// The state of one session in a store, for one holding. Refers to the store.
 template <session_store S>
 class held_state {
@@ -97,7 +125,7 @@ public:
     [[nodiscard]] result<std::optional<std::string>> load()
     {
         auto found = store_->load(session_);
-        if (!found) return unexpected(std::move(found).error());
+        if (!found) return unexpected(detail::error_of(std::move(found).error()));
         version_.reset();
         if (!*found) return std::optional<std::string>();
         version_ = std::move((*found)->version);
@@ -107,7 +135,7 @@ public:
     [[nodiscard]] fault save(const std::string& bytes)
     {
         auto written = store_->save(session_, bytes, version_);
-        if (!written) return std::move(written).error();
+        if (!written) return detail::error_of(std::move(written).error());
         if (written->outcome == state_write::conflict) return lost();
         version_ = std::move(written->version);
         return {};
@@ -118,7 +146,7 @@ public:
     {
         if (!version_) return {};
         auto cleared = store_->clear(session_, *version_);
-        if (!cleared) return std::move(cleared).error();
+        if (!cleared) return detail::error_of(std::move(cleared).error());
         if (*cleared == state_write::conflict) return lost();
         version_.reset();
         return {};

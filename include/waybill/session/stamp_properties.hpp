@@ -10,23 +10,29 @@
 //     if (!read.ok()) log(read.text());                  // "waybill-step is no number: 'three'"
 //     pipe.on(step_received{facts_of(read.stamp, message.sequence, message.deliveries)}, now);
 //
-// All values are texts, since not every broker has numbers; what says nothing is not written. What
+// All values are texts, since not every broker has numbers, but for `waybill-state`, whose bytes
+// are those that were saved: of CBOR they are no text. What says nothing is not written. What
 // cannot be read becomes step 0, which contradicts every session, so that a pipeline parks it.
 // Where the broker has sessions of its own, the id that it says counts, and the property need not
 // be there.
+//
+// An id that `job` refuses is read as it is: the message came under this one, and a pipeline can
+// run its step or park it. `odd_id` says what is wrong with it. That takes a store that takes such
+// ids; whoever has none parks the message before a pipeline sees it.
 
 #ifndef WAYBILL_SESSION_STAMP_PROPERTIES_HPP
 #define WAYBILL_SESSION_STAMP_PROPERTIES_HPP
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include <waybill/core/text.hpp>
+#include <waybill/session/job.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/step.hpp>
 
@@ -41,8 +47,10 @@ struct step_property {
     static constexpr std::string_view last = "waybill-last";
     static constexpr std::string_view origin = "waybill-origin";
     static constexpr std::string_view origin_sequence = "waybill-origin-sequence";
+    static constexpr std::string_view origin_message = "waybill-origin-message";
     static constexpr std::string_view generation = "waybill-generation";
     static constexpr std::string_view tries = "waybill-tries";
+    static constexpr std::string_view state = "waybill-state";
 };
 
 /// Where a message was before it was redriven. Nothing of it is set in one that was not.
@@ -51,6 +59,9 @@ struct step_origin {
     std::uint64_t sequence = 0;    ///< and its number there.
     std::uint64_t generation = 0;  ///< How often it has been redriven.
     std::uint64_t tries = 0;       ///< In all of the sessions before this one.
+    /// With the first message of a session: the state that the one before it stopped with.
+    std::string state{};
+    std::string message_id{};      ///< The one that it was sent under at first.
 
     friend bool operator==(const step_origin&, const step_origin&) = default;
 };
@@ -67,10 +78,9 @@ template <class F>
 void write_stamp(const step_stamp& s, const step_origin& o, F&& put)
 {
     const auto number = [&](std::string_view name, std::uint64_t n) {
-        std::array<char, 20> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n);
-        const auto count = static_cast<std::size_t>(end.ptr - digits.data());
-        put(name, std::string_view(digits.data(), count));
+        char digits[row_key_digits] = {};
+        const auto end = std::to_chars(digits, digits + row_key_digits, n);
+        put(name, std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
     };
     put(step_property::session, std::string_view(s.session));
     number(step_property::step, s.step);
@@ -80,8 +90,10 @@ void write_stamp(const step_stamp& s, const step_origin& o, F&& put)
     if (o.generation == 0) return;
     put(step_property::origin, std::string_view(o.session));
     number(step_property::origin_sequence, o.sequence);
+    if (!o.message_id.empty()) put(step_property::origin_message, std::string_view(o.message_id));
     number(step_property::generation, o.generation);
     number(step_property::tries, o.tries);
+    if (!o.state.empty()) put(step_property::state, std::string_view(o.state));
 }
 
 /// What was found where a stamp should be.
@@ -113,6 +125,8 @@ struct stamp_read {
     std::string value{};          ///< What stands in it, at most 64 bytes.
     step_stamp stamp{};           ///< Step 0 where it could not be read.
     step_origin origin{};
+    /// What `job` refuses in the id of the session. The end of a redriven one is fine if it is one.
+    std::optional<job_problem> odd_id{};
 
     [[nodiscard]] bool ok() const noexcept { return how == stamp_found::ok; }
 
@@ -121,7 +135,9 @@ struct stamp_read {
     {
         const std::string what(property);
         switch (how) {
-            case stamp_found::ok: return "ok";
+            case stamp_found::ok:
+                if (!odd_id) return "ok";
+                return "ok, but " + waybill::text(job_error{*odd_id, stamp.session.size()});
             case stamp_found::absent: return what + " is absent: was it sent by a job?";
             case stamp_found::not_number: return what + " is no number: '" + value + "'";
             case stamp_found::too_large: return what + " is too large: '" + value + "'";
@@ -143,7 +159,7 @@ class stamp_reader {
 public:
     stamp_reader(F& find, stamp_read& read) : find_(find), read_(read) {}
 
-    [[nodiscard]] bool texts(std::string_view name, std::string& to)
+    bool texts(std::string_view name, std::string& to)
     {
         const auto found = find_(name);
         if (found) to = std::string(std::string_view(*found));
@@ -214,9 +230,15 @@ template <class F>
         if (!in.texts(step_property::origin, r.origin.session)) {
             in.wrong(stamp_found::absent, step_property::origin, {});
         }
-        in.number(step_property::origin_sequence, r.origin.sequence);
+        if (!in.number(step_property::origin_sequence, r.origin.sequence)) {
+            in.wrong(stamp_found::absent, step_property::origin_sequence, {});
+        }
         in.number(step_property::tries, r.origin.tries);
+        in.texts(step_property::state, r.origin.state);
+        in.texts(step_property::origin_message, r.origin.message_id);
     }
+    if (!r.stamp.session.empty()) r.odd_id = session_id_problem(r.stamp.session);
+    if (r.odd_id == job_problem::redriven_end && r.origin.generation != 0) r.odd_id.reset();
     if (!r.ok()) r.stamp.step = 0;
     return r;
 }

@@ -15,6 +15,10 @@
 
 #include <engines/sqlite_sessions.hpp>
 
+#include <waybill/testing/session_conformance.hpp>
+
+#include "sqlite_states.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -320,6 +324,26 @@ void race(const std::string& path)
     std::printf("race: %zu and %zu\n", done[0].size(), done[1].size());
 }
 
+// As stores of states, with real races, and where what they stand on is gone.
+template <class Store, class Path>
+void conforms(const std::string& tables, const waybill::state_budget& budget, Path path)
+{
+    rule = "conforms";
+    using states = file_states<Store>;
+    const auto wrong = waybill::testing::session_conformance(
+        [&] { return states(path()); }, [](const states& s) { return states(s.path()); },
+        [](auto f, auto g) {
+            std::thread one(f);
+            g();
+            one.join();
+        },
+        budget);
+    for (const std::string& w : wrong) check(false, w);
+    states gone(path());
+    engines::database(gone.path()).exec(("DROP TABLE " + tables).c_str());
+    for (const std::string& w : waybill::testing::session_outage_conformance(gone)) check(false, w);
+}
+
 void broken(const std::string& path)
 {
     rule = "broken";
@@ -356,6 +380,8 @@ int main(int, char** argv)
     numbers(path());
     race(path());
     broken(path());
+    conforms<table_states>("states", {}, path);
+    conforms<queue_states>("sessions", {.bytes = 262'144 - 21}, path);  // a version is before it
     std::printf("queue of sessions: %d checks, %d of them failed\n", checks, failures);
     return failures == 0 && checks > 100 ? 0 : 1;
 }

@@ -74,6 +74,21 @@ TEST_CASE("job: of nobody knows how many steps")
     CHECK(!contradiction(waybill::facts_of(s, 1, 1), {}).empty());
 }
 
+TEST_CASE("job: goes on where it was")
+{
+    waybill::job open = *waybill::job::make("import-3");
+    open.resume_after(16);
+    CHECK(open.next().step == 17);
+    const waybill::step_stamp end = open.end();
+    CHECK(end == waybill::step_stamp{"import-3", 18, 1, 18, true});
+    CHECK(open.complete());
+    waybill::job five = *waybill::job::make("order-17", 5);
+    five.resume_after(5);
+    CHECK(five.complete());
+    five.resume_after(4);
+    CHECK(five.next().last);
+}
+
 TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
 {
     const auto problem = [](std::string id) -> std::optional<job_problem> {
@@ -90,15 +105,73 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
     CHECK(problem("order-17~01") == std::nullopt);
     CHECK(problem("order~") == std::nullopt);
     CHECK(problem("1") == std::nullopt);
+    for (const std::string& bad : {std::string("a\0b", 3), std::string(1, '\0'), std::string("a\nb"), std::string("\t"),
+                                   std::string("\x1F"), std::string("\x7F"), std::string("\xC2\x80"), std::string("x\xC2\x9F")}) {
+        CHECK(problem(bad) == job_problem::control_character);
+    }
+    CHECK(problem(" a ~") == std::nullopt);
     CHECK(problem("Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x8D\x80") == std::nullopt);
     for (const char* bad : {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
                             "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
         CHECK(problem(bad) == job_problem::not_utf8);
     }
-    for (const char* good : {"\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
         CHECK(problem(good) == std::nullopt);
     }
     CHECK(job::make("order-17", 0).error().problem == job_problem::no_steps);
+}
+
+TEST_CASE("job: a refusal says what to do")
+{
+    const auto said = [](std::string id) { return text(job::make(std::move(id)).error()); };
+    CHECK(said("") == "a session's id is empty: name it after its job, in 1 to 128 bytes");
+    CHECK(said(std::string(129, 'x')) ==
+          "a session's id has 129 bytes, and 128 at the most: shorten it, or take its hash");
+    CHECK(said("a\n") == "a session's id has a control character in it: leave it out, or write it as hex");
+    CHECK(said("\xFF") == "a session's id is no UTF-8: write its bytes as hex");
+    CHECK(said("a~1") == "a session's id ends in ~ and a number, as those of redriven sessions do: "
+                         "write something behind the number, or another mark for the ~");
+}
+
+TEST_CASE("job: a step's message has the same id whenever it is sent")
+{
+    auto j = *job::make("order-17", 5);
+    CHECK(step_message_id(j.next()) == "order-17/1");
+    CHECK(step_message_id(j.step(1)) == "order-17/1");
+    CHECK(step_message_id(job::make("order-17")->step(UINT64_MAX)) == "order-17/18446744073709551615");
+    // A redrive's ids end otherwise, so that none of them is dropped as a duplicate of these.
+    CHECK(waybill::redriven_message_id("order-17", 1, 1) == "order-17/00000000000000000001~1");
+    const std::string longest(128, 'x');
+    const std::string id = step_message_id(job::make(longest, 5)->step(3));
+    CHECK(id == std::string(93, 'x') + ".24da1b81d0b16df6428eee73c69fcb2a/3");
+    CHECK(id.size() == 128);
+    CHECK(step_message_id(job::make(longest, 5)->step(4)) != id);
+    CHECK(step_message_id(job::make(std::string(127, 'x') + "y", 5)->step(3)) != id);
+    CHECK(waybill::step_message_id({"order-17", 3, 1, 5, false}, 0) == "order-17/3");
+}
+
+TEST_CASE("stamp_properties: an id that no job makes is read, and named")
+{
+    const auto odd = [](const std::string& id) {
+        const auto r = read({{"waybill-session", id}, {"waybill-step", "3"}});
+        CHECK(r.ok());
+        CHECK(r.stamp.session == id);
+        CHECK(r.stamp.step == 3);
+        if (r.odd_id) CHECK(r.text().find("ok, but a session's id ") == 0);
+        return r.odd_id;
+    };
+    CHECK(odd("order-17") == std::nullopt);
+    CHECK(odd(std::string(128, 'x')) == std::nullopt);
+    CHECK(odd(std::string(129, 'x')) == job_problem::too_long);
+    CHECK(odd("a\xFF") == job_problem::not_utf8);
+    CHECK(odd("a\n") == job_problem::control_character);
+    CHECK(odd("order-17~1") == job_problem::redriven_end);
+    CHECK(read({{"waybill-step", "3"}}, "a\xFF").odd_id == job_problem::not_utf8);
+    // A session that was redriven ends so.
+    const auto redriven = read(written({"order-17~1", 5, 3, 5, true}, {"order-17", 42, 1, 7}));
+    CHECK(redriven.text() == "ok");
+    CHECK(redriven.odd_id == std::nullopt);
+    CHECK(read({}).odd_id == std::nullopt);
 }
 
 TEST_CASE("job: how far it has come")
@@ -126,6 +199,19 @@ TEST_CASE("stamp_properties: there and back")
     const auto r = read(written(last, o));
     CHECK(r.stamp == last);
     CHECK(r.origin == o);
+    const step_origin state{"order-17", 42, 1, 7, std::string("\0\xFF waybill/1", 12)};
+    CHECK(read(written(last, state)).origin == state);
+    CHECK(written(last, state).size() == written(last, o).size() + 1);
+    // They are read in years to come.
+    waybill::step_origin all = state;
+    all.message_id = "m";
+    for (const char* name : {"waybill-session", "waybill-step", "waybill-first", "waybill-total", "waybill-last",
+                             "waybill-origin", "waybill-origin-sequence", "waybill-origin-message",
+                             "waybill-generation", "waybill-tries", "waybill-state"}) {
+        CHECK(written(last, all).count(name) == 1);
+    }
+    CHECK(written(last, all).size() == 11);
+    CHECK(read(written(last, all)).origin == all);
     CHECK(written({"x", 1, 1, 0, false}).size() == 2);
     CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).stamp.total == UINT64_MAX);
 }

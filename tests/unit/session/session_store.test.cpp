@@ -2,12 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <waybill/session/job.hpp>
+#include <waybill/session/process_step.hpp>
 #include <waybill/session/session_store.hpp>
+#include <waybill/session/stamp_properties.hpp>
+#include <waybill/session/state_text.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 #include <waybill/testing/session_conformance.hpp>
 
@@ -27,6 +34,10 @@ static_assert(!session_store<int>);
 TEST_CASE("session_store: the one in memory conforms")
 {
     CHECK(waybill::testing::session_conformance([] { return memory_sessions(); }) == std::vector<std::string>{});
+    const waybill::state_budget large{.bytes = 1'000'000};
+    const auto broken = waybill::testing::session_conformance([] { return memory_sessions(); },
+                                                              waybill::testing::no_second{}, waybill::testing::in_turn{}, large);
+    CHECK(broken == std::vector<std::string>{});
 }
 
 // Stores that are wrong in one way each.
@@ -44,6 +55,15 @@ enum class flaw : std::uint8_t {
     cut_at_zero_byte,
     ids_without_case,
     ids_trimmed,
+    ids_without_accents,
+    ids_of_three_bytes_a_character,
+    ids_cut_at_zero_byte,
+    ids_cut_at_128_bytes,
+    ids_with_question_marks,
+    cut_at_70_000_bytes,
+    cut_at_262_143_bytes,
+    cut_where_one_was,
+    longer_where_one_was,
     makes_what_was_expected,
     conflict_is_error,
     refusal_writes,
@@ -74,6 +94,12 @@ public:
         if (flaw_ == flaw::expects_none_is_ignored && !expected) expected = there;
         if (flaw_ == flaw::makes_what_was_expected && !there) expected.reset();
         if (flaw_ == flaw::cut_at_zero_byte) bytes = bytes.substr(0, bytes.find('\0'));
+        if (flaw_ == flaw::cut_at_70_000_bytes) bytes = bytes.substr(0, 70'000);
+        if (flaw_ == flaw::cut_at_262_143_bytes) bytes = bytes.substr(0, 262'143);
+        if (flaw_ == flaw::cut_where_one_was && *now) bytes = bytes.substr(0, 65'536);
+        if (flaw_ == flaw::longer_where_one_was && *now && (*now)->bytes.size() > bytes.size()) {
+            bytes += (*now)->bytes.substr(bytes.size());
+        }
         if (flaw_ == flaw::same_version_for_same_bytes && *now && expected == there && (*now)->bytes == bytes) {
             return waybill::state_saving<version>{state_write::applied, *there};
         }
@@ -112,6 +138,11 @@ private:
         if (flaw_ == flaw::ids_trimmed) {
             while (!s.empty() && s.back() == ' ') s.pop_back();
         }
+        if (flaw_ == flaw::ids_without_accents && s == "\xC3\xA9") s = "e";
+        if (flaw_ == flaw::ids_of_three_bytes_a_character && s.size() == 4 && s[0] == '\xF0') s = "?";
+        if (flaw_ == flaw::ids_cut_at_zero_byte) s = s.substr(0, s.find('\0'));
+        if (flaw_ == flaw::ids_cut_at_128_bytes) s = s.substr(0, 128);
+        if (flaw_ == flaw::ids_with_question_marks && !waybill::is_utf8(s)) s = "?";
         return s;
     }
 
@@ -131,6 +162,67 @@ TEST_CASE("session_conformance: stores that are wrong in one way are caught")
         INFO("flaw ", static_cast<int>(f));
         CHECK(!rules(static_cast<flaw>(f)).empty());
     }
+}
+
+TEST_CASE("session_conformance: states have as many bytes as the pipelines' budget")
+{
+    const auto rules = [](std::uint64_t bytes) {
+        return waybill::testing::session_conformance([] { return wrong_sessions(flaw::cut_at_70_000_bytes); },
+                                                     waybill::testing::no_second{}, waybill::testing::in_turn{},
+                                                     {.bytes = bytes});
+    };
+    CHECK(rules(70'000) == std::vector<std::string>{});
+    const auto broken = rules(70'001);
+    CHECK(std::find(broken.begin(), broken.end(), "save: keeps a state of 70001 bytes as it is") != broken.end());
+}
+
+// A store that refuses the ids that no job makes.
+struct strict_sessions {
+    using version = memory_sessions::version;
+    result<std::optional<waybill::stored_state<version>>> load(const std::string& s) { return in.load(s); }
+    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+                                                const std::optional<version>& expected)
+    {
+        const auto odd = waybill::session_id_problem(s);
+        if (odd && *odd != waybill::job_problem::redriven_end) return waybill::unexpected(waybill::permanent("odd id"));
+        return in.save(s, bytes, expected);
+    }
+    result<state_write> clear(const std::string& s, const version& expected) { return in.clear(s, expected); }
+
+    memory_sessions in{};
+};
+
+TEST_CASE("session_conformance: a store may refuse what no job makes")
+{
+    CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }) == std::vector<std::string>{});
+}
+
+// Connections to one store, each of which remembers what it has read or not found.
+struct caching_sessions {
+    using version = memory_sessions::version;
+    using found = result<std::optional<waybill::stored_state<version>>>;
+    found load(const std::string& s) { return seen.try_emplace(s, in->load(s)).first->second; }
+    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+                                                const std::optional<version>& expected)
+    {
+        seen.erase(s);
+        return in->save(s, bytes, expected);
+    }
+    result<state_write> clear(const std::string& s, const version& expected)
+    {
+        seen.erase(s);
+        return in->clear(s, expected);
+    }
+
+    std::shared_ptr<memory_sessions> in = std::make_shared<memory_sessions>();
+    std::map<std::string, found> seen{};
+};
+
+TEST_CASE("session_conformance: what a connection has read before is not what is there")
+{
+    const auto make = [] { return caching_sessions(); };
+    CHECK(waybill::testing::session_conformance(make).empty());
+    CHECK(!waybill::testing::session_conformance(make, [](caching_sessions& s) { return caching_sessions{s.in}; }).empty());
 }
 
 // A store that cannot be reached, and one that says then what is not so.
@@ -166,6 +258,148 @@ TEST_CASE("session_conformance: a store that is down is neither empty nor in con
     CHECK(held.load().error().how == fault_class::infrastructure);
     CHECK(held.save("x").how == fault_class::infrastructure);
     CHECK(held.clear().ok());  // it has never seen one
+}
+
+// A store that cannot be reached, and says so in this class.
+struct unreachable_as {
+    using version = std::uint64_t;
+    result<std::optional<waybill::stored_state<version>>> load(const std::string& s)
+    {
+        if (loads) return in.load(s);
+        return waybill::unexpected(waybill::fault{how, "timeout"});
+    }
+    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+                                                const std::optional<version>& expected)
+    {
+        if (!down) return in.save(s, bytes, expected);
+        return waybill::unexpected(waybill::fault{how, "timeout"});
+    }
+    result<state_write> clear(const std::string&, const version&)
+    {
+        return waybill::unexpected(waybill::fault{how, "timeout"});
+    }
+
+    fault_class how = fault_class::none;
+    bool loads = false;
+    bool down = true;
+    memory_sessions in{};
+};
+
+TEST_CASE("session_conformance: an outage is infrastructure or transient")
+{
+    const auto rules = [](fault_class how) {
+        unreachable_as store{how};
+        return waybill::testing::session_outage_conformance(store).size();
+    };
+    CHECK(rules(fault_class::infrastructure) == 0);
+    CHECK(rules(fault_class::transient) == 0);
+    CHECK(rules(fault_class::none) == 1);
+    CHECK(rules(fault_class::permanent) == 1);
+    CHECK(rules(fault_class::ownership_lost) == 1);
+    CHECK(rules(fault_class::cancelled) == 1);
+}
+
+TEST_CASE("held_state: an error that claims to be none is one")
+{
+    unreachable_as store{.loads = true, .down = false};
+    held_state held(store, "order-17");
+    REQUIRE(held.save("x").ok());
+    store = {.in = store.in};
+    const waybill::fault down = waybill::infrastructure("timeout");
+    CHECK(held.load().error() == down);
+    CHECK(held.save("y") == down);
+    CHECK(held.clear() == down);
+    for (const auto how : {fault_class::transient, fault_class::permanent, fault_class::ownership_lost}) {
+        store.how = how;
+        CHECK(held.load().error().how == how);
+        CHECK(held.save("y").how == how);
+        CHECK(held.clear().how == how);
+    }
+}
+
+// Holdings of one session, as process_step drives them over a store.
+namespace act = waybill::act;
+
+template <class Store>
+struct holdings {
+    Store store{};
+    std::map<std::uint64_t, std::string> letters{};
+    std::vector<bool> settled = std::vector<bool>(4);
+    std::vector<int> ran = std::vector<int>(4);
+
+    // Takes what is not settled. `execute` answers for a step, `holds` whether the lock is there.
+    template <class Execute, class Holds>
+    void hold(Execute execute, Holds holds)
+    {
+        const auto j = *waybill::job::make("order-17", 3);
+        held_state held(store, "order-17");
+        waybill::pipeline pipe;
+        waybill::steady_time time;
+        waybill::text_state_read state;
+        const waybill::fault gone = waybill::ownership_lost("the lock has run out");
+        for (std::uint64_t n = 1; n != 4 && !pipe.over(); ++n) {
+            if (settled[n]) continue;
+            process_step(pipe, {facts_of(j.step(n), 100 + n, 1), {}},
+                         [&] { return time = time + waybill::duration::seconds(1); },
+                [&](act::load_state) -> waybill::state_loaded {
+                    const auto bytes = held.load();
+                    if (!bytes) return {.how = bytes.error().how};
+                    state = waybill::read_text_state(*bytes);
+                    return {state.how, state.state.progress};
+                },
+                [&](act::execute) {
+                    ++ran[n];
+                    return execute(n);
+                },
+                [&](act::save_state) {
+                    if (!holds()) return gone;
+                    state.state.progress = pipe.progress();
+                    return held.save(*write_text_state(state.state));
+                },
+                [&](act::park) {
+                    if (!holds()) return gone;
+                    letters[n] = pipe.why();
+                    return waybill::fault{};
+                },
+                [&](act::complete) {
+                    settled[n] = true;
+                    return waybill::fault{};
+                },
+                [&](act::clear_state) { return held.clear(); },
+                [&](act::give_back) {}, [&](act::wait) {});
+        }
+    }
+};
+
+const auto runs = [](std::uint64_t) { return waybill::fault{}; };
+const auto locked = [] { return true; };
+
+TEST_CASE("held_state: nothing is settled over an outage that has no class")
+{
+    holdings<unreachable_as> all{.store = {.loads = true}};
+    all.hold([](std::uint64_t) { return waybill::permanent("card declined"); }, locked);
+    CHECK(all.settled == std::vector<bool>(4));
+    CHECK(all.letters.empty());
+    CHECK(all.ran == std::vector<int>{0, 1, 0, 0});
+}
+
+TEST_CASE("held_state: whoever lost the lock, and stands in a session that is over by then")
+{
+    // He fails a step that another holder has done since, as the last of them went with the state.
+    for (const bool asks : {false, true}) {
+        holdings<memory_sessions> all;
+        bool mine = true;
+        const auto hangs = [&](std::uint64_t) {
+            mine = false;
+            all.hold(runs, locked);
+            return waybill::permanent("order-17 is paid already");
+        };
+        all.hold(hangs, [&] { return mine || !asks; });
+        CHECK(all.ran == std::vector<int>{0, 2, 1, 1});
+        // No version tells his state from the first of a new session; his lock does.
+        CHECK(all.letters.size() == (asks ? 0 : 1));
+        CHECK(all.store.states().size() == (asks ? 0 : 1));
+    }
 }
 
 TEST_CASE("held_state: of two holders the one who wrote last in between has lost")
