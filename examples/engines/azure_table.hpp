@@ -107,6 +107,20 @@ public:
         });
     }
 
+    /// How far their sessions were sent: only where they are there, and never less than before.
+    [[nodiscard]] waybill::fault mark(std::span<const waybill::step_letter> letters)
+    {
+        return safely([&]() -> waybill::fault {
+            for (const waybill::step_letter& l : letters) {
+                // Other tools write their keys without zeros.
+                waybill::fault f = mark(l, waybill::row_key(l.sequence));
+                if (f.ok()) f = mark(l, std::to_string(l.sequence));
+                if (!f.ok()) return f;
+            }
+            return {};
+        });
+    }
+
     /// As they are, whatever is there.
     [[nodiscard]] waybill::fault write(std::span<const waybill::step_letter> letters)
     {
@@ -156,6 +170,23 @@ private:
 
         [[nodiscard]] bool ok() const noexcept { return status / 100 == 2; }
     };
+
+    /// A row that is not there is marked.
+    [[nodiscard]] waybill::fault mark(const waybill::step_letter& l, const std::string& row_key)
+    {
+        const std::string path = path_of(l, row_key);
+        for (int tries = 0; tries != 5; ++tries) {
+            reply r = ask("GET", path);
+            if (r.code == "ResourceNotFound") return {};
+            if (!r.ok()) return fault_of(r);
+            nlohmann::json row = row_of(merged_mark(letter_in(r.body), l));
+            row["RowKey"] = row_key;
+            r = ask("PUT", path, {}, row, r.etag);
+            if (r.code == "ResourceNotFound") return {};
+            if (r.status != 412) return fault_of(r);
+        }
+        return waybill::transient("others write the same letter all the time");
+    }
 
     [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> found(std::string_view filter)
     {

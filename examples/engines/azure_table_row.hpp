@@ -7,12 +7,13 @@
 //     RowKey         the sequence number in 20 digits
 //     body           Edm.String where it is text of at most 32 Ki characters, as a portal shows it;
 //                    else Edm.Binary in pieces of 64 KiB: body, body_1, body_2 ...
+//     state, origin_state    Edm.String where they are text, else Edm.Binary
 //
 // Numbers are Edm.Int64, which JSON has as text; one that is beyond it is text of 20 digits. Times
 // are Edm.DateTime, which ends at 100 ns; the rest is beside it, where there is one. A text that is
-// no text is Edm.Binary. So each letter comes back as it was put there, but for two things: a
-// reason of more than 8 KiB is cut, and of a body that no entity holds only the beginning is
-// kept, and the letter says so.
+// no text is Edm.Binary. So each letter comes back as it was put there, but for three things: a
+// reason of more than 8 KiB is cut, of a body that no entity holds only the beginning is kept, and a
+// state of more than 32 KiB is left out, and the letter says so.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP
 #define WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP
@@ -45,7 +46,8 @@ inline constexpr std::size_t most_units = 32'768;  ///< Characters of UTF-16 in 
 inline constexpr std::size_t most_bytes = 65'536;  ///< and bytes.
 /// In base64 these leave room for the rest in a request of 1 MiB, which is all that an emulator
 /// takes; the service counts the bytes themselves.
-inline constexpr std::size_t most_pieces = 11;
+inline constexpr std::size_t most_pieces = 10;
+inline constexpr std::size_t state_bytes = 32'768;
 inline constexpr std::size_t summary_bytes = 256;
 inline constexpr std::size_t reason_bytes = 8'192;
 
@@ -182,6 +184,13 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
         body.remove_prefix(piece.size());
     }
 }
+/// False where there is no room for it.
+[[nodiscard]] inline bool put_state(json& row, const std::string& name, std::string_view state)
+{
+    if (state.size() > state_bytes) return false;
+    put(row, name, state);
+    return true;
+}
 [[nodiscard]] inline std::string body_in(const json& row)
 {
     std::string body = text_in(row, "body");
@@ -250,6 +259,7 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     put(row, "origin_sequence", l.origin.sequence);
     put(row, "generation", l.origin.generation);
     put(row, "origin_tries", l.origin.tries);
+    put(row, "origin_message", l.origin.message_id);
     put(row, "message_id", l.message_id);
     put(row, "cause", l.cause);
     put(row, "resume_at", l.resume_at);
@@ -261,6 +271,9 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     put(row, "size", l.size);
     put(row, "checksum", std::uint64_t{l.checksum});
     azure_row::put_body(row, l.kept, l.body);
+    const bool state = azure_row::put_state(row, "state", l.state);
+    const bool origin = azure_row::put_state(row, "origin_state", l.origin.state);
+    row["state_cut"] = l.state_cut || !state || !origin;
     return row;
 }
 
@@ -276,7 +289,8 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     if (!key.readable()) throw malformed_row(text(key));
     l.sequence = key.sequence;
     l.origin = {text_in(row, "origin"), count_in(row, "origin_sequence"),
-                count_in(row, "generation"), count_in(row, "origin_tries")};
+                count_in(row, "generation"), count_in(row, "origin_tries"),
+                text_in(row, "origin_state"), text_in(row, "origin_message")};
     l.message_id = text_in(row, "message_id");
     l.reason = named_in(row, "reason", l.reason, waybill::park_reason::broker);
     l.cause = count_in(row, "cause");
@@ -293,6 +307,8 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     const std::uint64_t checksum = count_in(row, "checksum");
     if (checksum > UINT32_MAX) throw malformed_row("checksum is no CRC-32C");
     l.checksum = static_cast<std::uint32_t>(checksum);
+    l.state = text_in(row, "state");
+    l.state_cut = flag_in(row, "state_cut");
     return l;
 }
 

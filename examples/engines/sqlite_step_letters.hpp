@@ -38,17 +38,26 @@ public:
             put(stored ? merged_letter(*stored, l) : l);
         });
     }
+    /// How far their sessions were sent: only where they are there, and never less than before, as
+    /// merged_mark says.
+    [[nodiscard]] waybill::fault mark(std::span<const waybill::step_letter> letters)
+    {
+        return each(letters, [&](const waybill::step_letter& l) {
+            mark_.run(l.sent_to, l.resume_at, l.stamp.total, l.stamp.session,
+                      waybill::row_key(l.sequence), std::to_string(l.sequence), l.sent_to);
+        });
+    }
     /// As they are, whatever is there.
     [[nodiscard]] waybill::fault write(std::span<const waybill::step_letter> letters)
     {
         return each(letters, [&](const waybill::step_letter& l) { put(l); });
     }
 
-    /// One that is not there is removed.
+    /// One that is not there is removed. Other tools write their keys without zeros.
     [[nodiscard]] waybill::fault remove(std::span<const waybill::step_letter> letters)
     {
         return each(letters, [&](const waybill::step_letter& l) {
-            remove_.run(l.stamp.session, waybill::row_key(l.sequence));
+            remove_.run(l.stamp.session, waybill::row_key(l.sequence), std::to_string(l.sequence));
         });
     }
 
@@ -72,7 +81,8 @@ private:
         " alone INTEGER NOT NULL, sent_to INTEGER NOT NULL, text TEXT NOT NULL,"
         " tries INTEGER NOT NULL, enqueued INTEGER NOT NULL, parked INTEGER NOT NULL,"
         " kept INTEGER NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,"
-        " checksum INTEGER NOT NULL, PRIMARY KEY (session, row_key)) WITHOUT ROWID";
+        " checksum INTEGER NOT NULL, state BLOB NOT NULL, state_cut INTEGER NOT NULL,"
+        " origin_state BLOB NOT NULL, origin_message TEXT NOT NULL, PRIMARY KEY (session, row_key)) WITHOUT ROWID";
 
     void put(const waybill::step_letter& l)
     {
@@ -82,7 +92,8 @@ private:
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
                  l.cause, l.resume_at, l.alone, l.sent_to, l.text, l.tries,
                  l.enqueued.since_epoch().count(), l.parked.since_epoch().count(),
-                 static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum);
+                 static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum, blob{l.state},
+                 l.state_cut, blob{o.state}, o.message_id);
     }
     [[nodiscard]] std::optional<waybill::step_letter> stored_as(const waybill::step_letter& l)
     {
@@ -113,7 +124,7 @@ private:
         const auto key = waybill::sequence_of_row_key(s.text(1));
         if (!key.readable()) throw sqlite_error(text(key), SQLITE_CORRUPT);
         l.sequence = key.sequence;
-        l.origin = {s.bytes(6), s.size(7), s.size(8), s.size(9)};
+        l.origin = {s.bytes(6), s.size(7), s.size(8), s.size(9), s.bytes(26), s.bytes(27)};
         l.message_id = s.bytes(10);
         l.reason = reason_in(s.text(11));
         l.cause = s.size(12);
@@ -128,6 +139,8 @@ private:
         l.body = s.bytes(21);
         l.size = s.size(22);
         l.checksum = s.whole<std::uint32_t>(23);
+        l.state = s.bytes(24);
+        l.state_cut = s.integer(25) != 0;
         return l;
     }
     [[nodiscard]] static waybill::wall_time time_in(const statement& s, int column)
@@ -147,8 +160,11 @@ private:
 
     statement put_{db_.exec(table),
                    "INSERT OR REPLACE INTO step_letters VALUES"
-                   " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-    statement remove_{db_, "DELETE FROM step_letters WHERE session = ? AND row_key = ?"};
+                   " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                   " ?, ?)"};
+    statement mark_{db_, "UPDATE step_letters SET sent_to = ?, resume_at = ?, total = ?"
+                         " WHERE session = ? AND row_key IN (?, ?) AND sent_to <= ?"};
+    statement remove_{db_, "DELETE FROM step_letters WHERE session = ? AND row_key IN (?, ?)"};
     statement list_{db_, "SELECT * FROM step_letters ORDER BY session, row_key"};
     statement find_{db_, "SELECT * FROM step_letters WHERE session = ? AND row_key = ?"};
 };

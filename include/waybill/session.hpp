@@ -7,8 +7,8 @@
 // keeps progress and the user's own bytes in it as text, whose lines are in progress_text.
 // pipeline takes a session from step to step, with its policy and its actions in pipeline_policy and
 // pipeline_steps; step_order is what the numbers of a message say, step_in_hand what follows from
-// its receipt. process_step drives it for one message. session_store is where states are kept if
-// the broker keeps none.
+// its receipt. process_step drives it for one message, and session_state has what the session
+// remembers meanwhile. session_store is where states are kept if the broker keeps none.
 // job numbers the steps of a session, and stamp_properties puts the numbers into messages. step_letter
 // is a step that is parked, under a row_key; letter_drain brings those there that the broker parked.
 // plan_redrive says how they come back, redrive does it; sweep finds the states that are left.
@@ -33,6 +33,7 @@
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/redrive_text.hpp>
 #include <waybill/session/row_key.hpp>
+#include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/state_budget.hpp>

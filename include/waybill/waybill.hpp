@@ -25,6 +25,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_source.hpp>
 #include <waybill/core/time_text.hpp>
+#include <waybill/core/utf8.hpp>
 #include <waybill/core/varint.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/scaling.hpp>

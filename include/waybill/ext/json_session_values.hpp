@@ -62,6 +62,7 @@ inline void to_json(nlohmann::json& j, const state_write& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const step_end& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const sweep_verdict& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const text_state_problem& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const when_refused& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unreadable& e) { j = name(e); }
 
 template <class Json>
@@ -99,6 +100,8 @@ void from_json(const Json&, sweep_verdict&) = delete;
 template <class Json>
 void from_json(const Json&, text_state_problem&) = delete;
 template <class Json>
+void from_json(const Json&, when_refused&) = delete;
+template <class Json>
 void from_json(const Json&, when_unreadable&) = delete;
 
 inline void to_json(nlohmann::json& j, const step_failure& f)
@@ -112,6 +115,7 @@ inline void to_json(nlohmann::json& j, const session_progress& p)
 {
     j = {{"done", p.done},   {"total", p.total}, {"parked", p.parked},
          {"tries", p.tries}, {"begun", p.begun}, {"changed", p.changed}};
+    if (p.first != 0) j["first"] = p.first;
     if (p.failed) j["failed"] = *p.failed;
 }
 
@@ -155,6 +159,7 @@ inline void to_json(nlohmann::json& j, const pipeline_policy& p)
          {"deliveries", p.deliveries},
          {"broker_deliveries", detail::size_or_unlimited(p.broker_deliveries)},
          {"unreadable", p.unreadable},
+         {"refused", p.refused},
          {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
 }
 
@@ -168,6 +173,7 @@ inline void read_value(const json_place& at, pipeline_policy& into)
         .may("deliveries", into.deliveries)
         .may_size("broker_deliveries", into.broker_deliveries)
         .may("unreadable", into.unreadable)
+        .may("refused", into.refused)
         .may_size("reason_bytes", reason_bytes)
         .done();
     into.reason_bytes = reason_bytes;
@@ -277,6 +283,8 @@ inline void to_json(nlohmann::json& j, const step_origin& o)
 {
     j = {{"sequence", o.sequence}, {"generation", o.generation}, {"tries", o.tries}};
     detail::put_text(j, "session", o.session);
+    if (!o.state.empty()) detail::put_text(j, "state", o.state);
+    if (!o.message_id.empty()) detail::put_text(j, "message_id", o.message_id);
 }
 
 inline void read_value(const json_place& at, step_origin& into)
@@ -286,6 +294,8 @@ inline void read_value(const json_place& at, step_origin& into)
         .must("sequence", into.sequence)
         .must("generation", into.generation)
         .must("tries", into.tries)
+        .may_text("state", into.state)
+        .may_text("message_id", into.message_id)
         .done();
 }
 
@@ -304,6 +314,8 @@ inline void to_json(nlohmann::json& j, const step_letter& l)
     if (l.alone) j["alone"] = true;
     if (l.sent_to != 0) j["sent_to"] = l.sent_to;
     if (l.origin != step_origin{}) j["origin"] = l.origin;
+    if (!l.state.empty()) detail::put_text(j, "state", l.state);
+    if (l.state_cut) j["state_cut"] = true;
 }
 
 inline void read_value(const json_place& at, step_letter& into)
@@ -327,6 +339,8 @@ inline void read_value(const json_place& at, step_letter& into)
         .may("alone", into.alone)
         .may("sent_to", into.sent_to)
         .may("origin", into.origin)
+        .may_text("state", into.state)
+        .may("state_cut", into.state_cut)
         .done();
 }
 

@@ -24,12 +24,16 @@
 //      session is still to come, so that this end finds the same new session;
 //   3. what is sent again has the same message id. A broker that drops duplicates makes it exactly
 //      once, if it remembers for longer than a redrive may lie still. Beyond that, or without it, a
-//      pipeline completes what its session has done, as long as that session is not over;
+//      pipeline completes what its session has done, as long as that session is not over; but of
+//      independent steps it knows only how many, and runs one that comes again;
 //   4. a message that the broker will never take stops its session and no other: the letters of
 //      that session all stay, and refused() says so;
-//   5. two who redrive the same letters at once do no harm: the ids are the same.
+//   5. two who redrive the same letters at once do no harm: the ids are the same, and a mark is only
+//      ever raised (`merged_mark`);
+//   6. begin it when no message of these sessions is left in the queue. A consumer who dies between
+//      a letter and its message's completion writes that letter again, and it is sent again.
 //
-// tests/enumerate/session/redrive.test.cpp tries all of that, with a consumer beside it.
+// tests/enumerate/session/redrive.test.cpp tries it, with a consumer beside it.
 
 #ifndef WAYBILL_SESSION_REDRIVE_HPP
 #define WAYBILL_SESSION_REDRIVE_HPP
@@ -62,7 +66,8 @@ struct resubmit {
 };
 
 /// Write `plan.marked(letters, s)` for each of these sessions that `marks_first`: its first letter,
-/// with how far it was sent. Answered by `sessions_marked`.
+/// with how far it was sent. Only a letter that is there is written, merged with that one by
+/// `merged_mark`. Answered by `sessions_marked`; `permanent`: one of them is never taken.
 struct mark_sent {
     std::uint64_t session = 0;  ///< The first of them in the plan,
     std::uint64_t count = 0;    ///< and how many.
@@ -104,7 +109,8 @@ struct letters_removed {
 };
 
 struct redrive_policy {
-    std::uint64_t chunk = 100;  ///< Most letters an action. Azure's tables remove 100 at once.
+    /// Most letters an action, but for a session that its table removes at once.
+    std::uint64_t chunk = 100;
     retry_policy retry{.pauses = {.spread = jitter::none}};  ///< Of one action.
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
@@ -144,7 +150,8 @@ public:
         if (policy_.chunk == 0) policy_.chunk = 1;
         for (const redrive_session& s : plan.sessions) {
             if (s.held != held_back::no) break;
-            sessions_.push_back({s.end(), s.first_sent, s.marks_first, s.keeps_first});
+            const bool at_once = !s.marks_first && !s.marks.alone && !s.marks.unstamped;
+            sessions_.push_back({s.end(), s.first_sent, s.marks_first, s.keeps_first, at_once});
         }
         begin_round();
     }
@@ -154,7 +161,7 @@ public:
         if (over()) return act::idle{};
         if (now < not_before_) return act::wait{not_before_};
         if (phase_ == phase::send) return act::resubmit{at_, to_send()};
-        if (phase_ == phase::mark) return act::mark_sent{first_, last_ - first_};
+        if (phase_ == phase::mark) return act::mark_sent{session_, to_mark()};
         const std::uint64_t count = to_remove();
         return act::remove_letters{at_ - count, count};
     }
@@ -180,10 +187,17 @@ public:
     heard on(const sessions_marked& m, steady_time now)
     {
         if (over() || phase_ != phase::mark) return heard::late;
-        if (m.how != fault_class::none) {
+        if (m.how == fault_class::permanent && to_mark() != 1) {
+            one_by_one_ = true;
+            mark_behind(session_);
+        } else if (m.how == fault_class::permanent) {
+            refused_.push_back(begin_of(session_));
+            sessions_[session_].stays = true;
+            mark_behind(session_ + 1);
+        } else if (m.how != fault_class::none) {
             again(m.how, 0, now);
         } else {
-            begin_removing();
+            mark_behind(session_ + to_mark());
         }
         return heard::taken;
     }
@@ -212,7 +226,7 @@ public:
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     /// and that were removed for sure.
     [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
-    /// The letters that the broker will never take, by their place. Those of their sessions stay.
+    /// The letters that the broker, or marked the table, never takes. Those of their sessions stay.
     [[nodiscard]] const std::vector<std::uint64_t>& refused() const noexcept { return refused_; }
 
     friend bool operator==(const redrive&, const redrive&) = default;
@@ -225,6 +239,8 @@ private:
         bool first_sent = false;
         bool marks_first = false;
         bool keeps_first = false;
+        bool at_once = false;  // a table removes all of it or nothing
+        bool stays = false;    // its mark was refused
         friend bool operator==(const extent&, const extent&) = default;
     };
 
@@ -241,13 +257,19 @@ private:
         return lesser(policy_.chunk, sessions_[s].end - at_);
     }
 
+    [[nodiscard]] std::uint64_t to_mark() const noexcept
+    {
+        return one_by_one_ ? 1 : last_ - session_;
+    }
+
     /// Down to the next letter that stays.
     [[nodiscard]] std::uint64_t to_remove() const noexcept
     {
         std::size_t s = session_;
-        while (s != first_ && !sessions_[s].keeps_first) --s;
+        while (s != first_ && !sessions_[s].keeps_first && !sessions_[s - 1].stays) --s;
         const std::uint64_t kept = sessions_[s].keeps_first ? 1 : 0;
-        return lesser(policy_.chunk, at_ - begin_of(s) - kept);
+        const std::uint64_t all = at_ - begin_of(s) - kept;
+        return s == session_ && sessions_[s].at_once ? all : lesser(policy_.chunk, all);
     }
 
     void go_on() noexcept
@@ -288,8 +310,19 @@ private:
     void begin_marking()
     {
         phase_ = phase::mark;
-        for (std::size_t s = first_; s != last_; ++s) {
-            if (sessions_[s].marks_first) return;
+        one_by_one_ = false;
+        mark_behind(first_);
+    }
+
+    /// From this session on, or on to the removal where none of them is marked.
+    void mark_behind(std::size_t session)
+    {
+        go_on();
+        session_ = session;
+        for (std::size_t s = session; s != last_; ++s) {
+            if (!sessions_[s].marks_first) continue;
+            if (one_by_one_) session_ = s;
+            return;
         }
         begin_removing();
     }
@@ -308,6 +341,10 @@ private:
     {
         while (at_ != begin_of(first_)) {
             while (at_ <= begin_of(session_)) --session_;
+            if (sessions_[session_].stays) {
+                at_ = begin_of(session_);
+                continue;
+            }
             if (at_ - begin_of(session_) != 1 || !sessions_[session_].keeps_first) return;
             --at_;
         }
@@ -349,6 +386,7 @@ private:
     std::size_t next_ = 0;          // and the first of the next round
     std::size_t session_ = 0;       // the one that is at work
     std::uint64_t at_ = 0;          // sent up to here; then not yet removed up to here
+    bool one_by_one_ = false;       // marked, since one of this round is never taken
     std::uint32_t tries_ = 0;
     steady_time not_before_ = steady_time::lowest();
     fault_class why_ = fault_class::none;

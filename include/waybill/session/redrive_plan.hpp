@@ -32,7 +32,7 @@ struct redrive_step {
 
 struct redrive_plan {
     std::vector<redrive_session> sessions{};  ///< In the order of their letters.
-    std::uint64_t ready = 0;     ///< Letters to be sent; they come first.
+    std::uint64_t ready = 0;     ///< Letters to be sent, unless `was_sent`; they come first.
     std::uint64_t held = 0;      ///< Letters held back, behind them.
     std::uint64_t filtered = 0;  ///< Letters that were not asked for, at the end.
     std::uint64_t most_id_bytes = 128;
@@ -49,6 +49,13 @@ struct redrive_plan {
         return sessions[low];
     }
 
+    /// Whether a redrive before this one has sent a letter, so that it is not sent again.
+    [[nodiscard]] bool was_sent(std::uint64_t letter) const noexcept
+    {
+        const redrive_session& s = session_of(letter);
+        return s.first_sent && s.offset == letter;
+    }
+
     /// What to send a letter with. Requires: the letters as the plan has left them.
     [[nodiscard]] redrive_step step(std::span<const step_letter> letters,
                                     std::uint64_t letter) const
@@ -57,26 +64,45 @@ struct redrive_plan {
         const step_letter& l = letters[letter];
         const std::uint64_t number = s.marks.unstamped ? letter - s.offset + 1 : l.stamp.step;
         redrive_step r;
-        r.stamp = {s.id, number, s.first, s.total, s.total != 0 && number == s.total};
+        r.stamp = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
+                   s.total != 0 && number == s.total};
         r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
                     s.generation, saturating_add(l.origin.tries, l.tries)};
+        r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
+        if (letter == s.offset && !s.first_sent) r.origin.state = state_of(letters, s);
         r.message_id = redriven_message_id(r.origin.session, r.origin.sequence, s.generation,
                                            most_id_bytes);
         return r;
     }
 
-    /// The first letter of a session that `marks_first`, as it is to be written: how far the
-    /// session was sent, and where it began, which perhaps only letters said that are gone by then.
+    /// The first letter of a session that `marks_first`, as it is to be written (`merged_mark`): how
+    /// far the session was sent, and where it begins and ends, which perhaps only letters said that
+    /// are gone by then.
     [[nodiscard]] step_letter marked(std::span<const step_letter> letters,
                                      std::uint64_t session) const
     {
         step_letter l = letters[sessions[session].offset];
         l.sent_to = sessions[session].sent_to;
         l.resume_at = sessions[session].first;
+        if (sessions[session].total != 0) l.stamp.total = sessions[session].total;
         return l;
     }
 
     friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
+
+private:
+    /// Of whoever saw the session last, or what the session itself began with.
+    [[nodiscard]] static std::string state_of(std::span<const step_letter> letters,
+                                              const redrive_session& s)
+    {
+        if (s.marks.alone) return {};
+        const step_letter* last = nullptr;
+        for (const step_letter& l : letters.subspan(s.offset, s.count)) {
+            if (l.state.empty()) continue;
+            if (last == nullptr || l.resume_at > last->resume_at) last = &l;
+        }
+        return last != nullptr ? last->state : letters[s.offset].origin.state;
+    }
 };
 
 }  // namespace waybill::inline v0_1

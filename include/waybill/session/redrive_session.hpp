@@ -35,11 +35,13 @@ struct redrive_filter {
 
 /// What to do about sessions that are not whole.
 struct redrive_options {
-    /// Send also those whose steps are missing, contradict each other or are unknown. They are
-    /// given the first and the last step that is there; at a hole their pipeline stops again.
+    /// Send also those whose steps are missing, contradict each other or are unknown, and those
+    /// whose state is not here. They are given the first and the last step that is there; at a hole
+    /// their pipeline stops again.
     bool damaged = false;
     /// Where the end is not among the letters, make the last one there the end. Otherwise the new
-    /// session stays open for it: the rest may still come, and goes to the same new session.
+    /// session stays open for it: the rest may still come, and goes to the same new session. One
+    /// that was told of an end before keeps waiting for that, until a sweep finds its state.
     bool close = false;
     /// The sender fetches bodies that are not in their letters.
     bool fetches_bodies = false;
@@ -88,16 +90,18 @@ struct redrive_marks {
     bool head_missing = false;   ///< The step at which the session stands is not there.
     bool hole = false;           ///< A step between two others is not there.
     bool contradictory = false;  ///< They disagree about the end, or about where they were before.
-    bool unstamped = false;      ///< Some have no step. They are numbered as they stand.
+    bool unstamped = false;      ///< They have no step, and are numbered as they stand. Where others
+                                 ///< of their session have one they stay, whatever is said.
     bool open = false;           ///< The end is not there, or nobody knows it.
     bool alone = false;          ///< Each failed by itself; steps between them were done.
     bool repeated = false;       ///< Two letters have the same step.
     bool disordered = false;     ///< They came in another order than that of their steps.
     bool rolled_over = false;    ///< The same, since the broker's numbers went round.
+    bool state_cut = false;      ///< Its state was too large to come with its letters.
 
     [[nodiscard]] constexpr bool damaged() const noexcept
     {
-        return start_unknown || head_missing || hole || contradictory || unstamped;
+        return start_unknown || head_missing || hole || contradictory || unstamped || state_cut;
     }
 
     friend bool operator==(const redrive_marks&, const redrive_marks&) = default;
@@ -143,6 +147,7 @@ struct redrive_session {
     say(m.repeated, "a step twice");
     say(m.disordered, "disordered");
     say(m.rolled_over, "numbers rolled over");
+    say(m.state_cut, "its state was too large to be kept");
     return line;
 }
 

@@ -9,6 +9,9 @@
 // says what came with the message, why it is parked, which message stopped its session, and at
 // which step that session stands, so that a redrive begins there whatever rows are left by then.
 //
+// The letter that stopped its session has its state as well, for handlers that need in step 4 what
+// step 2 has found.
+//
 // A text is cut between characters to `reason_bytes`; a body is kept as consume/letter.hpp does it,
 // whole, by its beginning or not at all, with its size and checksum in any case. That nothing at
 // all remains of a step is refused by `check`: its session could never go on.
@@ -58,6 +61,10 @@ struct step_letter {
     std::string body{};
     std::uint64_t size = 0;                  ///< Of all of the message's bytes.
     std::uint32_t checksum = 0;              ///< CRC-32C of all of them.
+    /// The state that its session stopped with, in the letter that stopped it; a redriven session
+    /// begins with it.
+    std::string state{};
+    bool state_cut = false;  ///< It was larger than `state_bytes`, and is not here.
 
     friend bool operator==(const step_letter&, const step_letter&) = default;
 };
@@ -76,16 +83,21 @@ struct step_message {
     std::string_view message_id{};
     std::string_view body{};
     wall_time enqueued{};
+    std::string_view state{};  ///< Of its session, the bytes that are stored.
 
     friend bool operator==(const step_message&, const step_message&) = default;
 };
 
 struct step_letter_policy {
-    pipeline_mode mode = pipeline_mode::stop_on_failure;  ///< As in the pipeline's policy.
+    /// Of the pipeline, for the letters of the broker: those of a pipeline say it by themselves.
+    pipeline_mode mode = pipeline_mode::stop_on_failure;
     std::size_t reason_bytes = 1'024;
     letter_keeps keeps = letter_keeps::body;
     std::uint64_t body_bytes = highest_size;  ///< A larger body is summed up.
     std::uint64_t summary_bytes = 256;
+    /// A larger state is left out. It travels among the properties of a message, which some brokers
+    /// hold to 64 KiB, and Azure's tables a text to half of that.
+    std::uint64_t state_bytes = 32'768;
 
     friend bool operator==(const step_letter_policy&, const step_letter_policy&) = default;
 };
@@ -97,6 +109,26 @@ struct step_letter_policy {
                         "must not be nothing, or the session never goes on; at most",
                         static_cast<std::uint64_t>(letter_keeps::summary)};
 }
+
+namespace detail {
+
+/// Behind what is done. A session that has done nothing stands at its first step, as the message says
+/// that stopped it; what others say of themselves is not asked.
+[[nodiscard]] inline std::uint64_t stands_at(const step_letter& l, const session_progress& p) noexcept
+{
+    if (p.done != 0) return saturating_add(p.done, 1);
+    return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
+}
+
+/// Who goes on alone leaves the state to those that did not stop.
+inline void keep_state(step_letter& l, std::string_view state, std::uint64_t most)
+{
+    if (l.alone || !is_cause(l) || l.resume_at == 0) return;
+    l.state_cut = state.size() > most;
+    if (!l.state_cut) l.state = std::string(state);
+}
+
+}  // namespace detail
 
 /// The letter of a message that a pipeline parks; `progress` is the pipeline's.
 [[nodiscard]] inline step_letter make_step_letter(const step_message& m, const act::park& a,
@@ -119,8 +151,8 @@ struct step_letter_policy {
     l.reason = a.reason;
     l.cause = a.cause;
     const bool known = a.reason != park_reason::unreadable && a.reason != park_reason::broker;
-    if (known) l.resume_at = greater(saturating_add(progress.done, 1), m.stamp.first);
-    l.alone = p.mode == pipeline_mode::independent;
+    if (known) l.resume_at = detail::stands_at(l, progress);
+    l.alone = a.alone;
     l.text = detail::beginning(why, p.reason_bytes);
     l.tries = a.tries;
     l.enqueued = m.enqueued;
@@ -129,6 +161,7 @@ struct step_letter_policy {
     l.body = std::move(kept.body);
     l.size = kept.size;
     l.checksum = kept.checksum;
+    detail::keep_state(l, m.state, a.bare ? 0 : p.state_bytes);
     return l;
 }
 
@@ -140,10 +173,12 @@ struct step_letter_policy {
                                                     const session_progress* progress, wall_time now,
                                                     const step_letter_policy& p = {})
 {
-    const act::park a{park_reason::broker, 0, 0, deliveries};
+    const bool alone = p.mode == pipeline_mode::independent;
+    const act::park a{park_reason::broker, 0, 0, deliveries, false, alone};
     step_letter l = make_step_letter(m, a, why, {}, now, p);
     if (progress != nullptr) {
-        l.resume_at = greater(saturating_add(progress->done, 1), m.stamp.first);
+        l.resume_at = detail::stands_at(l, *progress);
+        detail::keep_state(l, m.state, p.state_bytes);
     }
     return l;
 }
@@ -159,9 +194,25 @@ struct step_letter_policy {
     if (!same) return written;
     const std::uint64_t resume_at = greater(stored.resume_at, written.resume_at);
     if (written.reason == park_reason::broker) written = stored;
+    if (written.state.empty() && !written.state_cut) {
+        written.state = stored.state;
+        written.state_cut = stored.state_cut;
+    }
     written.resume_at = resume_at;
     written.sent_to = stored.sent_to;
+    if (stored.sent_to != 0) written.stamp.total = stored.stamp.total;
     return written;
+}
+
+/// What to write where a redrive marks a letter that is there; one that is not there is not written.
+/// Of two who redrive at once the one that has sent less takes nothing back.
+[[nodiscard]] inline step_letter merged_mark(step_letter stored, const step_letter& marked)
+{
+    if (marked.sent_to < stored.sent_to) return stored;
+    stored.sent_to = marked.sent_to;
+    stored.resume_at = marked.resume_at;
+    stored.stamp.total = marked.stamp.total;
+    return stored;
 }
 
 /// One line for a log: "order-17, step 3 of 5 (17): failed: no template".

@@ -9,7 +9,8 @@
 // the last thing that his process does. Between his calls the consumer works, or does not, and drained
 // is at some time. What goes which way is all chosen by one choice vector.
 //
-// In the end each step has taken effect once and in order, and nothing is left anywhere.
+// In the end each step has taken effect once and in order, and nothing is left anywhere. Each step
+// finds in its session's state what those before it have left there, also in a session that came back.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
 #define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
@@ -21,6 +22,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,9 @@ enum class wrong : std::uint8_t {
     sends_the_last_first,
     drain_completes_first,
     drains_over_marks,       // what is drained again replaces a letter that is there
+    marks_blindly,           // a mark is written over what is there, or is not there any more
+    forgets_the_state,       // the state that a session stopped with is not sent
+    lags_with_the_state,     // the state is the one before the last that was saved
 };
 
 struct extent {
@@ -86,6 +91,8 @@ struct extent {
     std::uint32_t free_rounds = 2;  // then all is drained and consumed before each redrive
     bool alone = false;      // steps are independent: each fails alone, in any order
     bool two = false;        // two of them redrive: one takes turns with the other
+    bool grows = false;      // more is parked between the beginning of one and that of the other
+    bool totals = true;      // the sender knows how many steps there are; else only the last one says
 };
 
 struct message {
@@ -103,10 +110,11 @@ public:
         jobs_.resize(x.jobs);
         for (std::uint32_t j = 0; j != x.jobs; ++j) {
             const std::string id(1, static_cast<char>('s' + j));
-            auto job = waybill::job::make(id, x.steps);
+            auto job = x.totals ? waybill::job::make(id, x.steps) : waybill::job::make(id);
             for (std::uint32_t i = 0; i != x.steps; ++i) {
                 jobs_[j].steps.push_back({x.fates[c.pick(static_cast<std::uint32_t>(x.fates.size()))]});
-                accept({0, job->next(), {}, id + std::to_string(i + 1)});
+                const bool last = i + 1 == x.steps;
+                accept({0, last ? job->end() : job->next(), {}, id + std::to_string(i + 1)});
             }
         }
     }
@@ -207,6 +215,7 @@ private:
         waybill::pipeline_policy policy;
         if (extent_.alone) policy.mode = waybill::pipeline_mode::independent;
         waybill::pipeline pipe(policy);
+        std::string memory;  // the steps that are done
         bool received = false;
         bool over = false;
         while (!over && !pipe.over()) {
@@ -215,21 +224,23 @@ private:
                 [&](act::load_state) {
                     const auto s = states_.find(session);
                     const bool there = s != states_.end();
+                    memory = there ? s->second.memory : m.origin.state;
                     pipe.on(waybill::state_loaded{there ? waybill::state_read::ok : waybill::state_read::absent,
-                                                  there ? s->second : waybill::session_progress{}},
+                                                  there ? s->second.progress : waybill::session_progress{}},
                             {});
                 },
                 [&](act::idle) {
                     if (std::exchange(received, true)) over = true;
                     else pipe.on(waybill::step_received{waybill::facts_of(m.stamp, m.sequence, 1), at(m.sequence)}, {});
                 },
-                [&](act::execute) { pipe.on(waybill::executed{execute(m)}, {}); },
+                [&](act::execute) { pipe.on(waybill::executed{execute(m, memory)}, {}); },
                 [&](act::save_state) {
-                    states_[session] = pipe.progress();
+                    state& s = states_[session];
+                    s = {pipe.progress(), memory, s.memory};
                     pipe.on(waybill::state_saved{}, {});
                 },
                 [&](const act::park& p) {
-                    put(waybill::make_step_letter(of(m), p, pipe.why(), pipe.progress(), at(m.sequence), letter_policy()));
+                    put(waybill::make_step_letter(of(m, memory_of(session)), p, pipe.why(), pipe.progress(), at(m.sequence), letter_policy()));
                     pipe.on(waybill::step_parked{}, {});
                 },
                 [&](act::complete) {
@@ -248,7 +259,7 @@ private:
         }
     }
 
-    waybill::fault execute(const message& m)
+    waybill::fault execute(const message& m, std::string& memory)
     {
         const std::uint64_t step = m.stamp.step;
         if (fails_now(step_of(m))) {
@@ -263,6 +274,8 @@ private:
             effects |= std::uint64_t{1} << step;
             return {};
         }
+        if (memory.size() != effects) broken("step " + std::to_string(step) + " finds what steps " + memory + " have left");
+        memory += std::to_string(step);
         if (step != effects + 1) broken("step " + std::to_string(step) + " takes effect after step " + std::to_string(effects));
         effects = step;
         return {};
@@ -277,9 +290,15 @@ private:
         if (!extent_.alone) return {};
         return {.mode = waybill::pipeline_mode::independent};
     }
-    [[nodiscard]] static waybill::step_message of(const message& m)
+    [[nodiscard]] static waybill::step_message of(const message& m, std::string_view memory)
     {
-        return {m.stamp, m.origin, m.sequence, m.id, "body", at(m.sequence)};
+        return {m.stamp, m.origin, m.sequence, m.id, "body", at(m.sequence), memory};
+    }
+    [[nodiscard]] std::string_view memory_of(const std::string& session) const
+    {
+        const auto s = states_.find(session);
+        if (s == states_.end()) return {};
+        return wrong_ == wrong::lags_with_the_state ? s->second.before : s->second.memory;
     }
     void put(step_letter l)
     {
@@ -309,9 +328,10 @@ private:
             const message m = dead_.front();
             const auto write = [&] {
                 const auto s = states_.find(m.stamp.session);
-                const waybill::session_progress* known = s == states_.end() ? nullptr : &s->second;
+                const waybill::session_progress* known = s == states_.end() ? nullptr : &s->second.progress;
                 if (!drained_.insert(m.sequence).second) drained_again_ = true;
-                put(waybill::make_broker_letter(of(m), "MaxDeliveryCountExceeded", 10, known, at(m.sequence), letter_policy()));
+                put(waybill::make_broker_letter(of(m, memory_of(m.stamp.session)), "MaxDeliveryCountExceeded", 10, known,
+                                                at(m.sequence), letter_policy()));
             };
             const auto complete = [&] { dead_.pop_front(); };
             if (wrong_ == wrong::drain_completes_first) {
@@ -372,6 +392,7 @@ private:
         if (letters_.empty()) return;
         redriver one = begin();
         if (extent_.two && !settled_ && choices_.pick(2) == 0) {
+            while (extent_.grows && !queue_.empty() && choices_.pick(2) == 0) consume_one();
             redriver other = begin();
             std::uint32_t steps = 0;
             while (broken_.empty() && (!one.run.over() || !other.run.over()) && steps++ != 100) {
@@ -444,6 +465,7 @@ private:
             waybill::redrive_step s = r.plan.step(r.letters, offset + i);
             if (wrong_ == wrong::random_message_ids) s.message_id += "." + std::to_string(++random_);
             tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " + s.stamp.session);
+            if (wrong_ == wrong::forgets_the_state) s.origin.state.clear();
             accept({0, s.stamp, s.origin, s.message_id});
         }
         if (how >= dies_first) r.dead = true;
@@ -463,7 +485,9 @@ private:
             if (!r.plan.sessions[a.session + i].marks_first) continue;
             step_letter l = r.plan.marked(r.letters, a.session + i);
             tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
-            letters_[{l.stamp.session, l.sequence}] = std::move(l);
+            const auto stored = letters_.find({l.stamp.session, l.sequence});
+            if (wrong_ == wrong::marks_blindly) letters_[{l.stamp.session, l.sequence}] = std::move(l);
+            else if (stored != letters_.end()) stored->second = waybill::merged_mark(stored->second, l);
         }
         if (how >= dies_before) r.dead = true;
         return how == 0 ? fault_class::none : fault_class::infrastructure;
@@ -502,7 +526,7 @@ private:
         if (!letters_.empty() && (ready || !drained_again_)) broken("a letter is left: " + text(letters_.begin()->second));
         // A state that is left is one that a sweep names.
         std::vector<waybill::swept_state> left;
-        for (const auto& [session, p] : states_) left.push_back({session, waybill::state_read::ok, p, {}});
+        for (const auto& [session, s] : states_) left.push_back({session, waybill::state_read::ok, s.progress, {}});
         const auto plan = waybill::plan_sweep(left, waybill::wall_time::highest());
         if (plan.size() != left.size()) broken("a state is left that no sweep names");
     }
@@ -524,7 +548,12 @@ private:
     bool drained_again_ = false;
     std::set<std::string> ids_;
     std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> sent_;
-    std::map<std::string, waybill::session_progress> states_;
+    struct state {
+        waybill::session_progress progress;
+        std::string memory;
+        std::string before;
+    };
+    std::map<std::string, state> states_;
     std::map<std::pair<std::string, std::uint64_t>, step_letter> letters_;
 };
 

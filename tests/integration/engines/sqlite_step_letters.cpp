@@ -41,6 +41,10 @@ waybill::step_letter letter(const std::string& session, std::uint64_t sequence)
     l.body = std::string("\0\xff{}", 4);
     l.size = 1'000'000;
     l.checksum = 4'000'000'000;
+    l.state = std::string("\0\xff state", 8);
+    l.state_cut = true;
+    l.origin.state = "before";
+    l.origin.message_id = "order-1/3";
     return l;
 }
 
@@ -71,6 +75,16 @@ int main(int, char** argv)
     later.text = "delivered ten times";
     check(other.upsert(later).ok() && stored(1) == again, "and a pipeline knows more than the broker");
     check(other.write({&later, 1}).ok() && stored(1) == later, "but who says so writes what he says");
+    later.sent_to = 5;
+    later.resume_at = 3;
+    later.stamp.total = 6;
+    check(other.mark({&later, 1}).ok() && stored(1) == later, "how far it was sent");
+    waybill::step_letter less = later;
+    less.sent_to = 4;
+    less.stamp.total = 5;
+    check(other.mark({&less, 1}).ok() && stored(1) == later, "who has sent less takes nothing back");
+    waybill::step_letter gone = letter("gone", 1);
+    check(letters.mark({&gone, 1}).ok() && letters.list()->size() == all.size(), "what is not there is not written");
     later.message_id = "another";
     check(other.upsert(later).ok() && stored(1) == later, "another message is another letter");
     check(letters.list()->size() == 4, "and there is still one for each");
@@ -88,7 +102,12 @@ int main(int, char** argv)
     // What other tools have written.
     db.exec("UPDATE step_letters SET row_key = '9' WHERE row_key LIKE '%9'");
     check((*letters.list())[1].sequence == 9, "a key without zeros can be read");
-    db.exec("UPDATE step_letters SET row_key = 'nine' WHERE row_key = '9'");
+    waybill::step_letter nine = (*letters.list())[1];
+    nine.sent_to = 9;
+    check(letters.mark({&nine, 1}).ok() && (*letters.list())[1] == nine, "and marked");
+    check(letters.remove({&nine, 1}).ok() && letters.list()->size() == 1, "and removed");
+    check(letters.write({&nine, 1}).ok(), "written by us it has its zeros");
+    db.exec("UPDATE step_letters SET row_key = 'nine' WHERE row_key LIKE '%9'");
     check(!letters.list() && letters.list().error().text.find("no number") != std::string::npos,
           "one that is no number is named");
     db.exec("UPDATE step_letters SET row_key = '00000000000000000009', reason = 'bored' WHERE row_key = 'nine'");

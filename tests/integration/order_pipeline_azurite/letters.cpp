@@ -58,6 +58,9 @@ waybill::step_letter letter(const std::string& session, std::uint64_t sequence,
     l.size = body.size();
     l.checksum = waybill::crc32c(body);
     l.body = std::move(body);
+    l.state = "waybill/1 json\n{\"a\":\"\xC3\xBC\"}";
+    l.origin.state = std::string("\0\xFF\x80", 3);
+    l.origin.message_id = "m1";
     return l;
 }
 
@@ -69,14 +72,24 @@ std::string many(std::size_t n, std::string_view text)
     return all;
 }
 
-const std::string too_large = many(720'897, "\xC3\xBC");
+const std::string too_large = many(655'361, "\xC3\xBC");
 
-/// What is kept of it.
-waybill::step_letter large_letter()
+/// More than an entity holds, of body and state,
+waybill::step_letter letter_beyond()
 {
     waybill::step_letter l = letter("large", 1, too_large);
+    l.state = many(32'769, "state");
+    return l;
+}
+
+/// and what is kept of it.
+waybill::step_letter large_letter()
+{
+    waybill::step_letter l = letter_beyond();
     l.kept = waybill::letter_keeps::summary;
     l.body.resize(256);
+    l.state.clear();
+    l.state_cut = true;
     return l;
 }
 
@@ -108,7 +121,12 @@ letter_list all_letters()
     with(many(65'540, "\xF0\x9F\x93\xAE"));
     with(many(65'536, std::string_view("\0\xFE", 2)));
     with(many(65'537, std::string_view("\0\xFE", 2)));
-    with(many(720'896, "the most "));
+    with(many(655'360, "the most "));
+    waybill::step_letter full = letter("full", 1, many(655'360, std::string_view("\0\xFE", 2)));
+    full.text = many(8'192, "\"");
+    full.state = many(32'768, "\"");
+    full.origin.state = many(32'768, std::string_view("\0\xFE", 2));
+    all.push_back(full);
     waybill::step_letter odd = letter("odd", 1);
     odd.text = std::string("\xFF is no text");
     odd.message_id = std::string("\0", 1);
@@ -161,6 +179,10 @@ void print(const waybill::step_letter& l)
     j["body"] = hex(l.body);
     j["size"] = std::to_string(l.size);
     j["checksum"] = std::to_string(l.checksum);
+    j["state"] = hex(l.state);
+    j["origin_state"] = hex(l.origin.state);
+    j["origin_message"] = hex(l.origin.message_id);
+    j["state_cut"] = l.state_cut;
     std::printf("%s\n", j.dump().c_str());
 }
 
@@ -184,7 +206,7 @@ void write_all(engines::azure_table& letters)
         else check(letters.write({&all[n], 1}), "written");
     }
     // More than an entity holds: the letter says so, and the beginning is there.
-    check(letters.upsert(letter("large", 1, too_large)), "one that is too large is written");
+    check(letters.upsert(letter_beyond()), "one that is too large is written");
     all.push_back(large_letter());
     const waybill::fault f = letters.upsert(letter(many(513, "z"), 1));
     check(f.how == waybill::fault_class::permanent, "a session that no key holds is refused for good");
@@ -224,6 +246,18 @@ void again(engines::azure_table& letters, engines::azure_table& other)
           "a pipeline knows more than the broker");
     check(letters.write({&later, 1}), "but who says so");
     check(second(other) == later, "writes what he says");
+    const std::uint64_t before = later.sent_to;
+    later.sent_to = before + 2;
+    later.stamp.total = 6;
+    check(other.mark({&later, 1}), "marked");
+    check(second(letters) == later, "how far it was sent");
+    waybill::step_letter less = later;
+    less.sent_to = before + 1;
+    check(letters.mark({&less, 1}), "marked by one who has sent less");
+    check(second(other) == later, "who takes nothing back");
+    const waybill::step_letter never = letter("never", 1);
+    check(letters.mark({&never, 1}), "one that is not there");
+    check(of(letters, "never").empty(), "is not written");
 
     letter_list gone(all.begin() + of_a, all.begin() + names);
     gone.push_back(letter("never", 1));

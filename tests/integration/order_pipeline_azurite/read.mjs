@@ -70,6 +70,7 @@ for await (const row of client.listEntities({ disableTypeConversion: true })) {
         resume_at: number(row.resume_at), alone: flag(row.alone), sent_to: number(row.sent_to),
         text: hex(bytes(row.text)), tries: number(row.tries), enqueued: time(row.enqueued, row.enqueued_ns),
         parked: time(row.parked, row.parked_ns), kept: plain(row.kept), body: body(row),
-        size: number(row.size), checksum: number(row.checksum),
+        size: number(row.size), checksum: number(row.checksum), state: hex(bytes(row.state ?? '')),
+        origin_state: hex(bytes(row.origin_state)), origin_message: hex(bytes(row.origin_message)), state_cut: flag(row.state_cut),
     }));
 }

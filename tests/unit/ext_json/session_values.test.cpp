@@ -46,6 +46,9 @@ step_letter a_letter()
     l.enqueued = noon;
     l.parked = noon + duration::milliseconds(1);
     l.kept = letter_keeps::summary;
+    l.state = std::string("\0\xff", 2);
+    l.state_cut = true;
+    l.origin.state = "before";
     l.body = "{\"lines\"";
     l.size = 12'000;
     l.checksum = 0xFFFF'FFFF;
@@ -63,6 +66,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
                                    .deliveries = 4,
                                    .broker_deliveries = highest_size,
                                    .unreadable = when_unreadable::hold,
+                                   .refused = when_refused::without_body,
                                    .reason_bytes = 7});
     there_and_back(sweep_policy{.stuck_after = duration::seconds(3)});
     there_and_back(redrive_policy{.chunk = 7});
@@ -120,6 +124,10 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(act::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
     CHECK(json(act::park{park_reason::session_failed, 17, 3, 1}).dump() ==
           R"({"act":"park","cause":17,"cause_step":3,"reason":"session_failed","tries":1})");
+    CHECK(json(act::save_state{}).dump() == R"({"act":"save_state"})");
+    CHECK(json(act::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
+    CHECK(json(act::park{.reason = park_reason::failed, .alone = true}).dump() ==
+          R"({"act":"park","alone":true,"reason":"failed","tries":0})");
     CHECK(json(act::give_back{{}, fault_class::infrastructure})["why"] == "infrastructure");
     CHECK(json(redrive::action{act::resubmit{4, 5}}).dump() ==
           R"({"act":"resubmit","count":5,"offset":4})");
@@ -132,6 +140,7 @@ TEST_CASE("the member of a state is what its progress is as JSON")
 {
     session_progress p{.done = 2, .total = 5, .parked = 1, .tries = 3, .begun = noon};
     p.changed = noon + duration::seconds(9);
+    p.first = 2;
     p.failed = step_failure{3, 17, park_reason::gap, 1, "\"why\"\n\x01", noon};
     const json nothing;
     std::string written;

@@ -121,6 +121,56 @@ TEST_CASE("redrive: a message that is never taken stops its session and no other
     CHECK(alone.removed() == 0);
 }
 
+TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
+{
+    redrive r(plan_of({2, 1, 3, 2}), {.chunk = 100});
+    CHECK(r.on(resubmitted{8}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 4}));
+    CHECK(r.on(sessions_marked{fault_class::permanent}, {}) == heard::taken);
+    // One by one, those that have no mark left out.
+    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 1}));
+    CHECK(r.on(sessions_marked{}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::mark_sent{2, 1}));
+    CHECK(r.on(sessions_marked{fault_class::transient}, {}) == heard::taken);
+    CHECK(r.next(steady_time::highest()) == redrive::action(act::mark_sent{2, 1}));
+    CHECK(r.on(sessions_marked{fault_class::permanent}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::mark_sent{3, 1}));
+    CHECK(r.on(sessions_marked{}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::remove_letters{6, 2}));
+    CHECK(r.on(letters_removed{2}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::remove_letters{0, 3}));
+    CHECK(r.on(letters_removed{3}, {}) == heard::taken);
+    CHECK(r.end() == redrive_end::finished);
+    CHECK(r.refused() == std::vector<std::uint64_t>{3});
+    CHECK(r.removed() == 5);
+
+    redrive alone(plan_of({2, 2}), {.chunk = 2});
+    CHECK(alone.on(resubmitted{2}, {}) == heard::taken);
+    CHECK(alone.on(sessions_marked{fault_class::permanent}, {}) == heard::taken);
+    CHECK(alone.next({}) == redrive::action(act::resubmit{2, 2}));
+    CHECK(alone.on(resubmitted{2}, {}) == heard::taken);
+    CHECK(alone.on(sessions_marked{}, {}) == heard::taken);
+    CHECK(alone.on(letters_removed{2}, {}) == heard::taken);
+    CHECK(alone.end() == redrive_end::finished);
+    CHECK(alone.refused() == std::vector<std::uint64_t>{0});
+}
+
+TEST_CASE("redrive: what a table removes at once is removed at once, however small a chunk is")
+{
+    redrive_plan p = plan_of({5, 2});
+    for (redrive_session& s : p.sessions) s.marks_first = false;
+    redrive r(p, {.chunk = 2});
+    for (const std::uint64_t n : {2U, 2U, 1U}) CHECK(r.on(resubmitted{n}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::remove_letters{0, 5}));
+    CHECK(r.on(letters_removed{5}, {}) == heard::taken);
+    CHECK(r.next({}) == redrive::action(act::resubmit{5, 2}));
+    // Those that failed alone need no mark, and are removed as the chunk says.
+    p.sessions[0].marks.alone = true;
+    redrive alone(p, {.chunk = 2});
+    for (const std::uint64_t n : {2U, 2U, 1U}) CHECK(alone.on(resubmitted{n}, {}) == heard::taken);
+    CHECK(alone.next({}) == redrive::action(act::remove_letters{3, 2}));
+}
+
 TEST_CASE("redrive: a policy that cannot work")
 {
     CHECK(check(waybill::redrive_policy{.chunk = 0})->field == "chunk");

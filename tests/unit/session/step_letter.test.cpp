@@ -88,6 +88,9 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
     const auto kept = [&](step_letter_policy p, bool bare = false) {
         return make_step_letter(message(), act::park{park_reason::failed, 42, 3, 1, bare}, "", {}, noon, p);
     };
+    const auto goes_on = [&](bool alone, step_letter_policy p) {
+        return make_step_letter(message(), act::park{park_reason::failed, 42, 3, 1, false, alone}, "", {}, noon, p).alone;
+    };
     CHECK(kept({.body_bytes = 11}).kept == letter_keeps::summary);
     CHECK(kept({.body_bytes = 12}).kept == letter_keeps::body);
     CHECK(kept({.keeps = letter_keeps::summary, .summary_bytes = 4}).body == "{\"to");
@@ -98,7 +101,48 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
     CHECK(check(step_letter_policy{.keeps = letter_keeps::nothing})->field == "keeps");
     CHECK(!check(step_letter_policy{}));
     CHECK(kept({.keeps = letter_keeps::nothing}).kept == letter_keeps::pointer);
-    CHECK(kept({.mode = waybill::pipeline_mode::independent}).alone);
+    // The pipeline says whether its session goes on; of the broker's letters the policy does.
+    const step_letter_policy import{.mode = waybill::pipeline_mode::independent};
+    CHECK(goes_on(true, {}));
+    CHECK(goes_on(true, import));
+    CHECK(!goes_on(false, import));
+    CHECK(make_broker_letter(message(), "", 10, nullptr, noon, import).alone);
+    CHECK(!make_broker_letter(message(), "", 10, nullptr, noon).alone);
+}
+
+TEST_CASE("step_letter: the one that stopped its session has the state, if it is not too large")
+{
+    waybill::step_message m = message();
+    m.state = "waybill/1 ...";
+    const auto parked = [&](park_reason why, step_letter_policy p = {}, bool bare = false) {
+        return make_step_letter(m, act::park{why, 42, 3, 1, bare}, "", {.done = 2}, noon, p);
+    };
+    CHECK(parked(park_reason::failed).state == m.state);
+    CHECK(parked(park_reason::gap).state == m.state);
+    CHECK(!parked(park_reason::failed).state_cut);
+    CHECK(parked(park_reason::session_failed).state.empty());
+    // One that cannot be read would stop the next session as well.
+    CHECK(parked(park_reason::unreadable).state.empty());
+    CHECK(!parked(park_reason::unreadable).state_cut);
+    const act::park went_on{.reason = park_reason::failed, .cause = 42, .cause_step = 3, .tries = 1, .alone = true};
+    CHECK(make_step_letter(m, went_on, "", {.done = 2}, noon).state.empty());
+    CHECK(parked(park_reason::failed, {.state_bytes = 13}).state == m.state);
+    CHECK(parked(park_reason::failed, {.state_bytes = 12}).state.empty());
+    CHECK(parked(park_reason::failed, {.state_bytes = 12}).state_cut);
+    CHECK(parked(park_reason::failed, {}, true).state_cut);
+    const session_progress p{.done = 2};
+    CHECK(make_broker_letter(m, "", 10, &p, noon).state == m.state);
+    CHECK(make_broker_letter(m, "", 10, nullptr, noon).state.empty());
+    m.state = {};
+    CHECK(!parked(park_reason::failed, {}, true).state_cut);
+    // Parked again by one that knows nothing of it.
+    m.state = "s";
+    const step_letter knows = parked(park_reason::failed);
+    step_letter later = knows;
+    later.state.clear();
+    CHECK(merged_letter(knows, later) == knows);
+    later.state = "t";
+    CHECK(merged_letter(knows, later).state == "t");
 }
 
 TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, is not lost")
@@ -140,7 +184,11 @@ TEST_CASE("letter_drain: the letter first, then the message")
     CHECK(fails.on(waybill::step_parked{fault_class::infrastructure}, {}) == waybill::heard::taken);
     CHECK(fails.end() == waybill::drain_end::left);
 
-    waybill::letter_drain large;
+    waybill::letter_drain stays;
+    CHECK(stays.on(waybill::step_parked{fault_class::permanent}, {}) == waybill::heard::taken);
+    CHECK(stays.end() == waybill::drain_end::left);
+
+    waybill::letter_drain large(0, waybill::when_refused::without_body);
     CHECK(large.on(waybill::step_parked{fault_class::permanent}, {}) == waybill::heard::taken);
     CHECK(parks(large));
     CHECK(std::get<act::park>(large.next({})).bare);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// A letter of version 1 is read for good: golden/session has one with all there is, and one with the
+// least.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <doctest/doctest.h>
+#include <support/golden.hpp>
+
+#include <waybill/ext/json.hpp>
+#include <waybill/session.hpp>
+
+namespace letter_golden_test {
+namespace {
+
+using namespace waybill;
+
+step_letter least()
+{
+    step_letter l;
+    l.stamp = {"order-17", 3, 1, 5, false};
+    l.sequence = 42;
+    l.text = "no template";
+    l.tries = 1;
+    l.body = "{}";
+    l.size = 2;
+    l.checksum = 99;
+    return l;
+}
+
+step_letter whole()
+{
+    step_letter l = least();
+    l.stamp = {"order-17~1", 4, 3, 5, true};
+    l.origin = {"order-17", 12, 1, 4, "waybill/1 text", "order-17/4"};
+    l.message_id = "order-17/00000000000000000012~1";
+    l.reason = park_reason::exhausted;
+    l.cause = 42;
+    l.resume_at = 4;
+    l.alone = true;
+    l.sent_to = 4;
+    l.enqueued = wall_time::at(duration::seconds(1'709'208'000));
+    l.parked = wall_time::at(duration::milliseconds(1'709'208'000'123));
+    l.kept = letter_keeps::summary;
+    l.body = std::string("\0\xFF", 2);
+    l.state = "{\"paid\":true}";
+    l.state_cut = true;
+    return l;
+}
+
+TEST_CASE("a letter of version 1 is the one that was stored, and is written the same")
+{
+    for (const auto& [name, letter] : {std::pair(std::string_view("least"), least()), std::pair(std::string_view("whole"), whole())}) {
+        CAPTURE(name);
+        const std::string stored = tests_support::golden("session/letter_" + std::string(name) + "_1.json");
+        const auto read = parse_json<step_letter>(stored);
+        REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+        CHECK(*read == letter);
+        CHECK(nlohmann::json(letter).dump(1) + "\n" == stored);
+    }
+}
+
+}  // namespace
+}  // namespace letter_golden_test
