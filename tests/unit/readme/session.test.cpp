@@ -5,12 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <optional>
-#include <span>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <waybill/ext/json_session.hpp>
 #include <waybill/session.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 
@@ -25,15 +26,43 @@ struct message {
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 1;
     std::string body{};
+    waybill::step_origin origin{};
+    std::string id{};
+};
+
+struct order {
+    std::string done;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, done)
+
+struct letter_table {
+    std::map<std::pair<std::string, std::string>, step_letter> all{};
+
+    waybill::fault upsert(step_letter l)
+    {
+        std::pair key(l.stamp.session, waybill::row_key(l.sequence));
+        const auto stored = all.find(key);
+        if (stored != all.end()) l = merged_letter(stored->second, std::move(l));
+        all.insert_or_assign(std::move(key), std::move(l));
+        return {};
+    }
+    std::vector<step_letter> list() const
+    {
+        std::vector<step_letter> v;
+        for (const auto& [key, l] : all) v.push_back(l);
+        return v;
+    }
 };
 
 struct queue_of_messages {
     std::vector<message> all{};
     std::size_t at = 0;
 
-    void send(const waybill::step_stamp& s, std::string_view body)
+    void send(const waybill::step_stamp& s, std::string_view body, const waybill::step_origin& o = {},
+              std::string_view id = {})
     {
-        all.push_back({s, all.size() + 1, 1, std::string(body)});
+        all.push_back({s, all.size() + 1, 1, std::string(body), o,
+                       id.empty() ? waybill::step_message_id(s) : std::string(id)});
     }
     message* receive() { return at == all.size() ? nullptr : &all[at]; }
     waybill::fault complete(const message&)
@@ -48,86 +77,80 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
 {
     queue_of_messages queue;
     waybill::testing::memory_sessions store;
-    std::vector<step_letter> letters;
+    letter_table letters;
+    const waybill::state_codec<order> codec = *waybill::state_codec<order>::make();
     std::vector<std::uint64_t> ran;
     std::string receipt_template = "{no such field}";
+    std::string last_done;
     const auto wall = [] { return waybill::wall_time::at(waybill::duration::seconds(1'000)); };
     waybill::steady_time time;
     const auto now = [&] { return time = time + waybill::duration::seconds(1); };
     const auto sleep_until = [](waybill::steady_time) {};
-    const auto run = [&](const message& m, std::string& receipt) -> waybill::fault {
+    const auto run = [&](const message& m, order& o) -> waybill::fault {
+        o.done += std::to_string(m.stamp.step);
         if (m.stamp.step == 4 && receipt_template.starts_with("{no")) {
             return waybill::permanent("broken receipt: no field \"vat\"");
         }
         ran.push_back(m.stamp.step);
-        receipt += m.body;
+        last_done = o.done;
         return {};
     };
-    const auto letter_of = [&](const message& m, const act::park& a, const waybill::pipeline& p) {
-        return make_step_letter({.stamp = m.stamp, .sequence = m.sequence, .body = m.body}, a, p.why(),
-                                p.progress(), wall());
+    const auto letter_of = [&](const message& m, const act::park& a, const waybill::pipeline& p,
+                               std::string_view bytes) {
+        return make_step_letter(
+            {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
+             .state = bytes},
+            a, p.why(), p.progress(), wall());
     };
 
     //! [job]
-    auto order = *waybill::job::make("order-17", 5);      // number, total, payment, receipt, mail
-    while (!order.complete()) queue.send(order.next(), "...");
+    auto job = *waybill::job::make("order-17", 5);        // number, total, payment, receipt, mail
+    while (!job.complete()) queue.send(job.next(), "...");
     //! [job]
 
     const auto hold = [&](const std::string& id) {
-        waybill::held_state held(store, id);
         const waybill::pipeline_policy policy{};
-        const auto stored = [&]() -> std::optional<std::string> { return *held.load(); };
-        std::string before;
         //! [pipeline]
-        waybill::pipeline pipe(policy);                   // whoever holds the session has one
-        waybill::text_state_read state;                   // or JSON, by ext/json_session.hpp
+        waybill::held_state held(store, id);              // or what the broker keeps itself
+        waybill::session_state state(codec, held);        // what the order remembers
+        auto pipe = *waybill::make<waybill::pipeline>(policy);
         while (message* m = pipe.over() ? nullptr : queue.receive()) {
             process_step(pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
-                [&](act::load_state) {
-                    state = waybill::read_text_state(stored());       // absent, ok, newer, corrupt
-                    return waybill::state_loaded{state.how, state.state.progress};
-                },
-                [&](act::execute) {
-                    before = state.state.own;
-                    return run(*m, state.state.own);
-                },
-                [&](act::save_state a) {
-                    if (a.undone) state.state.own = before;
-                    state.state.progress = pipe.progress();
-                    return held.save(*write_text_state(state.state));
-                },
-                [&](act::park a) {
-                    letters.push_back(letter_of(*m, a, pipe));
-                    return waybill::fault{};
-                },
-                [&](act::complete)    { return queue.complete(*m); },
-                [&](act::clear_state) { return held.clear(); },
-                [&](act::give_back a) { queue.give_back(a.until); },
-                [&](act::wait a)      { sleep_until(a.until); });
+                [&](act::load_state)   { return state.load(m->origin.state); },
+                [&](act::execute)      { return state.attempt([&](order& o) { return run(*m, o); }); },
+                [&](act::save_state a) { return state.save(a, pipe.progress()); },
+                [&](act::park a)       { return letters.upsert(letter_of(*m, a, pipe, state.bytes())); },
+                [&](act::complete)     { return queue.complete(*m); },
+                [&](act::clear_state)  { return state.clear(); },
+                [&](act::give_back a)  { queue.give_back(a.until); },
+                [&](act::wait a)       { sleep_until(a.until); });
         }
         //! [pipeline]
     };
 
     hold("order-17");
     CHECK(ran == std::vector<std::uint64_t>{1, 2, 3});
-    REQUIRE(letters.size() == 2);
-    CHECK(letters[1].reason == waybill::park_reason::session_failed);
+    REQUIRE(letters.all.size() == 2);
+    CHECK(letters.list()[1].reason == waybill::park_reason::session_failed);
 
     receipt_template = "{total}";
     queue = {};
-    std::string id;
     //! [redrive]
-    const auto plan = waybill::plan_redrive(letters, {.reasons = {waybill::park_reason::failed}});
+    auto parked = letters.list();
+    const auto plan = waybill::plan_redrive(parked, {.reasons = {waybill::park_reason::failed}});
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
-        const auto step = plan.step(letters, n);
-        queue.send(step.stamp, letters[n].body);          // order-17~1: steps 4 and 5
-        id = step.stamp.session;
+        const auto step = plan.step(parked, n);           // order-17~1: steps 4 and 5
+        if (plan.was_sent(n)) continue;
+        queue.send(step.stamp, parked[n].body, step.origin, step.message_id);
     }
     //! [redrive]
-    CHECK(id == "order-17~1");
-    hold(id);
+    REQUIRE(queue.all.size() == 2);
+    CHECK(queue.all[0].stamp.session == "order-17~1");
+    CHECK(queue.all[1].id == "order-17/00000000000000000005~1");
+    hold("order-17~1");
     CHECK(ran == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
-    CHECK(letters.size() == 2);
+    CHECK(last_done == "12345");  // what steps 1 to 3 have found out came along, and of 4 only the last try
+    CHECK(letters.all.size() == 2);
     CHECK(store.states().empty());
 }
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The two short programs of sessions say what they should: an order that stops and goes on where it
+# stood, with what it had found out, and an import whose lines fail alone.
+set -euo pipefail
+export LC_ALL=C
+bin=$WAYBILL_BIN/examples
+
+# says PROGRAM: what it prints is what is here.
+says()
+{
+    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "$1 says something else" >&2; exit 1; }
+}
+says purchase <<'END'
+three orders:
+  mail to Ada: WA, 30 EUR paid
+  mail to Grace: WG, 50 EUR paid
+parked:
+  order-B, step 4 of 5 (9): failed: the template has no field {vat id}
+  order-B, step 5 of 5 (10): session_failed by 9: the template has no field {vat id}
+the template is mended:
+  order-B -> order-B~1: 2 letters, steps 4 to 5 of 5: failed: the template has no field {vat id}
+  mail to Babbage Ltd: WB, 110 EUR paid
+ended with 0
+END
+says product_import <<'END'
+3 of 5 products, and parked:
+  import-1, step 2 of 5 (2): failed: "screws;3,10" has no price
+  import-1, step 4 of 5 (4): failed: "paint;12,00" has no price
+import-1 -> import-1~1: 2 letters, steps 2 to 4 of 4 (each alone): failed: "screws;3,10" has no price
+  glue 480
+  nails 250
+  paint 1200
+  screws 310
+  tape 190
+ended with 0
+END

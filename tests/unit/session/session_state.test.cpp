@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/session/session_state.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+
+namespace session_state_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::executed;
+using waybill::fault;
+using waybill::fault_class;
+using waybill::session_progress;
+using waybill::session_state;
+using waybill::state_read;
+using waybill::text_state_codec;
+
+struct place {
+    std::optional<std::string> bytes{};
+    fault answer{};
+    int saved = 0;
+
+    waybill::result<std::optional<std::string>> load() const
+    {
+        if (unreadable) return waybill::unexpected(fault{*unreadable, "down"});
+        return bytes;
+    }
+    fault save(const std::string& b)
+    {
+        ++saved;
+        if (answer.ok()) bytes = b;
+        return answer;
+    }
+    fault clear()
+    {
+        bytes.reset();
+        return {};
+    }
+    std::optional<fault_class> unreadable{};
+};
+
+const act::save_state done{};
+const act::save_state undone{true};
+
+// Adds to the value, and says how it went.
+auto adds(std::string_view what, fault f = {})
+{
+    return [what, f](std::string& own) {
+        own += what;
+        return f;
+    };
+}
+
+TEST_CASE("session_state: what a step makes counts once it went well and is stored")
+{
+    const text_state_codec codec;
+    place p;
+    session_state s(codec, p);
+    CHECK(s.load().found == state_read::absent);
+    CHECK(s.attempt(adds("1")).ok());
+    CHECK(s.value().empty());
+    CHECK(s.save(done, {.done = 1}).ok());
+    CHECK(s.value() == "1");
+    CHECK(s.bytes() == *p.bytes);
+
+    // Three tries of step 2, of which each begins with what is stored.
+    for (int i = 0; i != 3; ++i) CHECK(!s.attempt(adds("half", waybill::transient("busy"))).ok());
+    CHECK(s.save(undone, {.done = 1, .tries = 3}).ok());
+    CHECK(s.value() == "1");
+    CHECK(s.attempt(adds("2")).ok());
+    CHECK(s.save(done, {.done = 2}).ok());
+    CHECK(s.value() == "12");
+
+    session_state next(codec, p);
+    const auto loaded = next.load();
+    CHECK(loaded.found == state_read::ok);
+    CHECK(loaded.progress.done == 2);
+    CHECK(next.value() == "12");
+    CHECK(next.clear().ok());
+    CHECK(!p.bytes);
+}
+
+TEST_CASE("session_state: a state that is not stored is not what the session remembers")
+{
+    const text_state_codec codec({.budget = {.bytes = 4'096}});
+    place p;
+    session_state s(codec, p);
+    static_cast<void>(s.load());
+    CHECK(s.attempt(adds("1")).ok());
+    CHECK(s.save(done, {.done = 1}).ok());
+    const std::string before = *p.bytes;
+
+    // Not sure: tried again as it is, and undone where the pipeline says so.
+    CHECK(s.attempt(adds("2")).ok());
+    p.answer = waybill::transient("busy");
+    CHECK(s.save(done, {.done = 2}).how == fault_class::transient);
+    CHECK(s.value() == "1");
+    CHECK(s.bytes() == before);
+    p.answer = {};
+    CHECK(s.save(done, {.done = 2}).ok());
+    CHECK(s.value() == "12");
+
+    // Too large, which is for good; written as failed it is as it was before the step.
+    CHECK(s.attempt([](std::string& own) {
+               own.assign(10'000, 'x');
+               return fault{};
+           }).ok());
+    const fault f = s.save(done, {.done = 3});
+    CHECK(f.how == fault_class::permanent);
+    CHECK(f.text.find("10") != std::string::npos);
+    CHECK(s.save(undone, {.done = 2}).ok());
+    CHECK(s.value() == "12");
+
+    // A step that is undone without having run: nothing of the one before is lost.
+    CHECK(s.save(undone, {.done = 2}).ok());
+    CHECK(s.value() == "12");
+}
+
+TEST_CASE("session_state: a place that cannot be read is not one without a state")
+{
+    const text_state_codec codec;
+    place p;
+    session_state s(codec, p);
+    for (const fault_class how : {fault_class::transient, fault_class::infrastructure, fault_class::ownership_lost}) {
+        p.unreadable = how;
+        CHECK(s.load().how == how);
+    }
+    p.unreadable = fault_class::none;
+    CHECK(s.load().how == fault_class::infrastructure);
+    p.unreadable.reset();
+    p.bytes = "something else";
+    const auto loaded = s.load();
+    CHECK(loaded.how == fault_class::none);
+    CHECK(loaded.found == state_read::corrupt);
+    CHECK(text(s.read()).find("corrupt") != std::string::npos);
+    CHECK(s.bytes() == "something else");
+}
+
+TEST_CASE("session_state: a redriven session begins with the state that came")
+{
+    const text_state_codec codec;
+    place old;
+    session_state before(codec, old);
+    static_cast<void>(before.load());
+    CHECK(before.attempt(adds("12")).ok());
+    CHECK(before.save(done, {.done = 2}).ok());
+    place fresh;
+    session_state s(codec, fresh);
+    CHECK(s.load(before.bytes()).found == state_read::absent);
+    CHECK(s.value() == "12");
+    CHECK(s.bytes().empty());
+    CHECK(s.attempt(adds("3")).ok());
+    CHECK(s.save(done, {.done = 3}).ok());
+    CHECK(s.load("not asked for").progress.done == 3);
+    CHECK(s.value() == "123");
+}
+
+TEST_CASE("session_state: a step answers as it likes")
+{
+    const text_state_codec codec;
+    place p;
+    session_state s(codec, p);
+    static_cast<void>(s.load());
+    CHECK(s.attempt([](std::string& own) {
+               own = "a";
+               return executed{};
+           }).why.ok());
+    CHECK(s.save(done, {}).ok());
+    CHECK(s.value() == "a");
+    CHECK(!s.attempt([](std::string& own) -> waybill::result<void> {
+                own = "b";
+                return waybill::unexpected(waybill::permanent("no"));
+            }).has_value());
+    CHECK(s.save(done, {}).ok());
+    CHECK(s.value() == "a");
+    CHECK(s.attempt([](std::string& own) -> waybill::result<void> {
+               own = "c";
+               return {};
+           }).has_value());
+    CHECK(s.save(done, {}).ok());
+    CHECK(s.value() == "c");
+}
+
+}  // namespace
+}  // namespace session_state_test
