@@ -61,6 +61,45 @@ void print_sums(const board& b)
     fmt::print("\n");
 }
 
+/// Which row is that of a job.
+class places {
+public:
+    explicit places(board& b) : b_(b)
+    {
+        for (std::size_t n = 0; n != b.size(); ++n) at_.emplace(b[n].job, n);
+    }
+
+    /// Null where there is no such job, or it has no such step.
+    [[nodiscard]] row* find(std::string_view job, std::uint64_t step) const
+    {
+        const auto found = at_.find(job);
+        if (found == at_.end()) return nullptr;
+        row& r = b_[found->second];
+        return step != 0 && step <= r.marks.size() ? &r : nullptr;
+    }
+
+private:
+    board& b_;
+    std::map<std::string, std::size_t, std::less<>> at_{};
+};
+
+/// What the numbers are, and the marks that are to be seen.
+std::string legend_of(const board& b)
+{
+    std::string line;
+    const auto add = [&](std::string_view what, auto&& in_row) {
+        if (!std::any_of(b.begin(), b.end(), in_row)) return;
+        line.append(line.empty() ? "" : "; ").append(what);
+    };
+    const auto has = [](mark m) { return [m](const row& r) { return r.count(m) != 0; }; };
+    add("1 number, 2 total, 3 payment, 4 receipt, 5 mail",
+        [](const row& r) { return !is_import(r.job); });
+    add("x failed", has(mark::failed));
+    add("- parked behind it", has(mark::behind));
+    add(". has not run", has(mark::waiting));
+    return line;
+}
+
 }  // namespace
 
 std::string line_of(const row& r)
@@ -87,39 +126,39 @@ std::uint64_t row::count(mark m) const
 
 bool row::complete() const { return count(mark::done) + count(mark::returned) == marks.size(); }
 
-board read_board(world& w)
+board read_effects(world& w)
 {
     make_tables(w.shop_file);
     board b;
-    std::map<std::string, std::size_t, std::less<>> places;
     engines::statement jobs(w.shop_file, "SELECT job, total FROM jobs ORDER BY place");
     jobs.each([&] {
-        places.emplace(jobs.bytes(0), b.size());
         row& r = b.emplace_back();
         r.job = r.session = jobs.bytes(0);
         r.marks.resize(jobs.size(1));
     });
-    const auto row_of = [&](std::string_view job, std::uint64_t step) -> row* {
-        const auto found = places.find(job);
-        if (found == places.end()) return nullptr;
-        row& r = b[found->second];
-        return step != 0 && step <= r.marks.size() ? &r : nullptr;
-    };
+    const places rows(b);
     engines::statement effects(w.shop_file,
                                "SELECT job, step, session FROM effects ORDER BY place");
     effects.each([&] {
         const std::uint64_t step = effects.size(1);
-        row* const r = row_of(effects.bytes(0), step);
+        row* const r = rows.find(effects.bytes(0), step);
         if (r == nullptr) return;
         const std::string session = effects.bytes(2);
         r->marks[step - 1] = session == r->job ? mark::done : mark::returned;
         if (session != r->job) r->session = session;
     });
+    return b;
+}
+
+board read_board(world& w)
+{
     const auto letters = w.letters.list();
     if (!letters) throw support::complaint(letters.error().text);
+    board b = read_effects(w);
+    const places rows(b);
     for (const waybill::step_letter& l : *letters) {
         const std::string& job = l.origin.generation == 0 ? l.stamp.session : l.origin.session;
-        row* const r = row_of(job, l.stamp.step);
+        row* const r = rows.find(job, l.stamp.step);
         if (r == nullptr) continue;
         r->marks[l.stamp.step - 1] = is_cause(l) ? mark::failed : mark::behind;
         if (is_cause(l) && r->why.empty()) r->why = l.text;
@@ -128,24 +167,27 @@ board read_board(world& w)
     return b;
 }
 
-void print(const board& b)
+void print(const board& b, shown what)
 {
     // Half of the lines for the first jobs, the other half for those that stopped or came back.
+    const bool all = what == shown::all;
     std::size_t said = 0;
     std::size_t left_out = 0;
     for (std::size_t n = 0; n != b.size(); ++n) {
-        const bool first = n < most_lines / 2 || b.size() <= most_lines;
-        const bool remarkable = !b[n].complete() || b[n].has_returned();
+        const bool first = all && (n < most_lines / 2 || b.size() <= most_lines);
+        const bool stopped = all && !b[n].complete();
+        const bool remarkable = stopped || b[n].was_sent_again();
         if (said == most_lines || (!first && !remarkable)) {
             ++left_out;
             continue;
         }
-        if (left_out != 0 && said == most_lines / 2) fmt::print("...\n");
+        if (all && left_out != 0 && said == most_lines / 2) fmt::print("...\n");
         fmt::print("{}\n", line_of(b[n]));
         ++said;
     }
     if (left_out != 0) fmt::print("... {} are not shown\n", support::counted(left_out, "job"));
     print_sums(b);
+    if (const std::string legend = legend_of(b); !legend.empty()) fmt::print("({})\n", legend);
 }
 
 }  // namespace order_pipeline

@@ -34,18 +34,27 @@ struct row {
     [[nodiscard]] std::uint64_t count(mark m) const;
     [[nodiscard]] bool complete() const;
     [[nodiscard]] bool has_returned() const { return count(mark::returned) != 0; }
+    [[nodiscard]] bool was_sent_again() const { return session != job; }
 };
 
 using board = std::vector<row>;
 
+/// What is done; this asks nobody but the shop's own tables.
+[[nodiscard]] board read_effects(world& w);
+
+/// The same with what is parked.
 [[nodiscard]] board read_board(world& w);
 
 /// One job in a line.
 [[nodiscard]] std::string line_of(const row& r);
 
-/// A line for each of the first jobs, and for the first of the others that stopped or came back.
-/// Then the sums.
-void print(const board& b);
+enum class shown : std::uint8_t {
+    all,             ///< The first jobs, and the first of the others that stopped or came back.
+    what_came_back,  ///< The first of the jobs that came back.
+};
+
+/// A line for each of some jobs, then the sums, and what the marks mean.
+void print(const board& b, shown what);
 
 /// All of it as a picture.
 [[nodiscard]] std::string picture(const board& b);

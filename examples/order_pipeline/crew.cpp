@@ -2,6 +2,7 @@
 
 #include "crew.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,11 +48,41 @@ pid_t start(const options& o, std::uint64_t number)
     throw support::complaint(fmt::format("no further process: {}", std::strerror(errno)));
 }
 
+/// For how long nothing has become of any step. Only the time of looks that follow each other soon
+/// is counted: who stops the whole family for an hour has not found anything that stands still.
+class standstill {
+public:
+    void look(std::uint64_t left)
+    {
+        const auto now = clock::now();
+        const auto passed = std::min<clock::duration>(now - std::exchange(looked_, now), 100ms);
+        const bool moved = std::exchange(left_, left) != left;
+        stood_ = moved ? clock::duration{} : stood_ + passed;
+    }
+    [[nodiscard]] bool moved() const { return stood_ == clock::duration{}; }
+    [[nodiscard]] clock::duration stood() const { return stood_; }
+
+private:
+    std::uint64_t left_ = 0;
+    clock::time_point looked_ = clock::now();
+    clock::duration stood_{};
+};
+
+/// By somebody else, who may do so: there is no more memory, or he has had enough of this one.
+bool ended_from_outside(int status)
+{
+    if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
+    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+}
+
 class crew {
 public:
     crew(const options& o, const std::string& page) : o_(o), phases_(page)
     {
-        for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back({start(o, n)});
+        for (std::uint64_t n = 0; n != o.workers; ++n) {
+            phases_.of(n).clear();
+            workers_.push_back({start(o, n)});
+        }
     }
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
@@ -76,8 +108,11 @@ public:
             kill(w.pid, SIGSTOP);
             int status = 0;
             waitpid(w.pid, &status, WUNTRACED);
-            if (!WIFSTOPPED(status)) give_up(n);
-            w.killed = phases_.of(n) == phase::at_work;
+            if (!WIFSTOPPED(status)) {
+                replace(n, status);
+                continue;
+            }
+            w.killed = phases_.of(n).at == phase::at_work;
             kill(w.pid, w.killed ? SIGKILL : SIGCONT);
             if (w.killed) return;
         }
@@ -88,13 +123,34 @@ public:
     {
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             worker& w = workers_[n];
-            if (waitpid(w.pid, nullptr, WNOHANG) != w.pid) continue;
-            if (!w.killed) give_up(n);
-            ++c.kills;
-            if (phases_.of(n) == phase::at_work) ++c.at_work;
-            phases_.of(n) = phase::asleep;
-            w = {start(o_, n)};
+            int status = 0;
+            if (waitpid(w.pid, &status, WNOHANG) != w.pid) continue;
+            if (w.killed) {
+                ++c.kills;
+                if (phases_.of(n).at == phase::at_work) ++c.at_work;
+            }
+            replace(n, status);
         }
+    }
+
+    /// What a worker has run into since `forget`. Throws it if that is the end.
+    [[nodiscard]] std::string told()
+    {
+        std::string last;
+        for (std::size_t n = 0; n != workers_.size(); ++n) {
+            const std::string text = phases_.of(n).told();
+            if (text.empty()) continue;
+            last = fmt::format("worker {}: {}", n, text);
+            if (phases_.of(n).hopeless) {
+                throw support::complaint("a step can never be parked; " + last);
+            }
+        }
+        return last;
+    }
+
+    void forget()
+    {
+        for (std::size_t n = 0; n != workers_.size(); ++n) phases_.of(n).size = 0;
     }
 
     /// Asks all to end, and waits for it.
@@ -105,19 +161,26 @@ public:
             int status = 0;
             waitpid(workers_[n].pid, &status, 0);
             workers_[n].pid = -1;
-            const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-            const bool too_soon = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
-            if (!well && !too_soon && !workers_[n].killed) {
+            if (!ended_from_outside(status)) {
                 throw support::complaint(fmt::format("worker {} did not end well", n));
             }
         }
     }
 
 private:
-    [[noreturn]] void give_up(std::size_t n)
+    /// Starts another one in its place, unless it has given up by itself.
+    void replace(std::size_t n, int status)
     {
-        workers_[n].pid = -1;
-        throw support::complaint(fmt::format("worker {} has given up", n));
+        worker& w = workers_[n];
+        w.pid = -1;
+        if (!ended_from_outside(status)) {
+            throw support::complaint(fmt::format("worker {} has given up", n));
+        }
+        if (!w.killed) {
+            support::say(fmt::format("worker {} was ended from outside: another one starts\n", n));
+        }
+        phases_.of(n).clear();
+        w = {start(o_, n)};
     }
 
     struct worker {
@@ -130,9 +193,20 @@ private:
     std::vector<worker> workers_;
 };
 
+constexpr auto longest_standstill = 15s;
+constexpr auto worth_a_word = 3s;
+
+[[noreturn]] void end_of(std::uint64_t left, const std::string& why)
+{
+    const std::string steps = left == 1 ? "1 step is" : support::grouped(left) + " steps are";
+    throw support::complaint(fmt::format("nothing has moved for {} s, and {} left; {}",
+                                         longest_standstill.count(), steps,
+                                         why.empty() ? "no worker says why" : why));
+}
+
 }  // namespace
 
-casualties work_off(world& w, const options& o, const std::function<void()>& look)
+casualties work_off(world& w, const options& o, const look_at& look)
 {
     casualties c;
     const auto begun = clock::now();
@@ -142,9 +216,14 @@ casualties work_off(world& w, const options& o, const std::function<void()>& loo
     auto next_kill = begun + 20ms;
     // The lock of a step has to run out after each death, so none dies so often that it is parked.
     const auto last_kill = begun + 6 * queue_options.lock;
-    while (w.queue.depth() != 0) {
+    standstill nothing;
+    for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {
         all.look(c);
-        look();
+        const std::string why = all.told();
+        nothing.look(left);
+        if (nothing.moved()) all.forget();
+        if (nothing.stood() >= longest_standstill) end_of(left, why);
+        look(nothing.stood() < worth_a_word ? "" : why);
         const auto now = clock::now();
         if (o.kill && now >= next_kill && now < last_kill) {
             all.kill_one(dice);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "options.hpp"
 #include "world.hpp"
@@ -20,8 +21,12 @@ struct casualties {
     double seconds = 0;
 };
 
-/// Returns when the queue is empty and all workers have ended. `look` is called now and then.
-[[nodiscard]] casualties work_off(world& w, const options& o, const std::function<void()>& look);
+/// Is called now and then, and where nothing has moved for some seconds with the reason.
+using look_at = std::function<void(const std::string& why)>;
+
+/// Returns when the queue is empty and all workers have ended. One that somebody else has ended is
+/// replaced. Throws what the workers have run into where nothing moves any more.
+[[nodiscard]] casualties work_off(world& w, const options& o, const look_at& look);
 
 }  // namespace order_pipeline
 

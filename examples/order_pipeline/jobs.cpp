@@ -21,20 +21,50 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// The lines that are orders, or products, as they stand there.
-std::vector<std::string> payloads_in(const options& o)
+/// The lines of the input: those that are orders, or products, and how many are something else.
+struct input_lines {
+    std::vector<std::string> payloads{};
+    std::uint64_t too_long = 0;
+    std::uint64_t no_json = 0;
+    std::uint64_t no_order = 0;
+    std::uint64_t beyond = 0;
+};
+
+void take_line(input_lines& all, std::string& line, std::uint64_t most)
 {
-    std::vector<std::string> all;
+    const auto parsed = nlohmann::json::parse(line, nullptr, false);
+    if (parsed.is_discarded()) ++all.no_json;
+    else if (!parsed.contains("package") || !parsed.contains("dirs")) ++all.no_order;
+    else if (all.payloads.size() == most) ++all.beyond;
+    else all.payloads.push_back(std::move(line));
+}
+
+input_lines lines_of(const options& o)
+{
+    input_lines all;
     support::line_source file(o.input);
     bool too_long = false;
-    for (std::string line; all.size() != o.most && file.next(line, too_long);) {
-        if (too_long) continue;
-        const auto parsed = nlohmann::json::parse(line, nullptr, false);
-        if (parsed.is_object() && parsed.contains("package") && parsed.contains("dirs")) {
-            all.push_back(std::move(line));
-        }
+    for (std::string line; file.next(line, too_long);) {
+        if (too_long) ++all.too_long;
+        else if (!support::is_blank(line)) take_line(all, line, o.most);
     }
     return all;
+}
+
+/// "left out: 2 that are no JSON, 1 longer than 65,536 bytes", or nothing.
+std::string left_out(const input_lines& all, std::uint64_t most)
+{
+    std::string text;
+    const auto add = [&](std::uint64_t lines, std::string_view what) {
+        if (lines == 0) return;
+        text += fmt::format("{}{} {}", text.empty() ? "lines left out: " : ", ",
+                            support::grouped(lines), what);
+    };
+    add(all.no_json, "no JSON");
+    add(all.no_order, "without \"package\" and \"dirs\"");
+    add(all.too_long, fmt::format("longer than {} bytes", support::grouped(support::longest_line)));
+    add(all.beyond, fmt::format("behind the first {}", support::grouped(most)));
+    return text;
 }
 
 engines::session_message message_of(const waybill::step_stamp& s, const std::string& body)
@@ -52,6 +82,77 @@ waybill::job job_of(std::string id, std::uint64_t steps)
     auto made = waybill::job::make(std::move(id), steps);
     if (!made) throw support::complaint(text(made.error()));
     return *std::move(made);
+}
+
+/// A job, and the sum of all that it is about.
+struct summed_job {
+    waybill::job job;
+    std::uint32_t checksum = 0;
+};
+
+/// Jobs, and the messages of their steps.
+struct job_list {
+    std::vector<summed_job> jobs{};
+    std::vector<engines::session_message> messages{};
+
+    summed_job& add(std::string id, std::uint64_t steps)
+    {
+        return jobs.emplace_back(summed_job{job_of(std::move(id), steps)});
+    }
+    void add_step(summed_job& j, const std::string& payload)
+    {
+        messages.push_back(message_of(j.job.next(), payload));
+    }
+};
+
+job_list orders_of(const std::vector<std::string>& payloads)
+{
+    job_list w;
+    for (const std::string& payload : payloads) {
+        summed_job& order = w.add(fmt::format("order-{}", w.jobs.size() + 1), steps_of_an_order);
+        order.checksum = waybill::crc32c(payload);
+        while (!order.job.complete()) w.add_step(order, payload);
+    }
+    return w;
+}
+
+job_list imports_of(const std::vector<std::string>& payloads, std::uint64_t imports)
+{
+    job_list w;
+    for (std::uint64_t n = 0; n != imports; ++n) {
+        const std::uint64_t from = payloads.size() * n / imports;
+        const std::uint64_t to = payloads.size() * (n + 1) / imports;
+        summed_job& import = w.add(fmt::format("import-{}", n + 1), to - from);
+        for (std::uint64_t at = from; at != to; ++at) {
+            import.checksum = waybill::crc32c(payloads[at], import.checksum);
+            w.add_step(import, payloads[at]);
+        }
+    }
+    return w;
+}
+
+/// Who is to have what is known before anything is sent. How many of them were known already.
+std::uint64_t write_down(engines::database& db, const std::vector<summed_job>& jobs)
+{
+    engines::statement add(make_tables(db),
+                           "INSERT OR IGNORE INTO jobs (job, total, checksum) VALUES (?, ?, ?)");
+    engines::statement same(db, "SELECT 1 FROM jobs WHERE job = ? AND total = ? AND checksum = ?");
+    std::uint64_t known = 0;
+    db.exec("BEGIN IMMEDIATE");
+    for (const summed_job& j : jobs) {
+        const std::string& id = j.job.id();
+        add.run(id, j.job.total(), j.checksum);
+        if (sqlite3_changes(db.handle()) != 0) continue;
+        ++known;
+        if (same.number(id, j.job.total(), j.checksum)) continue;
+        db.exec("ROLLBACK");
+        throw support::complaint(
+            fmt::format("{} was another one when it came first: another --input{} needs a --db of"
+                        " its own",
+                        id, is_import(id) ? ", --imports or --most" : ""));
+    }
+    db.exec("COMMIT");
+    return known;
 }
 
 }  // namespace
@@ -86,39 +187,15 @@ sent_messages send_in_order(world& w, std::span<const engines::session_message> 
 
 taken_jobs take_jobs(world& w, const options& o)
 {
-    const std::vector<std::string> payloads = payloads_in(o);
-    std::vector<waybill::job> jobs;
-    std::vector<engines::session_message> messages;
-    if (o.import) {
-        const std::uint64_t imports = waybill::lesser(o.imports, payloads.size());
-        for (std::uint64_t n = 0; n != imports; ++n) {
-            const std::uint64_t from = payloads.size() * n / imports;
-            const std::uint64_t to = payloads.size() * (n + 1) / imports;
-            const std::string id = fmt::format("import-{}", n + 1);
-            waybill::job& job = jobs.emplace_back(job_of(id, to - from));
-            for (std::uint64_t at = from; at != to; ++at) {
-                messages.push_back(message_of(job.next(), payloads[at]));
-            }
-        }
-    } else {
-        for (const std::string& payload : payloads) {
-            const std::string id = fmt::format("order-{}", jobs.size() + 1);
-            waybill::job& job = jobs.emplace_back(job_of(id, steps_of_an_order));
-            while (!job.complete()) messages.push_back(message_of(job.next(), payload));
-        }
-    }
-
-    // Who is to have what is known before anything is sent.
-    make_tables(w.shop_file).exec("BEGIN IMMEDIATE");
-    engines::statement add(w.shop_file, "INSERT OR IGNORE INTO jobs (job, total) VALUES (?, ?)");
-    for (const waybill::job& j : jobs) add.run(j.id(), j.total());
-    w.shop_file.exec("COMMIT");
-
-    const sent_messages sent = send_in_order(w, messages);
-    if (sent.accepted != messages.size()) {
+    const input_lines lines = lines_of(o);
+    const std::uint64_t imports = waybill::lesser(o.imports, lines.payloads.size());
+    const job_list all = o.import ? imports_of(lines.payloads, imports) : orders_of(lines.payloads);
+    const std::uint64_t known = write_down(w.shop_file, all.jobs);
+    const sent_messages sent = send_in_order(w, all.messages);
+    if (sent.accepted != all.messages.size()) {
         throw support::complaint("the queue does not take all steps: " + sent.why.text);
     }
-    return {jobs.size(), messages.size(), sent.batches};
+    return {all.jobs.size(), known, all.messages.size(), sent.batches, left_out(lines, o.most)};
 }
 
 }  // namespace order_pipeline

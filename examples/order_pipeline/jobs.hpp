@@ -28,12 +28,15 @@ struct sent_messages {
 
 struct taken_jobs {
     std::uint64_t jobs = 0;
+    std::uint64_t known = 0;  ///< So many of them were there before.
     std::uint64_t steps = 0;
     std::uint64_t batches = 0;
+    std::string left_out{};   ///< What of the input is no job, and why.
 };
 
 /// Makes a job of each order, or of all products that an import has, and sends its steps. What was
-/// sent before is dropped by the queue, which knows its messages by their ids.
+/// sent before is dropped by the queue, which knows its messages by their ids. Nothing is sent, and
+/// a complaint is thrown, where a job of that name was another one.
 [[nodiscard]] taken_jobs take_jobs(world& w, const options& o);
 
 }  // namespace order_pipeline

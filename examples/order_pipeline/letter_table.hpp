@@ -30,6 +30,14 @@ namespace order_pipeline {
     return place;
 }
 
+/// The address with all that may be left out of it; empty where there is none.
+[[nodiscard]] inline std::string full_address(std::string_view address)
+{
+    const auto p = azure_place(address);
+    if (!p) return {};
+    return "azure-table://" + p->host + ":" + p->port + "/" + p->account + "/" + p->table;
+}
+
 class letter_table {
 public:
     using letters = std::span<const waybill::step_letter>;
@@ -45,10 +53,10 @@ public:
     {
         return there_ ? there_->upsert(l) : here_.upsert(l);
     }
-    /// As they are, whatever is there.
-    [[nodiscard]] waybill::fault write(letters all)
+    /// How far their sessions were sent.
+    [[nodiscard]] waybill::fault mark(letters all)
     {
-        return there_ ? there_->write(all) : here_.write(all);
+        return there_ ? there_->mark(all) : here_.mark(all);
     }
     [[nodiscard]] waybill::fault remove(letters all)
     {

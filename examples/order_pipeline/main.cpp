@@ -15,7 +15,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <variant>
 
 #include <fmt/format.h>
@@ -45,14 +49,15 @@ class news {
 public:
     explicit news(world& w) : here_(w) {}
 
-    void tell()
+    /// `why` nothing moves, if nothing does.
+    void tell(const std::string& why)
     {
         const auto now = std::chrono::steady_clock::now();
         if (now < next_) return;
         next_ = now + 500ms;
         std::string line;
         std::uint64_t complete = 0;
-        const board b = read_board(here_);
+        const board b = read_effects(here_);
         for (const row& r : b) {
             if (r.complete()) ++complete;
             if (!is_import(r.job) || line.size() > 80) continue;
@@ -63,7 +68,7 @@ public:
         if (line.empty()) {
             line = fmt::format("{} of {} complete", complete, counted(b.size(), "job"));
         }
-        fmt::print("  {}\n", line);
+        fmt::print("  {}{}{}\n", line, why.empty() ? "" : "; nothing moves: ", why);
         std::fflush(stdout);
     }
 
@@ -76,9 +81,9 @@ private:
 bool work_and_check(world& here, const options& o)
 {
     news all(here);
-    const casualties c = work_off(here, o, [&] { all.tell(); });
+    const casualties c = work_off(here, o, [&](const std::string& why) { all.tell(why); });
     const board b = read_board(here);
-    print(b);
+    print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
     support::write_file("picture", o.svg, picture(b));
     const findings f = verify(o.db, o.dead_letters);
     fmt::print("{} in {:.1f} s; {} of steps repeated", counted(o.workers, "worker"), c.seconds,
@@ -109,23 +114,64 @@ bool redrive(world& w, const options& o)
     return work_and_check(w, o);
 }
 
+/// The picture is not written over what the program keeps. Requires: the folder is there.
+void expect_picture(const options& o)
+{
+    namespace fs = std::filesystem;
+    if (o.svg.empty()) return;
+    std::error_code e;
+    const fs::path svg = fs::weakly_canonical(o.svg, e);
+    const fs::path folder = fs::canonical(o.db);
+    for (const std::string_view name : own_files) {
+        if (svg != folder / name && !fs::equivalent(o.svg, folder / name, e)) continue;
+        throw support::complaint(fmt::format(
+            "the picture cannot be written to {}: it is one of the files of --db", o.svg));
+    }
+}
+
+/// The letters of a folder are where they were at first. That is written down when somebody has
+/// answered there.
+void keep_address(world& w, const options& o)
+{
+    w.shop_file.exec("CREATE TABLE IF NOT EXISTS letters_at (address TEXT NOT NULL)");
+    engines::statement at(w.shop_file, "SELECT address FROM letters_at");
+    const std::string now = full_address(o.dead_letters);
+    std::optional<std::string> then;
+    at.each([&] { then = at.bytes(0); });
+    if (then == now) return;
+    if (then) {
+        throw support::complaint(
+            then->empty() ? fmt::format("the letters of {} are in it, without --dead-letters", o.db)
+                          : fmt::format("the letters of {} need --dead-letters {}", o.db, *then));
+    }
+    if (const auto all = w.letters.list(); !all) throw support::complaint(all.error().text);
+    engines::statement(w.shop_file, "INSERT INTO letters_at VALUES (?)").run(now);
+}
+
 int run(options o)
 {
     support::expect_file("picture", o.svg, {{"the input", o.input}});
+    if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite")) {
+        throw support::complaint(fmt::format("nobody has ordered anything in {}", o.db));
+    }
     const bool temporary = o.db.empty();
     const support::locked_folder here(o.db, "order_pipeline");
     o.db = here.path();
+    expect_picture(o);
     world w(o.db, o.dead_letters);
+    keep_address(w, o);
     write_templates(w, false);
     if (o.what == command::redrive) return redrive(w, o) ? 0 : 1;
 
     const taken_jobs t = take_jobs(w, o);
+    if (!t.left_out.empty()) fmt::print("{}\n", t.left_out);
     if (t.jobs == 0) {
         fmt::print("nothing to do: there is no order in {}\n", o.input);
         return 0;
     }
-    fmt::print("{} with {} in all, sent in {}\n", counted(t.jobs, o.import ? "import" : "order"),
-               counted(t.steps, "step"), batches(t.batches));
+    fmt::print("{} with {} in all, {} new, sent in {}\n",
+               counted(t.jobs, o.import ? "import" : "order"), counted(t.steps, "step"),
+               grouped(t.jobs - t.known), batches(t.batches));
     std::fflush(stdout);
     if (!work_and_check(w, o)) return 1;
     const auto letters = w.letters.list();

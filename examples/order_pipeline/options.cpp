@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../support/lines.hpp"
 #include "../support/program.hpp"
 #include "letter_table.hpp"
 
@@ -31,15 +32,15 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
   --workers N      so many processes (default {}, at most 32)
   --kill           kills them with -9 at random for three seconds, and starts others
   --seed N         of these kills
-  --input FILE     JSON lines; each with a "package" and its "dirs" is an order. Without it a
-                   recording of what dpkg does
-  --most N         no more than the first N of them
+  --input FILE     JSON lines of at most {} bytes; each with a "package" and its "dirs" is an
+                   order. Without it a recording of what dpkg does
+  --most N         no more than the first N of them (default and highest {})
   --imports N      so many imports share the products (default {}, at most 1,000)
   --db DIR         keeps the databases there, and goes on with what is there; without it they are in
                    a temporary folder, and the redrive follows at once
   --svg FILE       a picture of all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
-                   keeps what is parked in a table of an Azure emulator; it belongs to one DIR
+                   keeps what is parked in a table of an Azure emulator; DIR remembers which
   --help           this
 
   redrive          sends what is parked again, in the order of its steps
@@ -49,6 +50,12 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
 It ends with 0 if each order is complete in the order of its steps, or stopped with all of its
 other steps parked, and none is lost, doubled or half.
 )";
+
+std::string usage_text(const options& o)
+{
+    return fmt::format(usage, o.workers, support::grouped(support::longest_line),
+                       support::grouped(o.most), o.imports);
+}
 
 ending wrong(std::string text)
 {
@@ -73,8 +80,8 @@ struct count_option {
     std::uint64_t highest;
 };
 constexpr count_option counts[] = {
-    {"--workers", &options::workers, 1, 32},
-    {"--most", &options::most, 1, 100'000},
+    {"--workers", &options::workers, 1, most_workers},
+    {"--most", &options::most, 1, most_jobs},
     {"--imports", &options::imports, 1, 1'000},
     {"--seed", &options::seed, 0, ~std::uint64_t{0}},
 };
@@ -140,7 +147,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
         if (name == "--help" || name == "-h") {
-            return ending{0, fmt::format(usage, o.workers, o.imports)};
+            return ending{0, usage_text(o)};
         }
         if (i == 1 && name == "redrive") o.what = command::redrive;
         else if (set_flag(o, name)) continue;

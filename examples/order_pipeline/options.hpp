@@ -12,6 +12,9 @@
 
 namespace order_pipeline {
 
+inline constexpr std::uint64_t most_workers = 32;
+inline constexpr std::uint64_t most_jobs = 100'000;  ///< And products of an import.
+
 enum class command : std::uint8_t {
     run,      ///< Takes the orders, and has them worked off.
     redrive,  ///< Brings back those that stopped.
@@ -24,7 +27,7 @@ struct options {
     std::string svg{};
     std::string dead_letters{};  ///< Empty: with the rest.
     std::uint64_t workers = 3;
-    std::uint64_t most = 100'000;  ///< Orders or products.
+    std::uint64_t most = most_jobs;  ///< Orders or products.
     std::uint64_t imports = 4;
     std::uint64_t seed = 1;
     bool import = false;

@@ -21,6 +21,9 @@ constexpr double cell = 9;     // of a step, with its gap
 constexpr double top = 108;
 constexpr double margin = 28;
 constexpr std::size_t most_notes = 20;
+constexpr std::size_t longest_note = 150;  // in bytes
+constexpr double note_size = 12;
+constexpr double note_byte = 0.61 * note_size;  // as wide as a character, or wider than its part
 
 const char* colour_of(mark m)
 {
@@ -44,6 +47,16 @@ const char* meaning_of(mark m)
         case mark::behind: return "parked behind it";
     }
     return "?";
+}
+
+/// Cut between characters where it is long.
+std::string note_of(const row& r)
+{
+    std::string line = line_of(r);
+    if (line.size() <= longest_note) return line;
+    std::size_t end = longest_note - 3;
+    while (end != 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+    return line.substr(0, end) + "...";
 }
 
 std::string sums_of(const board& b)
@@ -106,14 +119,20 @@ std::string picture(const board& b)
     pen.put_text(margin, 58, sums_of(b), 14, "start", svg::detail::dark);
     double y = top + lowest * cell + 6;
     std::size_t said = 0;
+    double widest_note = 0;
     for (const row& r : b) {
         if (r.complete() && !r.has_returned()) continue;
         if (++said > most_notes) break;
-        pen.put_text(margin, y += 17, line_of(r), 12, "start", svg::detail::dark,
+        const std::string note = note_of(r);
+        widest_note = std::max(widest_note, static_cast<double>(note.size()) * note_byte);
+        pen.put_text(margin, y += 17, note, note_size, "start", svg::detail::dark,
                      " font-family=\"monospace\" xml:space=\"preserve\"");
     }
-    if (said > most_notes) pen.put_text(margin, y += 17, "...", 12, "start", svg::detail::dark);
-    const double width = std::max({margin + (column + 1) * strip, x, 700.0}) + margin;
+    if (said > most_notes) {
+        pen.put_text(margin, y += 17, "...", note_size, "start", svg::detail::dark);
+    }
+    const double width =
+        std::max({margin + (column + 1) * strip, margin + widest_note, x, 700.0}) + margin;
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
         "height=\"{1}\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" role=\"img\">\n"

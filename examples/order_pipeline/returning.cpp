@@ -3,6 +3,7 @@
 #include "returning.hpp"
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -12,7 +13,9 @@
 
 #include "../support/program.hpp"
 #include "jobs.hpp"
+#include "shop.hpp"
 #include <waybill/core/match.hpp>
+#include <waybill/ext/json_session.hpp>
 #include <waybill/session.hpp>
 
 namespace order_pipeline {
@@ -23,9 +26,20 @@ using clock = std::chrono::steady_clock;
 using letter_list = std::vector<waybill::step_letter>;
 namespace act = waybill::act;
 
+/// What a session remembers; nothing where it has no state, or somebody has it in hand.
+std::string state_of(world& w, const std::string& session)
+{
+    const auto lock = w.queue.accept(session);
+    if (!lock || !*lock) return {};
+    const auto bytes = w.queue.state(**lock);
+    static_cast<void>(w.queue.close(**lock));
+    return bytes ? bytes->value_or("") : std::string();
+}
+
 /// A message that the broker has parked itself becomes a letter like the others.
 void drain(world& w)
 {
+    const auto codec = *waybill::state_codec<order_state>::make();
     for (;;) {
         const auto dead = w.queue.receive_dead();
         if (!dead) throw support::complaint(dead.error().text);
@@ -33,9 +47,13 @@ void drain(world& w)
         const engines::session_message& m = **dead;
         const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
+        const std::string bytes = state_of(w, m.session);
+        const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
+        const bool known = state.how == waybill::state_read::ok;
         const auto drained = make_broker_letter(
-            {read.stamp, read.origin, m.sequence, m.id, m.body, came}, m.dead_for, m.deliveries,
-            nullptr, wall(), {.mode = policy_of(m.session).mode});
+            {read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes}, m.dead_for,
+            m.deliveries, known ? &state.progress : nullptr, wall(),
+            {.mode = policy_of(m.session).mode});
         waybill::letter_drain one(m.deliveries);
         while (!one.over()) {
             waybill::match(
@@ -82,7 +100,7 @@ waybill::fault_class mark_sent(world& w, const waybill::redrive_plan& plan,
     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
         if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
     }
-    return w.letters.write(marked).how;
+    return w.letters.mark(marked).how;
 }
 
 void say_plan(const waybill::redrive_plan& plan, const letter_list& all)

@@ -86,7 +86,8 @@ constexpr std::string_view good_label = "{package}, {version}\n";
 engines::database& make_tables(engines::database& db)
 {
     return db.exec("CREATE TABLE IF NOT EXISTS jobs (place INTEGER PRIMARY KEY,"
-                   " job TEXT NOT NULL UNIQUE, total INTEGER NOT NULL);"
+                   " job TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL,"
+                   " total INTEGER NOT NULL CHECK (total BETWEEN 1 AND 100000));"
                    "CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY AUTOINCREMENT,"
                    " job TEXT NOT NULL, step INTEGER NOT NULL, session TEXT NOT NULL,"
                    " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
@@ -108,8 +109,7 @@ shop::shop(world& w)
     : here_(w),
       note_(make_tables(w.shop_file),
             "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1"),
-      recall_(w.shop_file, "SELECT step, what FROM effects WHERE job = ?")
+            " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1")
 {
 }
 
@@ -152,21 +152,5 @@ waybill::fault shop::run(const task& t, order_state& s)
 }
 
 void shop::note(const task& t, std::string_view what) { note_.run(t.job, t.step, t.session, what); }
-
-order_state shop::recall(const std::string& job)
-{
-    order_state s;
-    if (is_import(job)) return s;
-    recall_.each([&] {
-        const std::string what = recall_.bytes(1);
-        switch (recall_.integer(0)) {
-            case 2: s.total = support::number_in(what).value_or(0); break;
-            case 3: s.payment = what; break;
-            case 4: s.receipt = what; break;
-            default: break;
-        }
-    }, job);
-    return s;
-}
 
 }  // namespace order_pipeline

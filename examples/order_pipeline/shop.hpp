@@ -45,15 +45,11 @@ public:
 
     [[nodiscard]] waybill::fault run(const task& t, order_state& s);
 
-    /// What a session remembers is gone with it. One that comes back asks the shop.
-    [[nodiscard]] order_state recall(const std::string& job);
-
 private:
     void note(const task& t, std::string_view what);
 
     world& here_;
     engines::statement note_;
-    engines::statement recall_;
 };
 
 /// The tables of jobs and effects.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "../support/program.hpp"
 #include "phases.hpp"
@@ -30,38 +31,41 @@ volatile std::sig_atomic_t terminated = 0;
 /// What a worker has in hand while it has a session.
 class holding {
 public:
-    holding(world& w, shop& s, const engines::session_lock& l)
-        : here_(w), shop_(s), lock_(l), policy_(policy_of(l.session)), pipe_(policy_)
+    holding(world& w, shop& s, worker_place& p, const engines::session_lock& l)
+        : here_(w), shop_(s), place_(p), lock_(l), policy_(policy_of(l.session)), pipe_(policy_)
     {
     }
 
     /// The next message of the session, from its receipt to what becomes of it. False at the end.
-    bool next(std::atomic<phase>& at)
+    bool next()
     {
         const auto received = here_.queue.receive(lock_);
+        if (!received) put_off(received.error());
         if (!received || !*received) return false;
-        at = phase::at_work;
+        place_.at = phase::at_work;
         const message& m = **received;
+        step_ = (m.id.empty() ? m.session : m.id) + ": ";
         const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
-        const std::string job = read.origin.generation == 0 ? m.session : read.origin.session;
+        const waybill::step_origin& from = read.origin;
+        const std::string job = from.generation == 0 ? m.session : from.session;
 
         process_step(
             pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
-            [&](act::load_state) { return load(job); },
+            [&](act::load_state) { return load(from); },
             [&](act::execute a) {
-                before_ = state_.value;
-                return run_({job, m.session, a.step, a.tries, m.body}, state_.value);
+                state_.value = before_;  // whatever another try has left there
+                return told(run_({job, m.session, a.step, a.tries, m.body}, state_.value));
             },
-            [&](act::save_state a) { return save(a.undone); },
-            [&](act::park a) { return here_.letters.upsert(letter_of(m, read, a)); },
-            [&](act::complete) { return here_.queue.complete(lock_, m); },
-            [&](act::clear_state) { return here_.queue.set_state(lock_, {}); },
+            [&](act::save_state a) { return told(save(a.undone)); },
+            [&](act::park a) { return park(letter_of(m, read, a)); },
+            [&](act::complete) { return told(here_.queue.complete(lock_, m)); },
+            [&](act::clear_state) { return told(clear()); },
             [&](act::give_back a) { pause_ = a.until - clock::now(); },
             [&](act::wait a) {
                 std::this_thread::sleep_until(clock::time_point(a.until));
                 return here_.queue.renew(lock_);
             });
-        at = phase::between;
+        place_.at = phase::between;
         return !pipe_.over() && terminated == 0 && keep_lock();
     }
 
@@ -72,12 +76,13 @@ public:
     }
 
 private:
-    waybill::state_loaded load(const std::string& job)
+    waybill::state_loaded load(const waybill::step_origin& from)
     {
-        const auto bytes = here_.queue.state(lock_);
-        if (!bytes) return {.how = bytes.error().how};
-        state_ = codec_.decode(*bytes);
-        if (state_.how == waybill::state_read::absent) state_.value = shop_.recall(job);
+        auto bytes = here_.queue.state(lock_);
+        if (!bytes) return {.how = told(bytes.error()).how};
+        state_ = codec_.decode(*bytes, from.state);
+        before_ = state_.value;
+        stored_ = std::move(*bytes).value_or("");
         return {state_.how, state_.progress};
     }
 
@@ -85,18 +90,54 @@ private:
     {
         if (undone) state_.value = before_;
         state_.progress = pipe_.progress();
-        const auto bytes = codec_.encode(state_);
+        auto bytes = codec_.encode(state_);
         if (!bytes) return waybill::permanent(text(bytes.error()));
         waybill::fault f = here_.queue.set_state(lock_, *bytes);
-        if (f.ok()) state_.stored(*bytes);
+        if (!f.ok()) return f;
+        state_.stored(*bytes);
+        before_ = state_.value;
+        stored_ = *std::move(bytes);
         return f;
+    }
+
+    waybill::fault clear()
+    {
+        waybill::fault f = here_.queue.set_state(lock_, {});
+        if (!f.ok()) return f;
+        state_ = {};
+        before_ = {};
+        stored_.clear();
+        return f;
+    }
+
+    /// A letter that is refused for good ends the run, and its step stays where it is.
+    waybill::fault park(const waybill::step_letter& l)
+    {
+        waybill::fault f = told(here_.letters.upsert(l));
+        if (f.how == waybill::fault_class::permanent) place_.hopeless = true;
+        return f;
+    }
+
+    /// A fault that whoever waits may want to know.
+    waybill::fault told(waybill::fault f)
+    {
+        const bool ours = f.how != waybill::fault_class::ownership_lost;
+        if (!f.ok() && ours) place_.tell(step_ + f.text);
+        return f;
+    }
+
+    /// Other sessions are not to wait for one whose messages cannot be received.
+    void put_off(const waybill::fault& why)
+    {
+        told(why);
+        pause_ = 200ms;
     }
 
     waybill::step_letter letter_of(const message& m, const waybill::stamp_read& r, act::park a)
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
-        return make_step_letter({r.stamp, r.origin, m.sequence, m.id, m.body, came}, a, pipe_.why(),
-                                pipe_.progress(), wall(), {.mode = policy_.mode});
+        return make_step_letter({r.stamp, r.origin, m.sequence, m.id, m.body, came, stored_}, a,
+                                pipe_.why(), pipe_.progress(), wall(), {.mode = policy_.mode});
     }
 
     bool keep_lock()
@@ -108,12 +149,15 @@ private:
 
     world& here_;
     shop& shop_;
+    worker_place& place_;
     engines::session_lock lock_;
     waybill::pipeline_policy policy_;
     waybill::pipeline pipe_;
     waybill::state_codec<order_state> codec_ = *waybill::state_codec<order_state>::make();
     waybill::decoded_state<order_state> state_{};
-    order_state before_{};
+    std::string stored_{};
+    order_state before_{};  ///< As it is stored.
+    std::string step_ = lock_.session + ": ";
     waybill::duration pause_{};
     clock::time_point renewed_ = clock::now();
     std::function<waybill::fault(const task&, order_state&)> run_ = waybill::catching(
@@ -128,17 +172,18 @@ void work(const options& o)
     world here(o.db, o.dead_letters);
     shop steps(here);
     phases all(here.phases);
-    std::atomic<phase>& at = all.of(*o.worker);
+    worker_place& place = all.of(*o.worker);
     while (terminated == 0) {
-        at = phase::asleep;
+        place.at = phase::asleep;
         const auto lock = here.queue.accept();
         if (lock && *lock) {
-            at = phase::between;
-            holding session(here, steps, **lock);
-            while (session.next(at)) {
+            place.at = phase::between;
+            holding session(here, steps, place, **lock);
+            while (session.next()) {
             }
             session.close();
         } else {
+            if (!lock) place.tell(lock.error().text);
             std::this_thread::sleep_for(5ms);
         }
     }

@@ -25,6 +25,12 @@ inline constexpr engines::session_options queue_options{.lock = 500ms,
                                                         .remembers = std::chrono::hours(24 * 7),
                                                         .partitions = 16};
 
+/// What lies in a folder.
+inline constexpr std::string_view own_files[] = {
+    "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "shop.sqlite", "shop.sqlite-wal",
+    "shop.sqlite-shm", "receipt.txt", "receipt.txt.new", "label.txt", "label.txt.new", "phases",
+    "lock"};
+
 struct world {
     /// `dead_letters` is empty, or the address of an Azure table.
     world(const std::string& folder, const std::string& dead_letters)

@@ -81,19 +81,52 @@ says '0 letters of 0 sessions to send'
 [ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
 [ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
 [ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
-# The same orders again are those that are there.
+# The same orders again are those that are there, and others with the same names are refused.
 runs --db orders
+says '669 orders with 3,345 steps in all, 0 new'
 says '669 of 669 jobs complete'
+grep '"dirs"' "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >all.orders
+sed 1d all.orders >others
+answers 1 --input others --db orders
+says 'order-1 was another one when it came first: another --input needs a --db of its own'
+answers 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
+says 'the letters of orders are in it, without --dead-letters'
 
 # Products: one that fails stops no other.
 runs --import --db products
 says 'import-1   167 of 167, 6 of them parked   3x 4x 86x 97x 99x 100x   broken label: no field "revision"'
 says '1 of 4 jobs complete; 3 with parked steps, 15 in all'
+for other in '--imports 3' '--most 600'; do
+    # shellcheck disable=SC2086
+    answers 1 --import $other --db products
+    says 'another --input, --imports or --most needs a --db of its own'
+done
+[ "$(./sql products/queue.sqlite 'SELECT count(*) FROM messages')" = 0 ] || fail 'what it refuses is sent'
 runs redrive --fix --db products
 says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 of 100 (each alone)'
 says '4 of 4 jobs complete, 3 of them after they came back'
 runs --import --imports 1 --most 400
 says '1 of 1 job complete'
+
+# Nothing is silent where nothing moves. A letter cannot be written, and the run is to end with the
+# reason; a message cannot be read, and the other orders do not wait for it. A letter that is refused
+# for good ends the run at once.
+for db in stuck unread refused; do
+    runs --db $db --most 2
+done
+./sql stuck/shop.sqlite 'CREATE TRIGGER t BEFORE INSERT ON step_letters BEGIN SELECT abs(-9223372036854775807 - 1); END'
+./sql unread/queue.sqlite "INSERT INTO messages (sequence, session, id, properties, body, enqueued)
+    VALUES (700000, 'order-2', 'x', 'zz', '', 0)"
+./sql refused/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
+answers 1 --db refused --most 3
+says 'a step can never be parked; worker'
+says 'order-3/4: '
+says 'no such letter'
+stands=()
+for db in stuck unread; do
+    "$program" --db $db --most 30 >$db.out 2>&1 &
+    stands+=($!)
+done
 
 # Both beside each other, by many workers that are killed at random.
 kills=0 inside=0 seed=0
@@ -199,10 +232,32 @@ line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" 
     line d 4-4 0
 } >few
 runs --input few --db few.db
+says 'lines left out: 2 no JSON, 2 without "package" and "dirs"'
+says '4 orders with 20 steps in all, 4 new'
 says '2 of 4 jobs complete; 2 with parked steps, 6 in all'
+says '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - parked behind it)'
 says 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
-runs redrive --fix --db few.db
+runs redrive --fix --db few.db --svg few.svg
+never_says 'order-1 '
+never_says 'order-2 '
 says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
+{
+    line a 1-1 10
+    printf '%070000d\n' 0
+    line b 1-1 10
+    line c 1-1 10
+} >long
+runs --input long --most 2
+says 'lines left out: 1 longer than 65,536 bytes, 1 behind the first 2'
+# What a picture says of a job has room in it, and is cut where it is very long.
+mkdir wide
+printf '{%090d}' 0 >wide/receipt.txt
+runs --input long --db wide --svg wide.svg
+grep -Eq '0("|&quot;)</text>' wide.svg || fail 'the picture cuts a reason off'
+[ "$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' wide.svg)" -gt 1000 ] || fail 'the picture is too narrow'
+printf '{%0300d}' 0 >wide/receipt.txt
+runs redrive --db wide --svg wide.svg
+grep -q '0\.\.\.</text>' wide.svg || fail 'the picture has no end of a long reason'
 : >empty
 answers 0 --input empty
 says 'nothing to do: there is no order in empty'
@@ -213,6 +268,21 @@ mkdir other.db
 printf '{a' >other.db/receipt.txt
 runs --input few --db other.db
 says 'broken receipt: a { without its }'
+
+# A worker that somebody else has ended is replaced. What it had in hand comes again.
+for ((n = 0; n != 20; ++n)); do
+    rm -rf family
+    "$program" --db family --workers 1 >out 2>err &
+    main=$!
+    until [ "$(effects)" -ge 20 ] 2>/dev/null || ! kill -0 $main 2>/dev/null; do :; done
+    worker=$(grep -l "^PPid:[[:space:]]*$main\$" /proc/[0-9]*/status 2>/dev/null | head -n 1 | tr -dc 0-9) || true
+    if [ $((n % 2)) -eq 0 ]; then signal=KILL; else signal=TERM; fi
+    [ -z "$worker" ] || kill -$signal "$worker" 2>/dev/null || true
+    wait $main || fail "exit $? as a worker was ended from outside"
+    says 'checked: each order'
+    if grep -q 'worker 0 was ended from outside: another one starts' err && [ $n -gt 0 ]; then break; fi
+done
+[ $n -ne 20 ] || fail 'it does not say that a worker was ended'
 
 # What it refuses.
 answers 0 --help
@@ -230,6 +300,14 @@ answers 1 --db few/db
 says 'is no folder and cannot be made one'
 answers 1 --svg tmp
 says 'the picture cannot be written to tmp'
+answers 1 redrive --db typo
+says 'nobody has ordered anything in typo'
+[ ! -e typo ] || fail 'a folder is made for a redrive of nothing'
+ln -s few.db/lock link.svg
+for own in few.db/shop.sqlite ./few.db/../few.db/queue.sqlite-wal link.svg; do
+    answers 1 --input few --db few.db --svg $own
+    says 'it is one of the files of --db'
+done
 
 # What has gone wrong is found.
 rm -rf whole
@@ -250,11 +328,40 @@ shop|order-3, step 4 is where it stopped, and nobody says why|UPDATE step_letter
 shop|is parked without a reason|UPDATE step_letters SET text = ''
 shop|is parked without its body|UPDATE step_letters SET body = ''
 shop|order-2 has a receipt of something else|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
+shop|order-2 has a receipt of something else|UPDATE effects SET what = replace(what, 'order-2', 'order-25') WHERE job = 'order-2' AND step > 3
+shop|order-2 has the number of something else|UPDATE effects SET what = 'W-999' WHERE job = 'order-2' AND step = 1
+shop|order-2 has a mail without its receipt|UPDATE effects SET what = 'mailed: x' WHERE job = 'order-2' AND step = 5
+shop|order-2, step 2 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 2
+shop|order-2, step 4 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 4
+shop|order-2, step 5 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 5
+shop|order-2, step 5 ran in order-777~3|UPDATE effects SET session = 'order-777~3' WHERE job = 'order-2' AND step = 5
+shop|order-2, step 1 ran in order-5|UPDATE effects SET job = 'z' WHERE job = 'order-2'; UPDATE effects SET job = 'order-2' WHERE job = 'order-5'; UPDATE effects SET job = 'order-5' WHERE job = 'z'
+shop|order-2 has a step too many|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 0, 'order-2', 'x')
+shop|order-2 has a step too many|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 6, 'order-2', 'x')
+shop|order-3 has a step too many|UPDATE step_letters SET step = 0 WHERE session = 'order-3' AND step = 4
+shop|order-2, step 1 is lost|DELETE FROM jobs WHERE job = 'order-2'; DELETE FROM effects WHERE job = 'order-2'
+shop|order-2 was another one when it came first|UPDATE jobs SET total = 3 WHERE job = 'order-2'
+shop|order-2 was another one when it came first|UPDATE jobs SET checksum = 0 WHERE job = 'order-2'
+shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = replace(body, 'package', 'baggage') WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is parked without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = (SELECT body FROM step_letters WHERE session = 'order-4'), size = (SELECT size FROM step_letters WHERE session = 'order-4'), checksum = (SELECT checksum FROM step_letters WHERE session = 'order-4') WHERE session = 'order-3' AND step = 4
+shop|order-3, step 5 would come back before the one before it|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
+shop|no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
+shop|order-2, step 5 is both done and parked|CREATE TABLE t AS SELECT * FROM step_letters WHERE session = 'order-3' AND step = 5; UPDATE t SET session = 'order-2', reason = 'exhausted'; INSERT INTO step_letters SELECT * FROM t
 queue|1 steps were parked by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0
 queue|order-2: unreadable|UPDATE sessions SET state = 'x' WHERE session = 'order-2'
 CHANGES
 
-# What the broker has parked itself becomes a letter, and comes back with the rest of its session.
+rm -rf broken
+cp -r whole broken
+./sql broken/shop.sqlite "UPDATE jobs SET total = 3 WHERE job = 'order-2'; DELETE FROM effects WHERE job = 'order-2' AND step > 3"
+answers 1 redrive --db broken
+says 'order-2 has 3 steps'
+! ./sql whole/shop.sqlite "UPDATE jobs SET total = 9000000000000000000" || fail 'a job may have any number of steps'
+
+# What the broker has parked itself becomes a letter, and comes back with the rest of its session: the
+# step behind it came to a gap, and its letter has the state.
 rm -rf drained
 cp -r whole drained
 ./sql drained/queue.sqlite "ATTACH 'drained/shop.sqlite' AS shop;
@@ -262,10 +369,32 @@ cp -r whole drained
         || '13:waybill-total1:5' || CASE last WHEN 1 THEN '12:waybill-last4:true' ELSE '' END,
         body, 0, 10, 'delivered 10 times', 0
         FROM shop.step_letters WHERE session = 'order-3' AND step = 4;
+    UPDATE shop.step_letters SET reason = 'gap', text = 'step 4 is missing', state =
+        (SELECT state FROM shop.step_letters WHERE session = 'order-3' AND step = 4)
+        WHERE session = 'order-3' AND step = 5;
     DELETE FROM shop.step_letters WHERE session = 'order-3' AND step = 4"
 runs redrive --fix --db drained
 says 'order-3 -> order-3~1: 2 letters, steps 4 to 5 of 5: broker: delivered 10 times'
 says '30 of 30 jobs complete'
+
+# Those that stood still have ended by now, or will.
+code=0
+wait "${stands[0]}" || code=$?
+cp stuck.out out
+[ $code -eq 1 ] || fail "exit $code of a run whose letters cannot be written"
+says '; nothing moves: worker'
+says 'nothing has moved for 15 s, and 4 steps are left; worker'
+says 'integer overflow'
+code=0
+wait "${stands[1]}" || code=$?
+cp unread.out out
+[ $code -eq 1 ] || fail "exit $code of a run with a message that cannot be read"
+says 'nothing has moved for 15 s, and 1 step is left; worker'
+says 'order-2: the properties of a message cannot be read'
+[ "$(./sql unread/shop.sqlite 'SELECT count(DISTINCT job) FROM effects')" = 30 ] || fail 'one message keeps others waiting'
+./sql stuck/shop.sqlite 'DROP TRIGGER t'
+runs --db stuck --most 30
+says '28 of 30 jobs complete; 2 with parked steps, 4 in all'
 
 # Nobody is listening, and nobody else is at work.
 "$program" --db few.db --input few >&- 2>&- <&- || fail 'it minds that it has no streams'

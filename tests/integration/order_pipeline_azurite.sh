@@ -11,10 +11,12 @@ program=$WAYBILL_BIN/examples/order_pipeline
 here=$WAYBILL_SOURCE/tests/integration/order_pipeline_azurite
 work=$(mktemp -d)
 server=
+peers=
 halves=0
 finish()
 {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -z "$peers" ] || kill "$peers" 2>/dev/null || true
     wait 2>/dev/null || true
     rm -rf "$work"
 }
@@ -117,6 +119,15 @@ rows orders 30
 runs redrive --db orders --dead-letters "$table/orders"
 rows orders 30
 grep -q '^order-4~1 ' keys || fail 'what stopped again is not under its new session'
+# The folder knows where its letters are.
+for other in '' "--dead-letters $table/others"; do
+    code=0
+    # shellcheck disable=SC2086
+    timeout 60 "$program" redrive --fix --db orders $other >out 2>err || code=$?
+    [ $code -eq 1 ] || fail "exit $code with letters elsewhere"
+    says "the letters of orders need --dead-letters $table/orders"
+done
+rows orders 30
 runs redrive --fix --db orders --dead-letters "$table/orders"
 says '669 of 669 jobs complete, 15 of them after they came back'
 rows orders 0
@@ -161,6 +172,69 @@ runs --db late --dead-letters "$table/late"
 runs redrive --fix --db late --dead-letters "$table/late"
 says '669 of 669 jobs complete'
 rows late 0
+# Services that never come to an end, say their answer letter by letter, or are busy from the second request
+# on, which is no reason for the line of progress to end the run: each run ends with the reason.
+cat >peers.mjs <<'PEERS'
+import { createServer } from 'net'
+import { writeFileSync } from 'fs'
+const answer = (status, body) => `HTTP/1.1 ${status} So\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+const flood = (to, text) => {
+    const more = () => { while (to.write(text)) continue }
+    to.on('drain', more)
+    more()
+}
+let lists = 0
+const talks = {
+    line: to => flood(to, 'a'.repeat(60000)),
+    headers: to => { to.write('HTTP/1.1 200 So\r\n'); flood(to, 'a: b\r\n'.repeat(1000)) },
+    slow: to => [...answer(200, '{"value":[]}')].forEach((c, n) => setTimeout(() => to.write(c), n * 1000)),
+    busy: (to, asked) => to.write(asked.startsWith('GET') && lists++ === 0 ? answer(200, '{"value":[]}') : answer(503, '')),
+}
+for (const [name, talk] of Object.entries(talks)) {
+    const server = createServer(to => {
+        let asked = ''
+        to.on('error', () => {})
+        to.on('data', more => {
+            asked += more
+            const head = asked.indexOf('\r\n\r\n') + 4
+            const body = Number(/content-length: *(\d+)/i.exec(asked)?.[1] ?? 0)
+            if (head < 4 || asked.length < head + body) return
+            talk(to, asked)
+            asked = ''
+        })
+    })
+    server.listen(0, '127.0.0.1', () => writeFileSync(name + '.port', String(server.address().port)))
+}
+PEERS
+timeout -k 5 300 node peers.mjs 2>server.log &
+peers=$!
+for _ in $(seq 300); do
+    [ ! -s line.port ] || [ ! -s headers.port ] || [ ! -s slow.port ] || [ ! -s busy.port ] || break
+    sleep 0.1
+done
+runs_at=()
+for name in line headers slow busy; do
+    timeout 200 "$program" --db at.$name --most 30 --dead-letters \
+        "azure-table://127.0.0.1:$(cat $name.port)/devstoreaccount1/letters" >$name.out 2>&1 &
+    runs_at+=($!)
+done
+# ends N NAME TEXT
+ends()
+{
+    code=0
+    wait "${runs_at[$1]}" || code=$?
+    cp "$2.out" out
+    [ $code -eq 1 ] || fail "exit $code with a table that is $2"
+    says "$3"
+}
+ends 0 line 'the table of letters: a line without an end'
+ends 1 headers 'the table of letters: headers without an end'
+ends 2 slow 'the table of letters: no answer in time'
+ends 3 busy 'nothing has moved for 15 s, and 4 steps are left; worker'
+says 'the table of letters: 503'
+says '28 of 30 jobs complete; nothing moves'
+kill $peers 2>/dev/null || true
+
 for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table://127.0.0.1/other/letters \
     azure-table://127.0.0.1/devstoreaccount1/1st; do
     code=0
