@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <random>
 #include <string>
 #include <thread>
@@ -184,6 +185,33 @@ private:
     engines::sqlite_store& store_;
 };
 
+/// The version of each lease, which changes when it is renewed or taken.
+std::map<std::string, std::uint64_t> leases_in(engines::database& sink)
+{
+    std::map<std::string, std::uint64_t> versions;
+    engines::statement all(sink, "SELECT part, version FROM leases");
+    all.each([&] { versions[all.bytes(0)] = all.size(1); });
+    return versions;
+}
+
+/// Who is dead gives nothing back: what he has left is waited for until somebody else has taken it.
+void wait_for_living_owners(engines::database& sink, crew& workers, casualties& c)
+{
+    const auto before = leases_in(sink);
+    const auto until = clock::now() + 20s;
+    const auto left_alone = [&] {
+        const auto now = leases_in(sink);
+        return std::any_of(before.begin(), before.end(), [&](const auto& lease) {
+            const auto found = now.find(lease.first);
+            return found != now.end() && found->second == lease.second;
+        });
+    };
+    while (left_alone() && clock::now() < until) {
+        workers.look(c);
+        std::this_thread::sleep_for(5ms);
+    }
+}
+
 }  // namespace
 
 casualties supervise(const options& o)
@@ -224,6 +252,7 @@ casualties supervise(const options& o)
         std::this_thread::sleep_for(2ms);
     }
     c.seconds = std::chrono::duration<double>(clock::now() - begun).count();
+    wait_for_living_owners(sink, all, c);
     all.dismiss();
     return c;
 }
