@@ -158,11 +158,17 @@ private:
             }
             while (steady_clock::now() < moment) {
             }
-            // The youngest first, which is the one that commits.
-            for (std::size_t i = all.size(); i-- != 0;) ::kill(all[i], SIGKILL);
+            // The youngest first, which is the one that commits; and whoever has come since.
+            for (std::size_t i = all.size(); i > 1; --i) ::kill(all[i - 1], SIGKILL);
+            if (!all.empty()) ::kill(all[0], SIGSTOP);
+            for (const pid_t p : processes_of(folder)) {
+                if (!all.empty() && p != all[0]) ::kill(p, SIGKILL);
+            }
+            if (!all.empty()) ::kill(all[0], SIGKILL);
             ++killed;
             // A server refuses to start as long as a process of its predecessor is still there.
-            for (int attempt = 0; attempt != 50; ++attempt) {
+            const auto back = steady_clock::now() + std::chrono::seconds(60);
+            while (steady_clock::now() < back) {
                 if (std::system(("'" + script + "' start '" + folder + "'").c_str()) == 0) {
                     ++starts;
                     break;
