@@ -7,7 +7,6 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "../support/program.hpp"
 #include "phases.hpp"
@@ -32,7 +31,7 @@ volatile std::sig_atomic_t terminated = 0;
 class holding {
 public:
     holding(world& w, shop& s, worker_place& p, const engines::session_lock& l)
-        : here_(w), shop_(s), place_(p), lock_(l), policy_(policy_of(l.session)), pipe_(policy_)
+        : here_(w), shop_(s), place_(p), lock_(l), pipe_(policy_of(l.session))
     {
     }
 
@@ -51,15 +50,15 @@ public:
 
         process_step(
             pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
-            [&](act::load_state) { return load(from); },
+            [&](act::load_state) { return state_.load(from.state); },
             [&](act::execute a) {
-                state_.value = before_;  // whatever another try has left there
-                return told(run_({job, m.session, a.step, a.tries, m.body}, state_.value));
+                const task t{job, m.session, a.step, a.tries, m.body};
+                return told(state_.attempt([&](order_state& s) { return run_(t, s); }));
             },
-            [&](act::save_state a) { return told(save(a.undone)); },
+            [&](act::save_state a) { return told(state_.save(a, pipe_.progress())); },
             [&](act::park a) { return park(letter_of(m, read, a)); },
             [&](act::complete) { return told(here_.queue.complete(lock_, m)); },
-            [&](act::clear_state) { return told(clear()); },
+            [&](act::clear_state) { return told(state_.clear()); },
             [&](act::give_back a) { pause_ = a.until - clock::now(); },
             [&](act::wait a) {
                 std::this_thread::sleep_until(clock::time_point(a.until));
@@ -76,39 +75,19 @@ public:
     }
 
 private:
-    waybill::state_loaded load(const waybill::step_origin& from)
-    {
-        auto bytes = here_.queue.state(lock_);
-        if (!bytes) return {.how = told(bytes.error()).how};
-        state_ = codec_.decode(*bytes, from.state);
-        before_ = state_.value;
-        stored_ = std::move(*bytes).value_or("");
-        return {state_.how, state_.progress};
-    }
+    /// The state of the session. Why it cannot be read is told here, as nobody else knows the words.
+    struct kept_by_queue {
+        holding& of;
 
-    waybill::fault save(bool undone)
-    {
-        if (undone) state_.value = before_;
-        state_.progress = pipe_.progress();
-        auto bytes = codec_.encode(state_);
-        if (!bytes) return waybill::permanent(text(bytes.error()));
-        waybill::fault f = here_.queue.set_state(lock_, *bytes);
-        if (!f.ok()) return f;
-        state_.stored(*bytes);
-        before_ = state_.value;
-        stored_ = *std::move(bytes);
-        return f;
-    }
-
-    waybill::fault clear()
-    {
-        waybill::fault f = here_.queue.set_state(lock_, {});
-        if (!f.ok()) return f;
-        state_ = {};
-        before_ = {};
-        stored_.clear();
-        return f;
-    }
+        auto load()
+        {
+            auto bytes = of.here_.queue.state(of.lock_);
+            if (!bytes) of.told(bytes.error());
+            return bytes;
+        }
+        auto save(const std::string& bytes) { return of.here_.queue.set_state(of.lock_, bytes); }
+        auto clear() { return of.here_.queue.set_state(of.lock_, {}); }
+    };
 
     /// A letter that is refused for good ends the run, and its step stays where it is.
     waybill::fault park(const waybill::step_letter& l)
@@ -136,8 +115,8 @@ private:
     waybill::step_letter letter_of(const message& m, const waybill::stamp_read& r, act::park a)
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
-        return make_step_letter({r.stamp, r.origin, m.sequence, m.id, m.body, came, stored_}, a,
-                                pipe_.why(), pipe_.progress(), wall(), {.mode = policy_.mode});
+        return make_step_letter({r.stamp, r.origin, m.sequence, m.id, m.body, came, state_.bytes()},
+                                a, pipe_.why(), pipe_.progress(), wall());
     }
 
     bool keep_lock()
@@ -151,12 +130,10 @@ private:
     shop& shop_;
     worker_place& place_;
     engines::session_lock lock_;
-    waybill::pipeline_policy policy_;
     waybill::pipeline pipe_;
     waybill::state_codec<order_state> codec_ = *waybill::state_codec<order_state>::make();
-    waybill::decoded_state<order_state> state_{};
-    std::string stored_{};
-    order_state before_{};  ///< As it is stored.
+    kept_by_queue kept_{*this};
+    waybill::session_state<waybill::state_codec<order_state>, kept_by_queue> state_{codec_, kept_};
     std::string step_ = lock_.session + ": ";
     waybill::duration pause_{};
     clock::time_point renewed_ = clock::now();

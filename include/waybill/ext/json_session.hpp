@@ -150,6 +150,7 @@ public:
             return s;
         }
         s.how = state_read::absent;
+        s.envelope = {};
         s.progress = {};
         s.read.later = {};
         s.read.bytes = s.read.sum = 0;

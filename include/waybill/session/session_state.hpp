@@ -143,7 +143,16 @@ public:
         return f;
     }
 
-    [[nodiscard]] fault clear() { return place_->clear(); }
+    /// Removes it. What comes then under the same id is a new session.
+    [[nodiscard]] fault clear()
+    {
+        fault f = place_->clear();
+        if (!f.ok()) return f;
+        tried_.reset();
+        bytes_.clear();
+        state_ = codec_->decode(std::nullopt);
+        return f;
+    }
 
     /// The value as it is stored; that of a new session where there is none.
     [[nodiscard]] const value_type& value() const noexcept { return state_.value; }

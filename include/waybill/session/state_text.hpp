@@ -195,6 +195,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     r = read_text_state(came, o);
     if (r.how != state_read::ok) return r;
     r.how = state_read::absent;
+    r.envelope = {};
     r.state.progress = {};
     r.state.later = {};
     return r;

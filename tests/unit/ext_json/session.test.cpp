@@ -365,6 +365,7 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
         const std::string came = *codec.encode(s);
         auto begun = codec.decode(std::nullopt, came);
         CHECK(begun.how == state_read::absent);
+        CHECK(text(begun) == text(codec.decode(std::nullopt)));
         CHECK(begun.value == order{3, "r17"});
         CHECK(begun.progress == session_progress{});
         CHECK(codec.changed(begun, came));

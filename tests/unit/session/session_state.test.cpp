@@ -40,8 +40,8 @@ struct place {
     }
     fault clear()
     {
-        bytes.reset();
-        return {};
+        if (answer.ok()) bytes.reset();
+        return answer;
     }
     std::optional<fault_class> unreadable{};
 };
@@ -83,8 +83,18 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     CHECK(loaded.found == state_read::ok);
     CHECK(loaded.progress.done == 2);
     CHECK(next.value() == "12");
+    p.answer = waybill::transient("busy");
+    CHECK(!next.clear().ok());
+    CHECK(next.value() == "12");
+    p.answer = {};
     CHECK(next.clear().ok());
     CHECK(!p.bytes);
+    // What the same holder gets next under this id is a new session.
+    CHECK(next.value().empty());
+    CHECK(next.bytes().empty());
+    CHECK(next.attempt(adds("1")).ok());
+    CHECK(next.save(done, {.done = 1}).ok());
+    CHECK(next.value() == "1");
 }
 
 TEST_CASE("session_state: a state that is not stored is not what the session remembers")

@@ -125,6 +125,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     const std::string came = *waybill::write_text_state(s);
     const auto begun = waybill::read_text_state({}, {}, came);
     CHECK(begun.how == waybill::state_read::absent);
+    CHECK(text(begun) == text(waybill::read_text_state({})));
     CHECK(begun.state.own == "payment=paid");
     CHECK(begun.state.progress == waybill::session_progress{});
     CHECK(waybill::read_text_state({}, {}, "") == waybill::read_text_state({}));
