@@ -43,6 +43,11 @@ constexpr extent uncounted_triples{stop, sanitized ? 1 : 2, 3, the_first(sanitiz
 constexpr extent pauses{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 3 : 4), 1, false, false, false, false, true};
 constexpr extent pauses_uncounted{stop, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
 constexpr extent pauses_alone{alone, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
+constexpr extent redriven{stop, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 2};
+constexpr extent redriven_doubles{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, false, false, 2};
+constexpr extent open_end{stop, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
+constexpr extent open_end_redriven{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, false, false, 2, true};
+constexpr extent open_end_alone{alone, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
 constexpr extent two_sessions{stop, 2, 1, the_first(sanitized ? 1 : 3), 2};
 constexpr extent two_without_faults{stop, sanitized ? 2 : 3, 0, the_first(3), 2};
 
@@ -98,6 +103,15 @@ TEST_CASE("pipeline: whatever may happen in a pause, a try that never began is n
     holds("two faults, two independent steps, pauses", pauses_alone, 480'000);
 }
 
+TEST_CASE("pipeline: a session that another one began, and one whose end only its last step knows")
+{
+    holds("one fault, steps 3 to 5", redriven, 142'000);
+    holds("two faults, steps 3 to 5", redriven_doubles, 338'000);
+    holds("one fault, three steps, an open end", open_end, 142'000);
+    holds("two faults, steps 3 to 5, an open end", open_end_redriven, 338'000);
+    holds("one fault, three independent steps, an open end", open_end_alone, 179'000);
+}
+
 TEST_CASE("pipeline: two sessions, in every order of their holdings")
 {
     holds("two sessions, one fault", two_sessions, 350'000);
@@ -139,6 +153,8 @@ TEST_CASE("pipeline: mutants are caught")
     is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
     is_caught("cause not named", for_mutants, wrong::cause_not_named,
               "a letter does not name what stopped its session");
+    is_caught("first forgotten", redriven, wrong::first_forgotten,
+              "a step that nothing stopped is parked for a failure before it");
     is_caught("charged in pauses", pauses_uncounted, wrong::charged_in_pauses,
               "a letter counts tries that never began");
     is_caught("parked and run", for_mutants, wrong::parked_and_run,
@@ -148,7 +164,8 @@ TEST_CASE("pipeline: mutants are caught")
 TEST_CASE("pipeline: the line of a schedule replays it")
 {
     replay({&none, &none_alone, &singles, &singles_alone, &doubles, &doubles_alone, &doubles_of_all, &triples,
-            &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &pauses, &pauses_uncounted, &pauses_alone, &two_sessions, &two_without_faults});
+            &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &pauses, &pauses_uncounted, &pauses_alone, &redriven,
+            &redriven_doubles, &open_end, &open_end_redriven, &open_end_alone, &two_sessions, &two_without_faults});
 }
 
 TEST_CASE("pipeline: schedules in all")

@@ -64,6 +64,8 @@ struct extent {
     bool refused = false;    // a state or a letter may be refused, as it is, for ever
     bool uncounted = false;  // the broker counts no deliveries, and parks nothing
     bool pauses = false;     // the process may die or stop, or lose its lock, while it waits
+    std::uint32_t shift = 0; // so many steps were done in the session that this one continues
+    bool open = false;       // only the last step says how many there are
 };
 
 // A process that is wrong in one way.
@@ -87,6 +89,7 @@ enum class wrong : std::uint8_t {
     cause_not_named,
     parked_and_run,              // the step behind a failure is run and parked
     charged_in_pauses,           // a try is saved before its pause, and not before it begins
+    first_forgotten,             // a session that continues another one is taken to begin at step 1
 };
 
 struct letter {
@@ -322,7 +325,9 @@ private:
         if (s.corrupt) return {.found = state_read::corrupt};
         waybill::state_loaded found{state_read::ok, *s.state};
         if (wrong_ == wrong::failed_state_ignored) found.progress.failed.reset();
-        if (wrong_ == wrong::every_step_is_new) found.progress.done = h.hand ? h.hand->step - 1 : 0;
+        if (wrong_ == wrong::every_step_is_new) {
+            found.progress.done = h.hand ? h.hand->step - 1 + extent_.shift : 0;
+        }
         return found;
     }
 
@@ -333,7 +338,7 @@ private:
         if (s.corrupt) breaks("a state that cannot be read was written over or removed");
         if (p) s.state = *p;
         else s.state.reset();
-        if (p && p->done > s.done) s.done = p->done;
+        if (p && p->done > s.done + extent_.shift) s.done = p->done - extent_.shift;
         h.version.reset();
         if (p) h.version = ++s.version;
         return true;
@@ -430,7 +435,7 @@ private:
         if (h.hand->complete) breaks("a step runs whose message is complete");
         if (!s.state) return;
         if (s.state->failed) breaks("a step runs after its session has failed");
-        if (s.state->done >= h.hand->step) breaks("a step runs that is done");
+        if (s.state->done >= h.hand->step + extent_.shift) breaks("a step runs that is done");
     }
 
     fault execute(session& s, holder& h)
@@ -499,9 +504,13 @@ private:
             if (!m) break;
             h.hand = m;
             h.settled_early = h.parks_later = h.letter_written = false;
-            waybill::step_facts facts{m->sequence, m->step, 1, extent_.steps, m->step == extent_.steps, m->counted + 1};
-            const std::uint64_t expected = s.state ? s.state->done + 1 : 1;
+            const std::uint64_t before = extent_.shift;
+            waybill::step_facts facts{m->sequence, m->step + before, 1 + before,
+                                      extent_.open ? 0 : extent_.steps + before,
+                                      m->step == extent_.steps, m->counted + 1};
+            const std::uint64_t expected = s.state ? s.state->done + 1 : 1 + before;
             if (wrong_ == wrong::gap_ignored && facts.step > expected) facts = {m->sequence, expected};
+            if (wrong_ == wrong::first_forgotten) facts.first = 1;
             if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
             if (extent_.uncounted) facts.deliveries = 0;
             const auto end = waybill::process_step(
