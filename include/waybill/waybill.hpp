@@ -14,6 +14,7 @@
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/check.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/digits.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/digits.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_1 {
@@ -36,13 +37,6 @@ struct time_unit {
 inline constexpr time_unit time_units[] = {{"h", 3'600'000'000'000}, {"min", 60'000'000'000},
                                            {"s", 1'000'000'000},     {"ms", 1'000'000},
                                            {"us", 1'000},            {"ns", 1}};
-
-inline void append_padded(std::string& to, std::uint64_t n, std::size_t digits)
-{
-    const std::string plain = std::to_string(n);
-    if (plain.size() < digits) to.append(digits - plain.size(), '0');
-    to += plain;
-}
 
 /// ".25" for 25 hundredths; nothing for 0. `one` is a power of ten.
 inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t one)
@@ -140,6 +134,38 @@ struct civil_date {
     return era * 146'097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719'468;
 }
 
+inline constexpr std::size_t time_most = 30;  // characters of a wall time
+
+/// Writes the time to `to`, where there is room for the longest; how many characters that took.
+constexpr std::size_t put_time(char* to, wall_time t) noexcept
+{
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t ns = t.since_epoch().count();
+    const std::int64_t seconds = ns / second - (ns % second < 0 ? 1 : 0);
+    const std::int64_t days = seconds / 86'400 - (seconds % 86'400 < 0 ? 1 : 0);
+    const civil_date date = date_of(days);
+    const auto of_day = static_cast<std::uint64_t>(seconds - days * 86'400);
+    std::size_t size = 0;
+    const auto put = [&](std::size_t digits, std::uint64_t n, char after) {
+        put_digits(to + size, digits, n);
+        size += digits;
+        to[size++] = after;
+    };
+    put(4, static_cast<std::uint64_t>(date.year), '-');  // of those that there are
+    put(2, static_cast<std::uint64_t>(date.month), '-');
+    put(2, static_cast<std::uint64_t>(date.day), 'T');
+    put(2, of_day / 3'600, ':');
+    put(2, of_day / 60 % 60, ':');
+    put(2, of_day % 60, '.');
+    const std::int64_t rest = ns % second;
+    put(9, static_cast<std::uint64_t>(rest < 0 ? rest + second : rest), 'Z');
+    --size;
+    while (to[size - 1] == '0') --size;
+    if (to[size - 1] == '.') --size;
+    to[size++] = 'Z';
+    return size;
+}
+
 }  // namespace detail
 
 /// As in "0s", "10min", "1.5s", "-300ms"; "forever" for the longest, "-forever" for its opposite.
@@ -165,29 +191,8 @@ struct civil_date {
 /// ISO 8601 in UTC with as many decimals as it takes.
 [[nodiscard]] inline std::string text(wall_time t)
 {
-    constexpr std::int64_t second = 1'000'000'000;
-    const std::int64_t ns = t.since_epoch().count();
-    const std::int64_t seconds = ns / second - (ns % second < 0 ? 1 : 0);
-    const std::int64_t days = seconds / 86'400 - (seconds % 86'400 < 0 ? 1 : 0);
-    const detail::civil_date date = detail::date_of(days);
-    const auto of_day = static_cast<std::uint64_t>(seconds - days * 86'400);
-    std::string line;
-    detail::append_padded(line, static_cast<std::uint64_t>(date.year), 4);
-    line += '-';
-    detail::append_padded(line, static_cast<std::uint64_t>(date.month), 2);
-    line += '-';
-    detail::append_padded(line, static_cast<std::uint64_t>(date.day), 2);
-    line += 'T';
-    detail::append_padded(line, of_day / 3'600, 2);
-    line += ':';
-    detail::append_padded(line, of_day / 60 % 60, 2);
-    line += ':';
-    detail::append_padded(line, of_day % 60, 2);
-    const std::int64_t rest = ns % second;
-    const std::int64_t part = rest < 0 ? rest + second : rest;
-    detail::append_fraction(line, static_cast<std::uint64_t>(part), second);
-    line += 'Z';
-    return line;
+    char line[detail::time_most] = {};
+    return std::string(line, detail::put_time(line, t));
 }
 
 /// The duration that `written` is: digits, decimals if any, and one of ns, us, ms, s, min, h; or

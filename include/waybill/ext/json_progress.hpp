@@ -23,6 +23,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/digits.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
@@ -220,8 +221,9 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     };
     const auto time = [&](std::string_view word, wall_time t) {
         if (t == wall_time{}) return;
+        char line[time_most] = {};
         out.name(word);
-        out.text(waybill::text(t));
+        out.text(std::string_view(line, put_time(line, t)));
     };
     time("begun", p.begun);
     time("changed", p.changed);
@@ -335,8 +337,8 @@ private:
         const auto* s = v.get_ptr<const std::string*>();
         const std::string_view all = s ? std::string_view(*s) : std::string_view();
         const std::size_t dot = all.find('.');
-        const auto major = digits_in(all.substr(0, dot), 10);
-        const auto minor = dot == all.npos ? major : digits_in(all.substr(dot + 1), 10);
+        const auto major = digits_in(all.substr(0, dot));
+        const auto minor = dot == all.npos ? major : digits_in(all.substr(dot + 1));
         if (dot == all.npos || !major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) {
             return fail("version", v, "a version such as \"1.0\"");
         }

@@ -41,6 +41,7 @@
 #include <string_view>
 
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/digits.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/progress.hpp>
 
@@ -134,30 +135,6 @@ inline constexpr std::string_view envelope_magic = "waybill/";
 inline constexpr std::size_t envelope_most = 128;  // bytes of a line of any version, its end too
 inline constexpr std::size_t envelope_sum = 8;     // digits of the checksum
 
-/// So many digits, zeros in front; `base` is 10 or 16.
-constexpr void put_digits(char* to, std::size_t digits, std::uint64_t n, std::uint64_t base)
-{
-    for (; digits != 0; n /= base) to[--digits] = "0123456789abcdef"[n % base];
-}
-
-/// The number that all of it is, of digits as they are written; nothing where it is none.
-[[nodiscard]] constexpr std::optional<std::uint64_t> digits_in(std::string_view all,
-                                                               std::uint64_t base) noexcept
-{
-    std::uint64_t n = 0;
-    const bool may_be_too_large = all.size() > 15;
-    for (const char c : all) {
-        std::uint64_t digit = base;
-        if (c >= '0' && c <= '9') digit = static_cast<std::uint64_t>(c - '0');
-        if (c >= 'a' && c <= 'f') digit = static_cast<std::uint64_t>(c - 'a') + 10;
-        if (digit >= base) return std::nullopt;
-        if (may_be_too_large && n > (highest_size - digit) / base) return std::nullopt;
-        n = n * base + digit;
-    }
-    if (all.empty()) return std::nullopt;
-    return n;
-}
-
 /// Writes the line over the first 47 bytes, which are kept free for it; the body is behind them.
 inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 {
@@ -165,9 +142,9 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     static_assert(sizeof line == envelope_bytes + 1);
     const std::size_t size = bytes.size() - envelope_bytes;
     name(f).copy(line + 10, 4);
-    put_digits(line + 15, 5, v.major, 10);
-    put_digits(line + 21, 5, v.minor, 10);
-    put_digits(line + 27, 10, size, 10);
+    put_digits(line + 15, 5, v.major);
+    put_digits(line + 21, 5, v.minor);
+    put_digits(line + 27, 10, size);
     bytes.replace(0, envelope_bytes, line, envelope_bytes);
     const std::string_view all = bytes;
     const std::uint32_t sum = crc32c(all.substr(46), crc32c(all.substr(0, 38)));
@@ -196,8 +173,8 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 {
     if (line.size() != envelope_bytes - 1) return false;
     if (line[14] != ' ' || line[20] != '.' || line[26] != ' ') return false;
-    const auto major = digits_in(line.substr(15, 5), 10);
-    const auto minor = digits_in(line.substr(21, 5), 10);
+    const auto major = digits_in(line.substr(15, 5));
+    const auto minor = digits_in(line.substr(21, 5));
     if (!major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) return false;
     s.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
     for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
@@ -214,7 +191,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 [[nodiscard]] constexpr std::uint64_t told_size(std::string_view bytes) noexcept
 {
     if (bytes.size() < 37 || !bytes.starts_with("waybill/1 ")) return 0;
-    const auto body = digits_in(bytes.substr(27, 10), 10);
+    const auto body = digits_in(bytes.substr(27, 10));
     return body ? sealed_size(*body) : 0;
 }
 
@@ -239,7 +216,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     const std::string_view line = bytes.substr(0, end);
     const std::string_view rest = line.substr(envelope_magic.size());
     const std::string_view number = rest.substr(0, rest.find(' '));
-    const std::optional<std::uint64_t> version = digits_in(number, 10);
+    const std::optional<std::uint64_t> version = digits_in(number);
     if (!version || number.front() == '0') return envelope_problem::bad_line;
     if (*version > 1) {
         s.expected = *version;

@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/digits.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
@@ -141,15 +142,9 @@ inline constexpr std::string_view progress_words[] = {
 /// Takes a number of at most 64 bits and says whether it is one.
 [[nodiscard]] constexpr bool take_number(std::string_view& line, std::uint64_t& to) noexcept
 {
-    const std::string_view word = take_word(line);
-    to = 0;
-    for (const char c : word) {
-        if (c < '0' || c > '9') return false;
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        if (to > (highest_size - digit) / 10) return false;
-        to = to * 10 + digit;
-    }
-    return !word.empty();
+    const std::optional<std::uint64_t> n = digits_in(take_word(line));
+    to = n.value_or(0);
+    return n.has_value();
 }
 
 [[nodiscard]] constexpr bool take_time(std::string_view& line, wall_time& to)

@@ -17,8 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <waybill/core/digits.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -27,9 +30,7 @@ inline constexpr std::size_t row_key_digits = 20;
 [[nodiscard]] inline std::string row_key(std::uint64_t sequence)
 {
     std::string text(row_key_digits, '0');
-    for (std::size_t at = row_key_digits; sequence != 0; sequence /= 10) {
-        text[--at] = static_cast<char>('0' + sequence % 10);
-    }
+    detail::put_digits(text.data(), row_key_digits, sequence);
     return text;
 }
 
@@ -69,17 +70,13 @@ struct row_key_read {
 [[nodiscard]] constexpr row_key_read sequence_of_row_key(std::string_view key) noexcept
 {
     if (key.empty()) return {row_key_found::empty, 0, 0};
-    std::uint64_t n = 0;
-    bool large = false;
-    for (const char c : key) {
-        if (c < '0' || c > '9') return {row_key_found::not_number, 0, key.size()};
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        large = large || n > (UINT64_MAX - digit) / 10;
-        n = n * 10 + digit;
+    if (key.find_first_not_of("0123456789") != key.npos) {
+        return {row_key_found::not_number, 0, key.size()};
     }
-    if (large) return {row_key_found::too_large, 0, key.size()};
+    const std::optional<std::uint64_t> n = detail::digits_in(key);
+    if (!n) return {row_key_found::too_large, 0, key.size()};
     const bool padded = key.size() == row_key_digits;
-    return {padded ? row_key_found::ok : row_key_found::other_width, n, key.size()};
+    return {padded ? row_key_found::ok : row_key_found::other_width, *n, key.size()};
 }
 
 /// One line for a log.

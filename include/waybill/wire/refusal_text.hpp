@@ -33,7 +33,7 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/digits.hpp>
 #include <waybill/wire/refusal_phrases.hpp>
 
 namespace waybill::inline v0_1::wire {
@@ -162,13 +162,7 @@ constexpr bool begins_at(std::string_view text, std::size_t at) noexcept
 constexpr std::optional<std::uint64_t> size_of(std::string_view digits) noexcept
 {
     if (digits.empty() || digits.front() == '0') return std::nullopt;
-    std::uint64_t value = 0;
-    for (const char c : digits) {
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        if (value > (highest_size - digit) / 10) return std::nullopt;
-        value = value * 10 + digit;
-    }
-    return value;
+    return waybill::detail::digits_in(digits);
 }
 
 // Reads one phrase at the front of `text`.
