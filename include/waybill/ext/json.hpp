@@ -51,6 +51,7 @@
 #include <waybill/ext/json_deferral.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_lease.hpp>
+#include <waybill/ext/json_member.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_parts.hpp>
 #include <waybill/ext/json_policy.hpp>

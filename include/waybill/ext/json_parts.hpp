@@ -124,6 +124,20 @@ template <class Out>
     return std::nullopt;
 }
 
+/// The user's part as it is stored.
+[[nodiscard]] inline nlohmann::json last_user(const state_as_read& read)
+{
+    if (!read.since.empty() && !read.unread) {
+        const opened_state o = open_state(read.since, highest_size);
+        tree_builder tree = tree_of(o.body, o.format == state_format::cbor);
+        if (!problem_of(tree)) {
+            tree.root.erase(progress_name);
+            return std::move(tree.root);
+        }
+    }
+    return read.user.is_object() ? read.user : nlohmann::json::object();
+}
+
 struct part_writer {
     bool cbor;
     bool envelope;

@@ -74,6 +74,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json_decoded.hpp>
+#include <waybill/ext/json_member.hpp>
 #include <waybill/ext/json_parts.hpp>
 #include <waybill/ext/json_progress.hpp>
 #include <waybill/ext/json_tree.hpp>
@@ -185,28 +186,26 @@ private:
 
     explicit state_codec(const state_codec_options& o) : options_(o) {}
 
-    static void refuse(state& s, state_read how, json_state_problem p, std::string why)
+    static bool refuse(state& s, state_read how, json_state_problem p, std::string why)
     {
         s.how = how;
         s.problem = p;
         s.why = std::move(why);
+        return false;
     }
 
     void read(std::string_view body, state& s) const
     {
         using enum json_state_problem;
         if (s.envelope.format == state_format::text) {
-            return refuse(s, state_read::corrupt, other_format, {});
+            refuse(s, state_read::corrupt, other_format, {});
+            return;
         }
         if (newer(s)) return;
-        detail::tree_builder tree = detail::tree_of(body, s.envelope.format == state_format::cbor);
-        if (const auto bad = detail::problem_of(tree)) {
-            return refuse(s, state_read::corrupt, bad->first, bad->second);
-        }
-        s.read.user = std::move(tree.root);
-        if (s.envelope.format == state_format::cbor && !has_texts(s)) return;
         std::optional<schema_version> told;
-        if (!read_member(s, told) || newer(s)) return;
+        const bool may_be_cut = s.envelope.format == state_format::json && !s.envelope.bare;
+        const bool cut = may_be_cut && detail::read_cut(body, s.read.user, s.progress);
+        if (!cut && !read_whole(body, s, told)) return;
         if (!s.progress.failed && !has_room(s, told)) return;
         json before;
         if (!upgrade(s, before)) return;
@@ -216,13 +215,21 @@ private:
         unread(s, bad_value, *bad);
     }
 
-    // A parser of JSON sees to it, one of CBOR does not.
-    [[nodiscard]] static bool has_texts(state& s)
+    [[nodiscard]] bool read_whole(std::string_view body, state& s,
+                                  std::optional<schema_version>& told) const
     {
-        detail::tree_check check{.json = false, .texts = true};
-        if (check(s.read.user)) return true;
-        refuse(s, state_read::corrupt, json_state_problem::syntax, check.path + " is not UTF-8");
-        return false;
+        const bool cbor = s.envelope.format == state_format::cbor;
+        detail::tree_builder tree = detail::tree_of(body, cbor);
+        if (const auto bad = detail::problem_of(tree)) {
+            return refuse(s, state_read::corrupt, bad->first, bad->second);
+        }
+        s.read.user = std::move(tree.root);
+        detail::tree_check check{.json = false, .texts = cbor};  // a parser of JSON sees to it
+        if (cbor && !check(s.read.user)) {
+            return refuse(s, state_read::corrupt, json_state_problem::syntax,
+                          check.path + " is not UTF-8");
+        }
+        return read_member(s, told) && !newer(s);
     }
 
     // A later major version may mean anything.
@@ -242,8 +249,7 @@ private:
         if (member != user.end()) {
             detail::progress_found p = detail::progress_reader(*member).read();
             if (p.how != state_read::ok) {
-                refuse(s, p.how, json_state_problem::bad_progress, std::move(p.why));
-                return false;
+                return refuse(s, p.how, json_state_problem::bad_progress, std::move(p.why));
             }
             s.progress = std::move(p.progress);
             s.read.later = std::move(p.later);
@@ -254,9 +260,9 @@ private:
         const auto mark = s.envelope.bare ? user.find(detail::failed_mark) : user.end();
         if (mark == user.end()) return true;
         if (!mark->is_boolean()) {
-            refuse(s, state_read::corrupt, json_state_problem::bad_progress,
-                   "/IsFailedSession: expected true or false, found " + detail::shown(*mark));
-            return false;
+            return refuse(
+                s, state_read::corrupt, json_state_problem::bad_progress,
+                "/IsFailedSession: expected true or false, found " + detail::shown(*mark));
         }
         if (*mark->template get_ptr<const bool*>() && !s.progress.failed) {
             s.progress.failed.emplace().text = detail::failed_mark;
@@ -281,9 +287,9 @@ private:
             value = unwritable(s, s.read.user).size;  // nothing but what is too large has a size
         }
         if (value <= most) return true;
-        refuse(s, state_read::too_large, json_state_problem::no_reserve,
-               std::to_string(value) + " bytes beside the progress, and " + std::to_string(most));
-        return false;
+        const std::string of = " bytes beside the progress, and " + std::to_string(most);
+        return refuse(s, state_read::too_large, json_state_problem::no_reserve,
+                      std::to_string(value) + of);
     }
 
     /// Puts the object of our version in the place of an older one, and that one into `before`.
@@ -347,7 +353,7 @@ private:
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
         // It has failed: that must be said, whatever becomes of the value.
-        user = last_user(s);
+        user = detail::last_user(s.read);
         if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
         const json nothing;
         user = json::object();
@@ -362,20 +368,6 @@ private:
     {
         const bool cbor = options_.format == state_format::cbor;
         return {cbor, options_.envelope, budget, version, s.progress, later, s.read.bytes};
-    }
-
-    /// The user's part as it is stored.
-    [[nodiscard]] static json last_user(const state& s)
-    {
-        if (!s.read.since.empty() && !s.read.unread) {
-            const opened_state o = open_state(s.read.since, highest_size);
-            detail::tree_builder tree = detail::tree_of(o.body, o.format == state_format::cbor);
-            if (!detail::problem_of(tree)) {
-                tree.root.erase(detail::progress_name);
-                return std::move(tree.root);
-            }
-        }
-        return s.read.user.is_object() ? s.read.user : json::object();
     }
 
     /// The value, with what it does not know of what was read.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// The progress at the end of a state is read without a tree where it stands as it is written, and
+// whatever it is, the result is that of reading it all: a blank at the end of the body makes it so.
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/ext/json_session.hpp>
+#include <waybill/session/envelope.hpp>
+
+namespace json_session_member_test {
+
+struct order {
+    int lines = 0;
+    std::string receipt;
+    friend bool operator==(const order&, const order&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
+
+namespace {
+
+using namespace waybill;
+using state = state_codec<order>::state;
+
+state decoded(std::string_view body)
+{
+    static const auto codec = *state_codec<order>::make();
+    return codec.decode(seal_state(state_format::json, {1, 0}, body));
+}
+
+bool is_cut(std::string_view body)
+{
+    nlohmann::json user;
+    session_progress progress;
+    const bool cut = detail::read_cut(body, user, progress);
+    if (!cut) CHECK((user.is_null() && progress == session_progress{}));
+    return cut;
+}
+
+void reads_as_whole(const std::string& body)
+{
+    CAPTURE(body);
+    const state one = decoded(body);
+    const state all = decoded(body + ' ');
+    CHECK(one.how == all.how);
+    CHECK(one.problem == all.problem);
+    CHECK(one.value == all.value);
+    CHECK(one.progress == all.progress);
+    CHECK(one.version == all.version);
+    CHECK(one.read.user == all.read.user);
+    CHECK(one.read.later == all.read.later);
+    CHECK(one.read.unread == all.read.unread);
+}
+
+TEST_CASE("session member: what is written here is cut")
+{
+    for (const std::string_view body : {
+             R"({"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}})",
+             R"({"a":"\\","waybill":{"begun":"2024-02-29T12:00:00Z","done":2}})",
+             R"({"a":{"waybill":{"done":1}},"waybill":{"first":4,"parked":1,"tries":2}})",
+             R"({"a":1,"waybill":{}})",
+             R"({"a":[",\"waybill\":{"],"waybill":{"changed":"2024-02-29T12:00:00.25Z"}})",
+             R"({"a":1,"waybill":{"done":18446744073709551615}})",
+         }) {
+        CAPTURE(body);
+        CHECK(is_cut(body));
+        reads_as_whole(std::string(body));
+    }
+    const auto codec = *state_codec<order>::make();
+    state s = codec.decode(std::nullopt);
+    s.value = {3, "r17"};
+    const auto at = wall_time::at(duration::seconds(1'709'208'000));
+    s.progress = {.done = 4, .total = 9, .begun = at, .changed = at};
+    s.progress.first = 2;
+    s.progress.parked = 3;
+    s.progress.tries = 1;
+    const std::string bytes = *codec.encode(s);
+    CHECK(is_cut(std::string_view(bytes).substr(envelope_bytes)));
+    CHECK(codec.decode(bytes).progress == s.progress);
+    CHECK(codec.decode(bytes).value == s.value);
+}
+
+TEST_CASE("session member: what only looks like it is read as a whole")
+{
+    for (const std::string_view body : {
+             R"({,"waybill":{"done":1}})",
+             R"({ ,"waybill":{"done":1}})",
+             R"(,"waybill":{"done":1}})",
+             R"({"a":1,,"waybill":{"done":1}})",
+             R"({"a","waybill":{"done":1}})",
+             R"({"a":"b,"waybill":{"done":1}})",
+             R"({"a":"b\",\"waybill\":{\"done\":1}})",
+             R"({"a":{"b":1,"waybill":{"done":1}})",
+             R"({"a":{"b":1,"waybill":{"done":1}}})",
+             R"({"a":[1,"waybill":{"done":1}})",
+             R"({"a":[{"b":1,"waybill":{"done":1}}]})",
+             R"({"waybill":{"done":1}})",
+             R"({"waybill":{"done":1},"a":2})",
+             R"({"waybill":{"done":1},"a":2,"waybill":{"done":1}})",
+             R"({"a":1,"a":2,"waybill":{"done":1}})",
+             R"({"a":1,"waybill":{"done":1,"done":1}})",
+             R"({"a":1,"waybill":{"total":1,"done":1}})",
+             R"({"a":1,"waybill":{"done":01}})",
+             R"({"a":1,"waybill":{"done":0}})",
+             R"({"a":1,"waybill":{"done":-1}})",
+             R"({"a":1,"waybill":{"done":1.0}})",
+             R"({"a":1,"waybill":{"done":1e3}})",
+             R"({"a":1,"waybill":{"done":a}})",
+             R"({"a":1,"waybill":{"done":}})",
+             R"({"a":1,"waybill":{"done":18446744073709551616}})",
+             R"({"a":1,"waybill":{"done":1,}})",
+             R"({"a":1,"waybill":{,"done":1}})",
+             R"({"a":1,"waybill":{"done":1"total":2}})",
+             R"({"a":1,"waybill":{"done" :1}})",
+             R"({"a":1,"waybill":{"begun":"2024-02-30T12:00:00Z"}})",
+             R"({"a":1,"waybill":{"begun":"2024-02-29T12:00:00Z}})",
+             R"({"a":1,"waybill":{"begun":"2024-02-29T12:00:00Z","begun":"2024-02-29T12:00:00Z"}})",
+             R"({"a":1,"waybill":{"begun":2024}})",
+             R"({"a":1,"waybill":{"later":1}})",
+             R"({"a":1,"waybill":{"done":1,"version":"1.0"}})",
+             R"({"a":1,"waybill":{"done":1,"failed":{"reason":"gap","sequence":1,"step":2}}})",
+             R"({"a":1,"waybill":{}}})",
+             R"({"a":1,"waybill":{})",
+             R"({"a":1,"waybill":{)",
+             R"({"a":1,"waybill":{}}}})",
+             R"({"a":1,"waybill":[]})",
+             R"({"a":1,"waybill":null})",
+         }) {
+        CAPTURE(body);
+        CHECK_FALSE(is_cut(body));
+        reads_as_whole(std::string(body));
+    }
+    reads_as_whole(std::string("{\"a\":\"\0\",\"waybill\":{\"done\":1}}", 32));
+    reads_as_whole("{\"a\":\"\xFF\",\"waybill\":{\"done\":1}}");
+    std::string deep = "1";
+    for (int n = 0; n != 255; ++n) deep = "{\"a\":" + deep + "}";
+    for (int n = 0; n != 3; ++n) {
+        reads_as_whole("{\"lines\":1,\"x\":" + deep + ",\"waybill\":{\"done\":1}}");
+        deep = "[" + deep + "]";
+    }
+}
+
+TEST_CASE("session member: a large one is read as a whole, too")
+{
+    for (const std::size_t room : {900U, 950U, 980U, 990U, 1'000U, 5'000U}) {
+        std::string body = R"({"receipt":")" + std::string(room, 'r');
+        body += R"(","waybill":{"done":2}})";
+        CHECK(is_cut(body) == (body.size() <= 1'024));
+        reads_as_whole(body);
+    }
+}
+
+TEST_CASE("session member: bodies put together of pieces, and bodies with a change")
+{
+    const std::vector<std::string_view> pieces{
+        "{", "}", "}}", ",", "\"", "\\", "[", "]", ":", " ", "0", "1", "17", "\"a\":", "\"lines\":3",
+        "\"receipt\":\"r\"", "\"waybill\":{", ",\"waybill\":{", "\"done\":", "\"total\":5",
+        "\"begun\":\"2024-02-29T12:00:00Z\"", "{\"a\":1", ",\"waybill\":{\"done\":2}}", "\n", "-", ".5",
+    };
+    const std::string_view written =
+        R"({"lines":3,"receipt":"r17","waybill":{"begun":"2024-02-29T12:00:00Z","done":2,"total":5}})";
+    std::mt19937_64 random(20);
+    const auto below = [&](std::size_t n) -> std::size_t { return random() % n; };
+    int cut = 0;
+    for (int n = 0; n != 100'000; ++n) {
+        std::string body(n % 2 == 0 ? std::string_view("{") : written);
+        if (n % 2 == 0) {
+            for (std::size_t left = below(6); left != 0; --left) body += pieces[below(pieces.size())];
+            if (n % 4 == 0) body += ",\"waybill\":{\"done\":2}}";
+        } else {
+            for (std::size_t left = below(3); left != 0; --left) {
+                const std::size_t at = below(body.size());
+                body.replace(at, below(3), pieces[below(pieces.size())]);
+            }
+        }
+        cut += is_cut(body) ? 1 : 0;
+        reads_as_whole(body);
+    }
+    CHECK(cut > 15'000);
+}
+
+}  // namespace
+}  // namespace json_session_member_test
