@@ -2,7 +2,8 @@
 //
 // The states that the files <name>.json, <name>.cbor and <name>.bare were written of in version 1,
 // made anew: a new one, some on their way, some that have failed, one of a later minor version, and
-// the ends of what there is. The files are read for good, and nothing in them may be changed.
+// the ends of what there is; and old_<name>, of the version of the user's type before this one. The
+// files are read for good, and nothing in them may be changed.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
@@ -51,6 +52,15 @@ struct order {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, paid, receipt, lines, notes)
 
+/// What it was before, in versions 1.x of the type.
+struct old_order {
+    whole no{};
+    bool paid = false;
+    std::string receipt;
+    friend bool operator==(const old_order&, const old_order&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(old_order, no, paid, receipt)
+
 using codec = waybill::state_codec<order>;
 using state = waybill::decoded_state<order>;
 
@@ -64,12 +74,28 @@ inline void upgraded(nlohmann::json& value, waybill::schema_version)
 }
 
 /// The three forms, by the ends of the files' names.
-inline codec codec_for(std::string_view form)
+inline waybill::state_codec_options options_for(std::string_view form)
 {
-    waybill::state_codec_options o{.version = {2, 1}, .upgrade = upgraded};
+    waybill::state_codec_options o;
     if (form == "cbor") o.format = waybill::state_format::cbor;
     o.envelope = form != "bare";
+    return o;
+}
+
+inline codec codec_for(std::string_view form)
+{
+    waybill::state_codec_options o = options_for(form);
+    o.version = {2, 1};
+    o.upgrade = upgraded;
     return *codec::make(o);
+}
+
+/// As it was then.
+inline waybill::state_codec<old_order> old_codec_for(std::string_view form)
+{
+    waybill::state_codec_options o = options_for(form);
+    o.version = {1, 4};
+    return *waybill::state_codec<old_order>::make(o);
 }
 
 /// f(name, state) for each of them.
@@ -122,6 +148,28 @@ void each(F f)
     s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
                                      highest_size, {}, last};
     f("ends", s);
+}
+
+/// f(name, state) for each of those that a program of then has stored.
+template <class F>
+void each_old(F f)
+{
+    using namespace waybill;
+    decoded_state<old_order> s;
+    s.version = {1, 4};
+    s.value = {17, true, "r17"};
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};
+    f("old_going", s);
+
+    s.version.minor = 6;
+    s.read.user = {{"colour", "blue"}};
+    s.read.later = {{"speed", 17}};
+    f("old_later", s);
+
+    s.version.minor = 4;
+    s.read = {};
+    s.progress.failed = step_failure{3, 17, park_reason::exhausted, 5, "no printer answers", noon};
+    f("old_failed", s);
 }
 
 }  // namespace golden_json_states

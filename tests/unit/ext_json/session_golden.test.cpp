@@ -83,6 +83,45 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
     CHECK(files == 27);
 }
 
+TEST_CASE("files of an older version of the type are upgraded, and written as the version of now")
+{
+    std::size_t files = 0;
+    for (const std::string_view form : forms) {
+        golden_json_states::each_old([&](std::string_view name, const auto& old) {
+            CAPTURE(name);
+            CAPTURE(form);
+            const std::string bytes = stored(name, form);
+            CHECK(*golden_json_states::old_codec_for(form).encode(old) == bytes);
+
+            const auto codec = codec_for(form);
+            state s = codec.decode(bytes);
+            REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+            CHECK(s.problem == json_state_problem::none);
+            CHECK(s.version == old.version);
+            CHECK(s.value == golden_json_states::order{17, true, "r17", {}, {}});
+            CHECK(s.progress == old.progress);
+            CHECK(s.read.later == old.read.later);
+
+            const auto written = codec.encode(s);
+            REQUIRE_MESSAGE(written.has_value(), text(written.error()));
+            CHECK(codec.changed(s, *written));
+            const state again = codec.decode(*written);
+            REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+            CHECK(again.version == schema_version{2, 1});
+            CHECK(again.value == s.value);
+            CHECK(again.progress == s.progress);
+            CHECK(again.read.later == s.read.later);
+            CHECK_FALSE(again.read.user.contains("no"));
+            CHECK(again.read.user.contains("colour") == (name == "old_later"));
+
+            // Who has not been updated yet leaves it alone.
+            CHECK(golden_json_states::old_codec_for(form).decode(*written).how == state_read::newer);
+            ++files;
+        });
+    }
+    CHECK(files == 9);
+}
+
 TEST_CASE("every beginning of a file is corrupt, down to no bytes at all")
 {
     std::size_t cuts = 0;
