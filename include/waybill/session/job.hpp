@@ -7,7 +7,7 @@
 //
 //     auto import = waybill::job::make("import-3");                   // nobody knows yet how many
 //     send(body(), import->next());
-//     send(body(), import->end());                                    // and this one is the last
+//     send(body(), import->last());                                   // and this one is the last
 //
 // A step is a number from 1 on, without gaps; the last one says that it is.
 //
@@ -178,7 +178,7 @@ public:
     }
     /// The same, and nothing comes after it. Where the total is known, it is the last by its number
     /// alone: one that comes too early contradicts it, and a pipeline parks it.
-    [[nodiscard]] step_stamp end()
+    [[nodiscard]] step_stamp last()
     {
         if (total_ == 0) total_ = saturating_add(stamped_, 1);
         step_stamp s = next();

@@ -42,8 +42,8 @@ struct session_progress {
     /// it is 1, or nobody has said, or steps may be missing.
     std::uint64_t first = 0;
 
-    /// All its steps are behind it.
-    [[nodiscard]] bool finished() const noexcept { return total != 0 && done >= total; }
+    /// All its steps are behind it, and none has stopped it.
+    [[nodiscard]] bool finished() const noexcept { return !failed && total != 0 && done >= total; }
 
     friend bool operator==(const session_progress&, const session_progress&) = default;
 };

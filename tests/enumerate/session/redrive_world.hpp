@@ -114,7 +114,7 @@ public:
             for (std::uint32_t i = 0; i != x.steps; ++i) {
                 jobs_[j].steps.push_back({x.fates[c.pick(static_cast<std::uint32_t>(x.fates.size()))]});
                 const bool last = i + 1 == x.steps;
-                accept({0, last ? job->end() : job->next(), {}, id + std::to_string(i + 1)});
+                accept({0, last ? job->last() : job->next(), {}, id + std::to_string(i + 1)});
             }
         }
     }

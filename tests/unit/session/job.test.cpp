@@ -65,11 +65,11 @@ TEST_CASE("job: of nobody knows how many steps")
     auto j = job::make("import-3");
     REQUIRE(j);
     CHECK(j->next() == step_stamp{"import-3", 1, 1, 0, false});
-    CHECK(j->end() == step_stamp{"import-3", 2, 1, 2, true});
+    CHECK(j->last() == step_stamp{"import-3", 2, 1, 2, true});
     CHECK(j->complete());
     // An end that comes too early is seen.
     auto early = job::make("order-17", 3);
-    const step_stamp s = early->end();
+    const step_stamp s = early->last();
     CHECK(s.last);
     CHECK(!contradiction(waybill::facts_of(s, 1, 1), {}).empty());
 }
@@ -79,7 +79,7 @@ TEST_CASE("job: goes on where it was")
     waybill::job open = *waybill::job::make("import-3");
     open.resume_after(16);
     CHECK(open.next().step == 17);
-    const waybill::step_stamp end = open.end();
+    const waybill::step_stamp end = open.last();
     CHECK(end == waybill::step_stamp{"import-3", 18, 1, 18, true});
     CHECK(open.complete());
     waybill::job five = *waybill::job::make("order-17", 5);
