@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -193,6 +194,7 @@ private:
         std::vector<waybill::step_letter> all;
         const waybill::fault f = safely([&]() -> waybill::fault {
             std::string next;
+            std::set<std::string> asked;
             do {
                 const std::string page = "?$top=" + std::to_string(page_) + std::string(filter);
                 const reply r = ask("GET", "/" + at_.table + "()", page + next);
@@ -202,7 +204,7 @@ private:
                     return waybill::infrastructure("the answer is no list of rows");
                 }
                 for (const nlohmann::json& row : *rows) all.push_back(letter_in(row));
-                if (!r.next.empty() && r.next == next) {
+                if (!r.next.empty() && !asked.insert(r.next).second) {
                     return waybill::infrastructure("a list of rows goes round");
                 }
                 next = r.next;

@@ -177,18 +177,21 @@ rows late 0
 cat >peers.mjs <<'PEERS'
 import { createServer } from 'net'
 import { writeFileSync } from 'fs'
-const answer = (status, body) => `HTTP/1.1 ${status} So\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+const answer = (status, body, headers = '') =>
+    `HTTP/1.1 ${status} So\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
 const flood = (to, text) => {
     const more = () => { while (to.write(text)) continue }
     to.on('drain', more)
     more()
 }
 let lists = 0
+let pages = 0
 const talks = {
     line: to => flood(to, 'a'.repeat(60000)),
     headers: to => { to.write('HTTP/1.1 200 So\r\n'); flood(to, 'a: b\r\n'.repeat(1000)) },
     slow: to => [...answer(200, '{"value":[]}')].forEach((c, n) => setTimeout(() => to.write(c), n * 1000)),
     busy: (to, asked) => to.write(asked.startsWith('GET') && lists++ === 0 ? answer(200, '{"value":[]}') : answer(503, '')),
+    round: to => to.write(answer(200, '{"value":[]}', `x-ms-continuation-NextPartitionKey: ${pages++ % 3}\r\n`)),
 }
 for (const [name, talk] of Object.entries(talks)) {
     const server = createServer(to => {
@@ -209,11 +212,11 @@ PEERS
 timeout -k 5 300 node peers.mjs 2>server.log &
 peers=$!
 for _ in $(seq 300); do
-    [ ! -s line.port ] || [ ! -s headers.port ] || [ ! -s slow.port ] || [ ! -s busy.port ] || break
+    [ ! -s line.port ] || [ ! -s headers.port ] || [ ! -s slow.port ] || [ ! -s busy.port ] || [ ! -s round.port ] || break
     sleep 0.1
 done
 runs_at=()
-for name in line headers slow busy; do
+for name in line headers slow busy round; do
     timeout 200 "$program" --db at.$name --most 30 --dead-letters \
         "azure-table://127.0.0.1:$(cat $name.port)/devstoreaccount1/letters" >$name.out 2>&1 &
     runs_at+=($!)
@@ -233,6 +236,7 @@ ends 2 slow 'the table of letters: no answer in time'
 ends 3 busy 'nothing has moved for 15 s, and 4 steps are left; worker'
 says 'the table of letters: 503'
 says '28 of 30 jobs complete; nothing moves'
+ends 4 round 'a list of rows goes round'
 kill $peers 2>/dev/null || true
 
 for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table://127.0.0.1/other/letters \
