@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/json_states.hpp>
 
 #include <waybill/ext/json.hpp>
 #include <waybill/ext/json_session.hpp>
@@ -56,24 +57,13 @@ namespace {
 
 using namespace waybill;
 using nlohmann::json;
-
-template <class T>
-state_codec<T> make(const state_codec_options& o = {})
-{
-    const auto c = state_codec<T>::make(o);
-    REQUIRE_MESSAGE(c.has_value(), text(c.error()));
-    return *c;
-}
+using tests_support::make;
+using tests_support::sealed;
 
 template <class T>
 decoded_state<T> fresh()
 {
     return make<T>().decode(std::nullopt);
-}
-
-std::string sealed(std::string_view body, schema_version v = {1, 0})
-{
-    return seal_state(state_format::json, v, body);
 }
 
 template <class T>

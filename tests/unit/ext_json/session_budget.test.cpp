@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
+#include <support/json_states.hpp>
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json.hpp>
@@ -198,7 +199,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
         const std::string later(bytes, 'x');
         nlohmann::json j{{"text", ""}, {"waybill", {{"done", 1}, {"later", later}}}};
         if (failed) j["waybill"]["failed"] = {{"reason", "gap"}, {"sequence", 1}, {"step", 1}};
-        return c.decode(seal_state(state_format::json, {1, 0}, j.dump()));
+        return c.decode(tests_support::sealed(j.dump()));
     };
     for (std::size_t n = 700; n != 1'200; ++n) {
         CAPTURE(n);

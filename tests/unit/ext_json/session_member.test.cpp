@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/json_states.hpp>
 
 #include <waybill/ext/json_session.hpp>
 #include <waybill/session/envelope.hpp>
@@ -31,8 +32,8 @@ using state = state_codec<order>::state;
 
 state decoded(std::string_view body)
 {
-    static const auto codec = *state_codec<order>::make();
-    return codec.decode(seal_state(state_format::json, {1, 0}, body));
+    static const auto codec = tests_support::make<order>();
+    return codec.decode(tests_support::sealed(body));
 }
 
 bool is_cut(std::string_view body)

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/json_states.hpp>
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json.hpp>
@@ -53,19 +54,8 @@ namespace {
 using namespace waybill;
 using namespace std::string_view_literals;
 using nlohmann::json;
-
-template <class T>
-state_codec<T> make(const state_codec_options& o = {})
-{
-    const auto c = state_codec<T>::make(o);
-    REQUIRE_MESSAGE(c.has_value(), text(c.error()));
-    return *c;
-}
-
-std::string sealed(std::string_view body, schema_version v = {1, 0})
-{
-    return seal_state(state_format::json, v, body);
-}
+using tests_support::make;
+using tests_support::sealed;
 
 std::string cbor_of(const json& value)
 {
