@@ -78,6 +78,9 @@ struct session_statements {
                     " (SELECT place FROM dead WHERE held_until <= ? ORDER BY place LIMIT 1)"
                     " RETURNING sequence, session, id, properties, body, enqueued, failures,"
                     " reason"};
+    statement peek_dead_{on_,
+                         "SELECT sequence, session, id, properties, body, enqueued, failures,"
+                         " reason FROM dead WHERE sequence > ? ORDER BY sequence LIMIT 1"};
     statement remove_dead_{on_, "DELETE FROM dead WHERE sequence = ?"};
     // What is sent.
     statement forget_{on_, "DELETE FROM used_ids WHERE at <= ?"};

@@ -192,10 +192,16 @@ public:
         return change<found>([&]() -> result<found> {
             found m;
             const std::int64_t now = o_.clock();
-            dead_.each([&] {
-                m = message_in(dead_);
-                m->dead_for = dead_.bytes(7);
-            }, until(now), now);
+            dead_.each([&] { m = dead_in(dead_); }, until(now), now);
+            return m;
+        });
+    }
+    /// The dead letter of the next higher sequence number, whoever looks at it: nobody receives it.
+    [[nodiscard]] result<std::optional<session_message>> peek_dead(std::uint64_t after)
+    {
+        return answer([&] {
+            std::optional<session_message> m;
+            peek_dead_.each([&] { m = dead_in(peek_dead_); }, after);
             return m;
         });
     }
@@ -296,6 +302,13 @@ private:
         m.sequence = s.size(0);
         m.enqueued = s.integer(5);
         m.deliveries = s.whole<std::uint64_t>(6);
+        return m;
+    }
+
+    [[nodiscard]] static session_message dead_in(const statement& s)
+    {
+        session_message m = message_in(s);
+        m.dead_for = s.bytes(7);
         return m;
     }
 

@@ -16,6 +16,7 @@ namespace order_pipeline {
 namespace {
 
 constexpr std::size_t most_lines = 20;
+constexpr std::size_t most_signs = 40;
 
 /// 1 2 3 4x 5-; of an import only what is not simply done.
 std::string marks_of(const row& r)
@@ -37,6 +38,30 @@ std::string marks_of(const row& r)
     }
     if (said > most) line += fmt::format(" and {} more", said - most);
     return line;
+}
+
+/// The worst of some steps.
+char sign_of(const row& r, std::size_t begin, std::size_t end)
+{
+    char sign = '+';
+    for (std::size_t n = begin; n != end; ++n) {
+        if (r.marks[n] == mark::failed) return 'x';
+        if (r.marks[n] == mark::behind) sign = '-';
+        if (r.marks[n] == mark::waiting && sign == '+') sign = '.';
+    }
+    return sign;
+}
+
+/// All steps of an import, a sign for each, or for a few of them where there are many.
+std::string strip_of(const row& r)
+{
+    const std::size_t steps = r.marks.size();
+    const std::size_t signs = std::min<std::size_t>(steps, most_signs);
+    std::string line = "[";
+    for (std::size_t n = 0; n != signs; ++n) {
+        line += sign_of(r, n * steps / signs, (n + 1) * steps / signs);
+    }
+    return line + "]";
 }
 
 void print_sums(const board& b)
@@ -94,6 +119,8 @@ std::string legend_of(const board& b)
     const auto has = [](mark m) { return [m](const row& r) { return r.count(m) != 0; }; };
     add("1 number, 2 total, 3 payment, 4 receipt, 5 mail",
         [](const row& r) { return !is_import(r.job); });
+    add("[] the steps from the first to the last, the worst of a few in each sign; + done",
+        [](const row& r) { return is_import(r.job); });
     add("x failed", has(mark::failed));
     add("- parked behind it", has(mark::behind));
     add(". has not run", has(mark::waiting));
@@ -108,7 +135,7 @@ std::string line_of(const row& r)
     if (is_import(r.job)) {
         const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
         const std::uint64_t behind_it = r.marks.size() - r.count(mark::waiting);
-        line += text(waybill::job_progress{behind_it, parked, r.marks.size()});
+        line += strip_of(r) + "   " + text(waybill::job_progress{behind_it, parked, r.marks.size()});
     }
     if (const std::string marks = marks_of(r); !marks.empty()) {
         if (is_import(r.job)) line += "   ";
@@ -167,25 +194,33 @@ board read_board(world& w)
     return b;
 }
 
+/// Which rows are shown: those that stopped or came back, then the first ones.
+std::vector<bool> chosen(const board& b, shown what)
+{
+    std::vector<bool> lines(b.size());
+    std::size_t left = most_lines;
+    const auto choose = [&](auto&& which) {
+        for (std::size_t n = 0; n != b.size() && left != 0; ++n) {
+            if (lines[n] || !which(b[n])) continue;
+            lines[n] = true;
+            --left;
+        }
+    };
+    if (what == shown::all) choose([](const row& r) { return !r.complete(); });
+    choose([](const row& r) { return r.was_sent_again(); });
+    if (what == shown::all) choose([](const row&) { return true; });
+    return lines;
+}
+
 void print(const board& b, shown what)
 {
-    // Half of the lines for the first jobs, the other half for those that stopped or came back.
-    const bool all = what == shown::all;
-    std::size_t said = 0;
+    const std::vector<bool> lines = chosen(b, what);
     std::size_t left_out = 0;
     for (std::size_t n = 0; n != b.size(); ++n) {
-        const bool first = all && (n < most_lines / 2 || b.size() <= most_lines);
-        const bool stopped = all && !b[n].complete();
-        const bool remarkable = stopped || b[n].was_sent_again();
-        if (said == most_lines || (!first && !remarkable)) {
-            ++left_out;
-            continue;
-        }
-        if (all && left_out != 0 && said == most_lines / 2) fmt::print("...\n");
-        fmt::print("{}\n", line_of(b[n]));
-        ++said;
+        if (lines[n]) fmt::print("{}\n", line_of(b[n]));
+        else ++left_out;
     }
-    if (left_out != 0) fmt::print("... {} are not shown\n", support::counted(left_out, "job"));
+    if (left_out != 0) fmt::print("{} are not shown\n", support::counted(left_out, "job"));
     print_sums(b);
     if (const std::string legend = legend_of(b); !legend.empty()) fmt::print("({})\n", legend);
 }

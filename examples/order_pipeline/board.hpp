@@ -4,7 +4,7 @@
 //
 //     order-2    1 2 3 4 5
 //     order-3    1 2 3 4x 5-   broken receipt: no field "revision"
-//     import-1   163 of 167, 4 of them parked   3x 4x 87x 99x   broken label: no field "revision"
+//     import-1   [x+++++++++x++]   163 of 167, 4 of them parked   3x 4x 87x 99x   broken label: ...
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
@@ -49,7 +49,7 @@ using board = std::vector<row>;
 [[nodiscard]] std::string line_of(const row& r);
 
 enum class shown : std::uint8_t {
-    all,             ///< The first jobs, and the first of the others that stopped or came back.
+    all,             ///< Those that stopped, then those that came back, then the first ones.
     what_came_back,  ///< The first of the jobs that came back.
 };
 

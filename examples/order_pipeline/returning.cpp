@@ -2,11 +2,16 @@
 
 #include "returning.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,36 +41,67 @@ std::string state_of(world& w, const std::string& session)
     return bytes ? bytes->value_or("") : std::string();
 }
 
-/// A message that the broker has parked itself becomes a letter like the others.
-void drain(world& w)
+/// The letter of a message that the broker has parked itself.
+waybill::step_letter letter_of(world& w, const engines::session_message& m)
 {
     const auto codec = *waybill::state_codec<order_state>::make();
+    const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
+    const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
+    const std::string bytes = state_of(w, m.session);
+    const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
+    const bool known = state.how == waybill::state_read::ok;
+    return make_broker_letter({read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes},
+                              m.dead_for, m.deliveries, known ? &state.progress : nullptr, wall(),
+                              {.mode = policy_of(m.session).mode});
+}
+
+/// What the broker has parked itself becomes letters like the others. One that cannot be written
+/// stays there.
+void drain(world& w)
+{
+    std::set<std::uint64_t> seen;
     for (;;) {
         const auto dead = w.queue.receive_dead();
         if (!dead) throw support::complaint(dead.error().text);
-        if (!*dead) return;
+        if (!*dead || !seen.insert((*dead)->sequence).second) return;
         const engines::session_message& m = **dead;
-        const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
-        const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
-        const std::string bytes = state_of(w, m.session);
-        const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
-        const bool known = state.how == waybill::state_read::ok;
-        const auto drained = make_broker_letter(
-            {read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes}, m.dead_for,
-            m.deliveries, known ? &state.progress : nullptr, wall(),
-            {.mode = policy_of(m.session).mode});
+        const waybill::step_letter letter = letter_of(w, m);
+        waybill::fault last;
         waybill::letter_drain one(m.deliveries);
         while (!one.over()) {
             waybill::match(
                 one.next(clock::now()),
                 [&](act::park) {
-                    one.on(waybill::step_parked{w.letters.upsert(drained).how}, clock::now());
+                    last = w.letters.upsert(letter);
+                    one.on(waybill::step_parked{last.how}, clock::now());
                 },
                 [&](act::complete) {
-                    one.on(waybill::completed{w.queue.complete_dead(m).how}, clock::now());
+                    last = w.queue.complete_dead(m);
+                    one.on(waybill::completed{last.how}, clock::now());
                 },
                 [](act::idle) {});
         }
+        if (one.end() == waybill::drain_end::drained) continue;
+        support::say(fmt::format("order_pipeline: {} was parked by the broker, and is {}: {}\n",
+                                 m.id, name(one.end()), last.text));
+    }
+}
+
+/// The letters as they would be then, and nothing is changed.
+void drain_into(letter_list& all, world& w)
+{
+    std::uint64_t after = 0;
+    for (;;) {
+        const auto dead = w.queue.peek_dead(after);
+        if (!dead) throw support::complaint(dead.error().text);
+        if (!*dead) return;
+        after = (*dead)->sequence;
+        waybill::step_letter letter = letter_of(w, **dead);
+        const auto there = std::find_if(all.begin(), all.end(), [&](const auto& l) {
+            return l.sequence == letter.sequence && l.stamp.session == letter.stamp.session;
+        });
+        if (there == all.end()) all.push_back(std::move(letter));
+        else *there = merged_letter(*there, std::move(letter));
     }
 }
 
@@ -103,14 +139,14 @@ waybill::fault_class mark_sent(world& w, const waybill::redrive_plan& plan,
     return w.letters.mark(marked).how;
 }
 
-void say_plan(const waybill::redrive_plan& plan, const letter_list& all)
+/// All that is held back, and of what is sent so many.
+void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::size_t most)
 {
-    constexpr std::size_t most = 6;
-    std::size_t said = 0;
+    std::size_t sent = 0;
     for (const waybill::redrive_session& s : plan.sessions) {
-        if (++said <= most) fmt::print("  {}\n", text(s, all));
+        if (s.held != waybill::held_back::no || ++sent <= most) fmt::print("  {}\n", text(s, all));
     }
-    if (said > most) fmt::print("  ... and {}\n", support::counted(said - most, "session"));
+    if (sent > most) fmt::print("  ... and {} more\n", support::counted(sent - most, "session"));
     fmt::print("  {}\n", text(plan));
 }
 
@@ -118,15 +154,16 @@ void say_plan(const waybill::redrive_plan& plan, const letter_list& all)
 
 returned bring_back(world& w, const options& o)
 {
-    drain(w);
+    if (!o.dry_run) drain(w);
     auto listed = w.letters.list();
     if (!listed) throw support::complaint("the letters cannot be read: " + listed.error().text);
     letter_list all = *std::move(listed);
+    if (o.dry_run) drain_into(all, w);
     constexpr std::uint64_t chunk = 100;
     const waybill::redrive_options how{
         .removed_at_once = waybill::lesser(chunk, w.letters.removed_at_once())};
     const waybill::redrive_plan plan = waybill::plan_redrive(all, {}, how);
-    say_plan(plan, all);
+    say_plan(plan, all, o.dry_run ? all.size() : 6);
     returned r;
     if (o.dry_run) return r;
 

@@ -55,10 +55,10 @@ struct world {
 
 [[nodiscard]] inline waybill::wall_time wall() { return std::chrono::system_clock::now(); }
 
-[[nodiscard]] inline bool is_import(std::string_view job) { return job.starts_with("import-"); }
+[[nodiscard]] constexpr bool is_import(std::string_view job) { return job.starts_with("import-"); }
 
 /// Orders depend on each of their steps, products do not depend on each other.
-[[nodiscard]] inline waybill::pipeline_policy policy_of(std::string_view job)
+[[nodiscard]] constexpr waybill::pipeline_policy policy_of(std::string_view job)
 {
     waybill::pipeline_policy p;
     if (is_import(job)) p.mode = waybill::pipeline_mode::independent;
@@ -68,6 +68,7 @@ struct world {
     p.broker_deliveries = queue_options.deliveries;
     return p;
 }
+static_assert(!check(policy_of("order-1")) && !check(policy_of("import-1")));
 
 }  // namespace order_pipeline
 

@@ -149,6 +149,8 @@ void deliveries(connection& one, connection& two)
           "the broker has parked it");
     check(dead && dead->dead_for == "delivered 3 times", "and says why");
     check(!*two.queue.receive_dead(), "a dead letter has one receiver");
+    check(*two.queue.peek_dead(0) == *dead && *two.queue.peek_dead(0) == *dead, "who peeks sees it again and again");
+    check(!*two.queue.peek_dead(dead->sequence), "and nothing behind it");
     the_time += 100;
     check((*two.queue.receive_dead()).has_value(), "until its lock has run out");
     check(two.queue.complete_dead(*dead).ok(), "complete");
