@@ -1,4 +1,4 @@
-// expect: an action that a pipeline can ask for has no call here
+// expect: process_step: no call for park, or two
 // SPDX-License-Identifier: MIT
 //
 // Whoever drives a session has to say what becomes of a step that failed.

@@ -9,8 +9,7 @@
 //     auto pipe = *waybill::make<waybill::pipeline>(policy);      // for one holding of a session
 //     while (!pipe.over())
 //         waybill::match(pipe.next(now()),
-//             [&](act::load_state)   { state = codec.decode(session.state());
-//                                      pipe.on(state_loaded{state.how, state.progress}, now()); },
+//             [&](act::load_state)   { pipe.on(load(session, message.origin.state), now()); },
 //             [&](act::idle)         { message = session.receive();
 //                                      pipe.on(step_received{message.facts, wall()}, now()); },
 //             [&](act::execute)      { fault f = run(message, state.value);
@@ -96,6 +95,7 @@ public:
         facts_.deliveries = s.deliveries;
         if (s.how != fault_class::none) return unsure(s.how, now);
         found_ = s.found;
+        if (found_ > state_read::ok) text_ = utf8_prefix(s.why, policy_.reason_bytes);
         progress_ = found_ == state_read::ok ? std::move(s.progress) : session_progress{};
         return go_on();
     }
@@ -166,8 +166,7 @@ public:
             return complete(saving_ == saving::done ? step_end::done : step_end::parked);
         }
         if (saving_ == saving::done && s.how == fault_class::permanent) {
-            const std::string_view why = "the state that it leaves is never taken";
-            return fail(park_reason::failed, why, saturating_add(tries_, 1), now);
+            return fail(park_reason::failed, never_taken(s.why), saturating_add(tries_, 1), now);
         }
         return unsure(s.how, now);
     }
@@ -239,7 +238,8 @@ public:
     /// Why the message in hand is parked, for its letter; until the next event.
     [[nodiscard]] std::string_view why() const noexcept
     {
-        if (park_.reason == park_reason::unreadable) return waybill::text(found_);
+        const bool unread = park_.reason == park_reason::unreadable;
+        if (unread && text_.empty()) return waybill::text(found_);
         if (progress_.failed) return progress_.failed->text;
         return text_;
     }

@@ -32,6 +32,7 @@ enum class pipeline_mode : std::uint8_t {
     ///   - a late step that fails and is not complete is counted as parked each time that it comes;
     ///   - one that comes after the last step finds the state gone, and leaves a new one behind,
     ///     which nothing clears: a sweep finds it as one that is stuck;
+    ///   - what a late step makes of the user's part of the state is not stored;
     ///   - where the broker does not count, a late step that ends its process is never parked, as
     ///     there is no room for its tries. So only steps that cannot do that may be late there.
     independent,
@@ -94,9 +95,11 @@ struct pipeline_policy {
     /// says 0 deliveries: then each try is saved before it begins, and taken back if it ends by no
     /// fault of its own. Where nobody could save that, since the process or the store was gone, or
     /// the lock with the state under it, it is a try as well: the state of one that the step itself
-    /// has killed looks the same.
-    std::uint64_t deliveries = 9;
-    std::uint64_t broker_deliveries = 10;  ///< As set there; `highest_size` where it parks nothing.
+    /// has killed looks the same. A delivery that parks may end, too: those that are left to the
+    /// broker's own limit are for that.
+    std::uint64_t deliveries = 7;
+    /// As set there; `highest_size` where it parks nothing. `retry.most` and `deliveries` are less.
+    std::uint64_t broker_deliveries = 10;
     when_unreadable unreadable = when_unreadable::park;
     when_refused refused = when_refused::hold;
     std::size_t reason_bytes = 1'024;  ///< Most bytes of the text that says why a step failed.

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <waybill/consume/settle.hpp>
 #include <waybill/core/act.hpp>
@@ -83,6 +84,7 @@ struct state_loaded {
     /// Of the message that it was looked for, where there is one: before what failed is tried again
     /// there is a longer pause with each. With 0 it is the longest at once.
     std::uint64_t deliveries = 0;
+    std::string why{};  ///< In words, where it cannot be read: for the letters of its session.
 
     friend bool operator==(const state_loaded&, const state_loaded&) = default;
 };
@@ -109,6 +111,8 @@ struct executed {
 /// that was read says `ownership_lost`, one that never takes it, say for its size, `permanent`.
 struct state_saved {
     fault_class how = fault_class::none;
+    std::string_view why{};  ///< In words, for a letter; it is read before `on` returns.
+
     friend bool operator==(const state_saved&, const state_saved&) = default;
 };
 

@@ -3,15 +3,15 @@
 // process_step: one message of a session, from its receipt to what became of it.
 //
 //     auto pipe = *waybill::make<waybill::pipeline>(policy);
+//     waybill::session_state state(codec, place);
 //     while (auto m = session.receive()) {
 //         auto end = waybill::process_step(pipe, {m->facts, wall()}, now,
-//             [&](act::load_state)   { state = codec.decode(session.state());
-//                                      return waybill::state_loaded{state.how, state.progress}; },
-//             [&](act::execute)      { return print_receipt(*m, state.value); },
-//             [&](act::save_state a) { return save(a.undone, pipe.progress()); },
-//             [&](act::park a)       { return letters.upsert(letter_of(*m, a, pipe.why())); },
+//             [&](act::load_state)   { return state.load(m->origin.state); },
+//             [&](act::execute)      { return state.attempt([&](auto& v) { return run(*m, v); }); },
+//             [&](act::save_state a) { return state.save(a, pipe.progress()); },
+//             [&](act::park a)       { return upsert(letter_of(*m, a, pipe, state.bytes())); },
 //             [&](act::complete)     { return session.complete(*m); },
-//             [&](act::clear_state)  { return session.set_state({}); },
+//             [&](act::clear_state)  { return state.clear(); },
 //             [&](act::give_back)    { return session.close(); },
 //             [&](act::wait a)       { return sleep_and_renew(a.until); });
 //         if (pipe.over()) break;
@@ -55,8 +55,8 @@ namespace detail {
     return {says_none ? fault_class::infrastructure : r.error().how, r.error().text};
 }
 
-template <class Calls, class... Actions>
-inline constexpr bool answers_all = (std::invocable<Calls&, Actions> && ...);
+template <class Calls, class Action>
+inline constexpr bool takes = std::invocable<Calls&, Action>;
 
 template <class Calls, class Action>
 using answer_to = std::remove_cvref_t<std::invoke_result_t<Calls&, Action>>;
@@ -77,12 +77,26 @@ template <time_source Clock, class... Calls>
 step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Calls&&... calls)
 {
     static_assert(!std::convertible_to<Clock, steady_time>,
-                  "process_step: by a clock that stands still no pause would ever end");
+                  "process_step: by a clock that stands still no pause would ever end: pass the "
+                  "function, now and not now()");
     using all = detail::overloaded<std::remove_cvref_t<Calls>...>;
-    static_assert(detail::answers_all<all, act::load_state, act::execute, act::save_state,
-                                      act::park, act::complete, act::clear_state, act::give_back,
-                                      act::wait>,
-                  "process_step: an action that a pipeline can ask for has no call here");
+    // Each takes its action as a value or a const&.
+    static_assert(detail::takes<all, act::load_state>,
+                  "process_step: no call for load_state, or two");
+    static_assert(detail::takes<all, act::execute>,
+                  "process_step: no call for execute, or two");
+    static_assert(detail::takes<all, act::save_state>,
+                  "process_step: no call for save_state, or two");
+    static_assert(detail::takes<all, act::park>,
+                  "process_step: no call for park, or two");
+    static_assert(detail::takes<all, act::complete>,
+                  "process_step: no call for complete, or two");
+    static_assert(detail::takes<all, act::clear_state>,
+                  "process_step: no call for clear_state, or two");
+    static_assert(detail::takes<all, act::give_back>,
+                  "process_step: no call for give_back, or two");
+    static_assert(detail::takes<all, act::wait>,
+                  "process_step: no call for wait, or two");
     using load_answer = detail::answer_to<all, act::load_state>;
     static_assert(std::same_as<load_answer, state_loaded>,
                   "process_step: load_state has to answer with state_loaded{how, progress}");
@@ -119,7 +133,10 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                   if constexpr (std::same_as<run_answer, executed>) tell(call(a));
                   else tell(executed{detail::said(call(a))});
               },
-              [&](act::save_state a) { tell(state_saved{detail::said(call(a)).how}); },
+              [&](act::save_state a) {
+                  const fault f = detail::said(call(a));
+                  tell(state_saved{f.how, f.text});
+              },
               [&](act::park a) { tell(step_parked{detail::said(call(a)).how}); },
               [&](act::complete a) { tell(completed{detail::said(call(a)).how}); },
               [&](act::clear_state a) { tell(state_cleared{detail::said(call(a)).how}); },

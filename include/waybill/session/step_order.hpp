@@ -77,21 +77,31 @@ namespace waybill::inline v0_1 {
     std::string line = "step " + std::to_string(m.step);
     switch (why) {
         case park_reason::gap:
-            return line + " came, and step " + std::to_string(expected_step(m, p)) + " is missing";
+            line += " came, and step " + std::to_string(expected_step(m, p)) + " is missing";
+            return p.done == 0 ? line + ", or its session is over" : line;
         case park_reason::contradiction:
+            if (m.step == 0 && m.total == 0) return "it has no stamp that can be read";
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
             return line.append(contradiction(m, p));
         case park_reason::exhausted:
             return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
         case park_reason::ended_process:
-            return line + " comes for the " + std::to_string(m.deliveries) +
-                   ". time, and no delivery has ended it";
+            return line + " was delivered " + std::to_string(m.deliveries) +
+                   " times, and no delivery has ended it";
         case park_reason::failed:
         case park_reason::session_failed:
         case park_reason::unreadable:
         case park_reason::broker: break;
     }
     return line.append(" is parked: ").append(name(why));
+}
+
+/// Why a step fails that has gone well.
+[[nodiscard]] inline std::string never_taken(std::string_view why)
+{
+    std::string line = "the state that it leaves is never taken";
+    if (!why.empty()) line.append(": ").append(why);
+    return line;
 }
 
 /// Why a state cannot be read, for the letters of its session.

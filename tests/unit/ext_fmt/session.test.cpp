@@ -63,7 +63,7 @@ TEST_CASE("how far a session is, and what stopped it")
 TEST_CASE("policies and actions")
 {
     CHECK(line(pipeline_policy{.retry = {.most = 3}}) ==
-          "stop_on_failure: at most 3 tries of a step, in hand for 10s, 9 deliveries of 10; "
+          "stop_on_failure: at most 3 tries of a step, in hand for 10s, 7 deliveries of 10; "
           "unreadable: park, refused: hold");
     CHECK(line(sweep_policy{}) ==
           "messages live for 336h, failed states for 720h, stuck after 24h");

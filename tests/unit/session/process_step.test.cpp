@@ -182,6 +182,32 @@ TEST_CASE("process_step: calls that fail")
     CHECK(c.pipe.over());
 }
 
+TEST_CASE("process_step: why a state cannot be read, or is never taken, stands in the letter")
+{
+    calls c = with();
+    c.found = {.found = state_read::corrupt, .why = "state: corrupt: 7 bytes"};
+    CHECK(c(1) == step_end::parked);
+    CHECK(c.pipe.why() == "state: corrupt: 7 bytes");
+    c.found = {};
+    c = with();
+    c.found = {.found = state_read::corrupt};
+    CHECK(c(1) == step_end::parked);
+    CHECK(c.pipe.why() == "the state of its session is not what was written");
+    c = with({.reason_bytes = 5});
+    c.found = {.found = state_read::corrupt, .why = "state: corrupt"};
+    CHECK(c(1) == step_end::parked);
+    CHECK(c.pipe.why() == "state");
+
+    for (const char* const why : {"", "858 bytes, and 400 is the most"}) {
+        c = with();
+        c.save = waybill::permanent(why);
+        c.on_save = [&](int) { if (c.said.ends_with("run save save ")) c.save = {}; };
+        CHECK(c(1) == step_end::parked);
+        const std::string more = *why == '\0' ? std::string() : std::string(": ") + why;
+        CHECK(c.pipe.why() == "the state that it leaves is never taken" + more);
+    }
+}
+
 TEST_CASE("process_step: a result with an error that claims to be none is one")
 {
     pipeline pipe;
