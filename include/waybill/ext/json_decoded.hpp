@@ -108,6 +108,7 @@ struct decoded_state {
     void stored(std::string_view bytes)
     {
         how = state_read::ok;
+        envelope = detail::sealed_just_now(bytes);
         read.are(bytes);
         read.since = bytes;
         // What a later version knew of a failure that is none any more is not told of the next one.

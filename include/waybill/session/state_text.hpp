@@ -70,6 +70,7 @@ enum class text_state_problem : std::uint8_t {
     bad_line,       ///< A line that is never written, in a state that is whole.
     newer_reason,   ///< It failed for a reason that is not known here.
     no_reserve,     ///< The user's part leaves no room for a failure.
+    upgrade_failed, ///< The user's part has a major version below ours, and stays so.
 };
 
 [[nodiscard]] constexpr std::string_view name(text_state_problem p) noexcept
@@ -82,6 +83,7 @@ enum class text_state_problem : std::uint8_t {
         case text_state_problem::bad_line: return "bad_line";
         case text_state_problem::newer_reason: return "newer_reason";
         case text_state_problem::no_reserve: return "no_reserve";
+        case text_state_problem::upgrade_failed: return "upgrade_failed";
     }
     return "?";
 }
@@ -273,6 +275,9 @@ namespace detail {
         case text_state_problem::no_reserve:
             return line + size + " bytes, and " + most +
                    " is the most beside what is kept for a failure: raise the budget";
+        case text_state_problem::upgrade_failed:
+            return line + "nothing makes version " + most + " of its version " +
+                   text(r.envelope.version) + ": give the codec an upgrade that does";
     }
     return text(r.envelope);
 }

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <doctest/doctest.h>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/session/state_text.hpp>
 
 namespace session_state_test {
 namespace {
@@ -63,7 +65,7 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     const text_state_codec codec;
     place p;
     session_state s(codec, p);
-    CHECK(s.load().found == state_read::absent);
+    CHECK(s.load({}).found == state_read::absent);
     CHECK(s.attempt(adds("1")).ok());
     CHECK(s.value().empty());
     CHECK(s.save(done, {.done = 1}).ok());
@@ -79,7 +81,7 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     CHECK(s.value() == "12");
 
     session_state next(codec, p);
-    const auto loaded = next.load();
+    const auto loaded = next.load({});
     CHECK(loaded.found == state_read::ok);
     CHECK(loaded.progress.done == 2);
     CHECK(next.value() == "12");
@@ -102,7 +104,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     const text_state_codec codec({.budget = {.bytes = 4'096}});
     place p;
     session_state s(codec, p);
-    static_cast<void>(s.load());
+    static_cast<void>(s.load({}));
     CHECK(s.attempt(adds("1")).ok());
     CHECK(s.save(done, {.done = 1}).ok());
     const std::string before = *p.bytes;
@@ -140,13 +142,13 @@ TEST_CASE("session_state: a place that cannot be read is not one without a state
     session_state s(codec, p);
     for (const fault_class how : {fault_class::transient, fault_class::infrastructure, fault_class::ownership_lost}) {
         p.unreadable = how;
-        CHECK(s.load().how == how);
+        CHECK(s.load({}).how == how);
     }
     p.unreadable = fault_class::none;
-    CHECK(s.load().how == fault_class::infrastructure);
+    CHECK(s.load({}).how == fault_class::infrastructure);
     p.unreadable.reset();
     p.bytes = "something else";
-    const auto loaded = s.load();
+    const auto loaded = s.load({});
     CHECK(loaded.how == fault_class::none);
     CHECK(loaded.found == state_read::corrupt);
     CHECK(text(s.read()).find("corrupt") != std::string::npos);
@@ -158,7 +160,7 @@ TEST_CASE("session_state: a redriven session begins with the state that came")
     const text_state_codec codec;
     place old;
     session_state before(codec, old);
-    static_cast<void>(before.load());
+    static_cast<void>(before.load({}));
     CHECK(before.attempt(adds("12")).ok());
     CHECK(before.save(done, {.done = 2}).ok());
     place fresh;
@@ -172,12 +174,112 @@ TEST_CASE("session_state: a redriven session begins with the state that came")
     CHECK(s.value() == "123");
 }
 
+TEST_CASE("session_state: until it is stored for sure nothing in hand has changed")
+{
+    const text_state_codec codec({.budget = {.bytes = 4'096}});
+    place p;
+    session_state s(codec, p);
+    static_cast<void>(s.load({}));
+    CHECK(s.attempt(adds("1")).ok());
+    CHECK(s.save(done, {.done = 1}).ok());
+    CHECK(text(s.read()) == "state: ok, " + std::to_string(p.bytes->size()) + " bytes, text of version 1.0");
+    const auto before = s.read();
+
+    CHECK(s.attempt(adds("2")).ok());
+    p.answer = waybill::transient("busy");
+    CHECK_FALSE(s.save(done, {.done = 2}).ok());
+    CHECK(s.read() == before);
+    p.answer = {};
+    CHECK(s.attempt(adds(std::string(10'000, 'x'))).ok());
+    CHECK_FALSE(s.save(done, {.done = 2}).ok());
+    CHECK(s.read() == before);
+    p.unreadable = fault_class::infrastructure;
+    const auto loaded = s.load({});
+    CHECK(loaded.why == "down");
+    CHECK(s.read() == before);
+}
+
+TEST_CASE("session_state: what was not read is not written over")
+{
+    const text_state_codec codec;
+    for (const std::string_view there : {"", "something else", R"({"IsFailedSession":true})"}) {
+        CAPTURE(there);
+        place p;
+        p.bytes = there;
+        session_state s(codec, p);
+        const auto loaded = s.load({});
+        CHECK(loaded.found == state_read::corrupt);
+        CHECK(loaded.why == text(s.read()));
+        CHECK(s.attempt(adds("1")).ok());
+        const fault f = s.save(done, {.done = 1});
+        CHECK(f.how == fault_class::permanent);
+        CHECK(f.text == "not written over: " + text(s.read()));
+        CHECK(p.saved == 0);
+        CHECK(*p.bytes == there);
+    }
+}
+
+std::optional<std::string> upgraded(std::string_view own, waybill::schema_version from)
+{
+    if (own == "bad") return std::nullopt;
+    return "v" + std::to_string(from.major) + ":" + std::string(own);
+}
+
+TEST_CASE("session_state: bytes of an older version are upgraded once, or are left alone")
+{
+    const waybill::text_state_options two{.version = {2, 3}};
+    const text_state_codec codec(two, upgraded);
+    const auto of_version_1 = [](std::string own, session_progress progress = {.done = 1}) {
+        waybill::text_state old{std::move(own), std::move(progress), {}, {}};
+        return *write_text_state(old);
+    };
+    place p;
+    p.bytes = of_version_1("a");
+    session_state s(codec, p);
+    CHECK(s.load({}).found == state_read::ok);
+    CHECK(s.value() == "v1:a");
+    CHECK(s.save(undone, {.done = 1}).ok());
+    CHECK(text(s.read()).ends_with("text of version 2.3"));
+    for (int n = 0; n != 2; ++n) {
+        CHECK(s.load({}).found == state_read::ok);
+        CHECK(s.value() == "v1:a");
+    }
+
+    // One that came with the first message of a redriven session.
+    place fresh;
+    session_state redriven(codec, fresh);
+    CHECK(redriven.load(of_version_1("b")).found == state_read::absent);
+    CHECK(redriven.value() == "v1:b");
+    CHECK(redriven.load(of_version_1("bad")).found == state_read::corrupt);
+
+    // Nobody makes version 2 of it.
+    for (const text_state_codec& one : {codec, text_state_codec(two)}) {
+        p.bytes = of_version_1("bad");
+        session_state bad(one, p);
+        CHECK(bad.load({}).found == state_read::corrupt);
+        CHECK(text(bad.read()) == "state: corrupt: nothing makes version 2 of its version 1.0: give the codec an upgrade that does");
+        CHECK(bad.value().empty());
+        CHECK_FALSE(bad.save(done, {.done = 2}).ok());
+
+        // It has failed, and stays so, with its bytes and their version.
+        session_progress failed{.done = 1};
+        failed.failed.emplace().text = "no";
+        p.bytes = of_version_1("bad", failed);
+        session_state stays(one, p);
+        CHECK(stays.load({}).found == state_read::ok);
+        CHECK(stays.load({}).progress == failed);
+        CHECK(stays.value() == "bad");
+        CHECK(stays.save(undone, failed).ok());
+        CHECK(*p.bytes == of_version_1("bad", failed));
+    }
+}
+
 TEST_CASE("session_state: a step answers as it likes")
 {
     const text_state_codec codec;
     place p;
     session_state s(codec, p);
-    static_cast<void>(s.load());
+    static_cast<void>(s.load({}));
     CHECK(s.attempt([](std::string& own) {
                own = "a";
                return executed{};

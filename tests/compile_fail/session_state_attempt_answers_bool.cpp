@@ -1,0 +1,17 @@
+// expect: attempt: a step answers a fault, a result<void> or executed
+// SPDX-License-Identifier: MIT
+//
+// Whether true is success is anybody's guess.
+
+#include <waybill/session/session_state.hpp>
+
+struct place {
+    waybill::result<std::optional<std::string>> load();
+    waybill::fault save(const std::string&);
+    waybill::fault clear();
+};
+
+auto answers_bool(waybill::session_state<waybill::text_state_codec, place>& state)
+{
+    return state.attempt([](std::string&) { return true; });
+}

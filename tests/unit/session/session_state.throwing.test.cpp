@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// A place or a step that throws: the same call can be made again, as process_step does it.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <waybill/session/process_step.hpp>
+#include <waybill/session/session_state.hpp>
+#include <waybill/session/state_text.hpp>
+
+namespace session_state_throwing_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::fault;
+using waybill::step_end;
+
+struct place {
+    std::optional<std::string> bytes{};
+    int throws_in = 0;  // so many calls from now, counted from 1
+    bool applied = false;  // and has done what it was asked for
+
+    void may_throw()
+    {
+        if (throws_in != 0 && --throws_in == 0) throw std::runtime_error("the line is cut");
+    }
+    template <class F>
+    void call(F&& f)
+    {
+        if (!applied) may_throw();
+        f();
+        if (applied) may_throw();
+    }
+    waybill::result<std::optional<std::string>> load()
+    {
+        may_throw();
+        return bytes;
+    }
+    fault save(const std::string& b)
+    {
+        call([&] { bytes = b; });
+        return {};
+    }
+    fault clear()
+    {
+        call([&] { bytes.reset(); });
+        return {};
+    }
+};
+
+// Four steps, each of which adds its number; whatever throws is called again. What they made, and how
+// often something threw.
+std::string run(int throws_in, bool applied, int& threw)
+{
+    const waybill::text_state_codec codec;
+    place p{{}, throws_in, applied};
+    waybill::session_state s(codec, p);
+    waybill::pipeline pipe;
+    std::string last;
+    for (std::uint64_t step = 1; step != 5;) {
+        const waybill::step_received m{{100 + step, step, 1, 4, step == 4, 1}, {}};
+        try {
+            const step_end end = waybill::process_step(
+                pipe, m, [] { return waybill::steady_time{}; }, [&](act::load_state) { return s.load({}); },
+                [&](act::execute) {
+                    p.may_throw();
+                    return s.attempt([&](std::string& own) {
+                        own += std::to_string(step);
+                        last = own;
+                        return fault{};
+                    });
+                },
+                [&](act::save_state a) { return s.save(a, pipe.progress()); }, [](act::park) { return fault{}; },
+                [](act::complete) { return fault{}; }, [&](act::clear_state) { return s.clear(); },
+                [](act::give_back) {}, [](act::wait) {});
+            CHECK(end == step_end::done);
+            if (step != 4) CHECK(s.value() == last);
+            ++step;
+        } catch (const std::runtime_error&) {
+            ++threw;
+        }
+    }
+    CHECK_FALSE(p.bytes.has_value());
+    return last;
+}
+
+TEST_CASE("session_state: whichever call throws, what was made is stored, and once")
+{
+    int threw = 0;
+    for (int n = 0; n != 12; ++n) {
+        for (const bool applied : {false, true}) {
+            CAPTURE(n);
+            CAPTURE(applied);
+            CHECK(run(n, applied, threw) == "1234");
+        }
+    }
+    CHECK(threw >= 18);
+}
+
+TEST_CASE("session_state: a step that throws leaves nothing")
+{
+    const waybill::text_state_codec codec;
+    place p;
+    waybill::session_state s(codec, p);
+    static_cast<void>(s.load({}));
+    const auto before = s.read();
+    const auto throws = [](std::string& own) -> fault {
+        own = "half";
+        throw std::runtime_error("no");
+    };
+    CHECK_THROWS_AS(static_cast<void>(s.attempt(throws)), std::runtime_error);
+    CHECK(s.read() == before);
+    CHECK(s.save({}, {.done = 1}).ok());
+    CHECK(s.value().empty());
+}
+
+}  // namespace
+}  // namespace session_state_throwing_test
