@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -34,10 +35,13 @@ public:
         : here_(w), shop_(s), place_(p), lock_(l), pipe_(policy_of(l.session))
     {
     }
+    holding(const holding&) = delete;
+    holding& operator=(const holding&) = delete;
 
     /// The next message of the session, from its receipt to what becomes of it. False at the end.
     bool next()
     {
+        step_ = lock_.session + ": ";
         const auto received = here_.queue.receive(lock_);
         if (!received) put_off(received.error());
         if (!received || !*received) return false;
@@ -45,14 +49,16 @@ public:
         const message& m = **received;
         step_ = (m.id.empty() ? m.session : m.id) + ": ";
         const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
-        const waybill::step_origin& from = read.origin;
-        const std::string job = from.generation == 0 ? m.session : from.session;
 
         process_step(
             pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
-            [&](act::load_state) { return state_.load(from.state); },
+            [&](act::load_state) {
+                auto loaded = state_.load(read.origin.state);
+                if (!loaded.why.empty()) place_.tell(step_ + loaded.why);
+                return loaded;
+            },
             [&](act::execute a) {
-                const task t{job, m.session, a.step, a.tries, m.body};
+                const task t{read.job(), m.session, a.step, a.tries, m.body};
                 return told(state_.attempt([&](order_state& s) { return run_(t, s); }));
             },
             [&](act::save_state a) { return told(state_.save(a, pipe_.progress())); },
@@ -62,7 +68,7 @@ public:
             [&](act::give_back a) { pause_ = a.until - clock::now(); },
             [&](act::wait a) {
                 std::this_thread::sleep_until(clock::time_point(a.until));
-                return here_.queue.renew(lock_);
+                return told(here_.queue.renew(lock_));
             });
         place_.at = phase::between;
         return !pipe_.over() && terminated == 0 && keep_lock();
@@ -71,22 +77,22 @@ public:
     void close()
     {
         const std::chrono::nanoseconds pause(waybill::greater(pause_, {}).count());
-        static_cast<void>(here_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
+        told(here_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
     }
 
 private:
-    /// The state of the session. Why it cannot be read is told here, as nobody else knows the words.
     struct kept_by_queue {
         holding& of;
 
-        auto load()
+        waybill::result<std::optional<std::string>> load()
         {
-            auto bytes = of.here_.queue.state(of.lock_);
-            if (!bytes) of.told(bytes.error());
-            return bytes;
+            return of.here_.queue.state(of.lock_);
         }
-        auto save(const std::string& bytes) { return of.here_.queue.set_state(of.lock_, bytes); }
-        auto clear() { return of.here_.queue.set_state(of.lock_, {}); }
+        waybill::fault save(const std::string& bytes)
+        {
+            return of.here_.queue.set_state(of.lock_, bytes);
+        }
+        waybill::fault clear() { return of.here_.queue.set_state(of.lock_, {}); }
     };
 
     /// A letter that is refused for good ends the run, and its step stays where it is.
@@ -123,7 +129,7 @@ private:
     {
         if (clock::now() - renewed_ < queue_options.lock / 4) return true;
         renewed_ = clock::now();
-        return here_.queue.renew(lock_).ok();
+        return told(here_.queue.renew(lock_)).ok();
     }
 
     world& here_;
@@ -134,7 +140,7 @@ private:
     waybill::state_codec<order_state> codec_ = *waybill::state_codec<order_state>::make();
     kept_by_queue kept_{*this};
     waybill::session_state<waybill::state_codec<order_state>, kept_by_queue> state_{codec_, kept_};
-    std::string step_ = lock_.session + ": ";
+    std::string step_{};  ///< What is in hand, for what is told.
     waybill::duration pause_{};
     clock::time_point renewed_ = clock::now();
     std::function<waybill::fault(const task&, order_state&)> run_ = waybill::catching(

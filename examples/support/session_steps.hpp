@@ -144,18 +144,16 @@ private:
     {
         namespace act = waybill::act;
         const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
-        const auto& from = read.origin;
-        const std::string_view job = from.generation == 0 ? m.session : from.session;
         process_step(
             pipe, {facts_of(read.stamp, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
-            [&](act::load_state) { return state.load(from.state); },
+            [&](act::load_state) { return state.load(read.origin.state); },
             [&](act::execute a) {
-                return state.attempt([&](T& v) { return handle(v, step{job, a.step, m.body}); });
+                return state.attempt([&](T& v) { return handle(v, step{read.job(), a.step, m.body}); });
             },
             [&](act::save_state a) { return state.save(a, pipe.progress()); },
             [&](act::park a) {
                 return letters_.upsert(make_step_letter(
-                    {read.stamp, from, m.sequence, m.id, m.body, {}, state.bytes()}, a, pipe.why(),
+                    {read.stamp, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a, pipe.why(),
                     pipe.progress(), now_as_wall()));
             },
             [&](act::complete) { return queue_.complete(lock, m); },

@@ -231,7 +231,7 @@ wait $main 2>/dev/null || true
         FROM messages WHERE id = 'order-291/3';
     DELETE FROM messages WHERE id = 'order-291/3'"
 answers 1 --db family --most 300
-says 'order-290  1 2 3x 4- 5-   step 3 comes for the 10. time, and no delivery has ended it'
+says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery has ended it'
 says 'order-291  1 2 3. 4x 5-   step 4 came, and step 3 is missing'
 says 'order-291, step 3 is lost'
 says '1 steps were parked by the broker itself'

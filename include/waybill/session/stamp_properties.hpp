@@ -129,6 +129,12 @@ struct stamp_read {
     std::optional<job_problem> odd_id{};
 
     [[nodiscard]] bool ok() const noexcept { return how == stamp_found::ok; }
+    /// The session that it was sent in at first, which is the same however often it is redriven:
+    /// what a step does is done once for each of these and its number.
+    [[nodiscard]] const std::string& job() const noexcept
+    {
+        return origin.generation == 0 ? stamp.session : origin.session;
+    }
 
     /// One line for a log.
     [[nodiscard]] std::string text() const
