@@ -106,7 +106,7 @@ for other in '--imports 3' '--most 600'; do
 done
 [ "$(./sql products/queue.sqlite 'SELECT count(*) FROM messages')" = 0 ] || fail 'what it refuses is sent'
 runs redrive --fix --db products
-says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 of 100 (each alone)'
+says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 (each alone)'
 says '4 of 4 jobs complete, 3 of them after they came back'
 runs --import --imports 1 --most 400
 says '1 of 1 job complete'

@@ -28,7 +28,7 @@ says product_import <<'END'
 3 of 5 products, and parked:
   import-1, step 2 of 5 (2): failed: "screws;3,10" has no price
   import-1, step 4 of 5 (4): failed: "paint;12,00" has no price
-import-1 -> import-1~1: 2 letters, steps 2 to 4 of 4 (each alone): failed: "screws;3,10" has no price
+import-1 -> import-1~1: 2 letters, steps 2 to 4 (each alone): failed: "screws;3,10" has no price, and 1 for another reason
   glue 480
   nails 250
   paint 1200

@@ -16,6 +16,12 @@
 // A broker parks a step when its deliveries are used up, or its time; the next steps then come to a
 // gap, and their letters say where the session stands. With the drained one among them the session
 // is whole and can be redriven. Drain before you plan.
+//
+// Behind a last step that the broker has parked nothing comes that would clear the state. It stays
+// when the step has come back in another session: plan_sweep names it as stuck, and lets it go once
+// it is older than `give_up_after`, which is never unless somebody says so; where the session had
+// failed before, once it is older than `keep_failed`. Who clears it by hand does so after the
+// redrive: until then a drain reads in it where the session stands, and what it remembers.
 
 #ifndef WAYBILL_SESSION_LETTER_DRAIN_HPP
 #define WAYBILL_SESSION_LETTER_DRAIN_HPP

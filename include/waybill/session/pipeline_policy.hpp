@@ -48,7 +48,9 @@ enum class pipeline_mode : std::uint8_t {
 }
 
 /// What becomes of the steps of a session whose state is corrupt or too large. The state itself is
-/// never touched. Where a later version has written it they are held in any case.
+/// never touched. Where a later version has written it they are held in any case. A value that this
+/// program cannot make of it is `corrupt` too, and so is an upgrade that fails: `hold` waits for a
+/// program that can.
 enum class when_unreadable : std::uint8_t {
     park,  ///< Each is parked, so that nothing waits for somebody to notice.
     hold,  ///< Each is given back, until somebody has mended the state.

@@ -28,7 +28,8 @@
 //   6. letters that failed alone, each without stopping its session, are a new session of their own
 //      with the steps that they had, and the last of them ends it;
 //   7. the first message of a new session brings the state that the old one stopped with
-//      (`step_origin::state`), or the one that it began with itself, where no letter has another.
+//      (`step_origin::state`), or the one that it began with itself, where it has done nothing or
+//      no letter has another. Where there is neither, it begins without one, and is marked.
 //
 // It takes O(n log n) for n letters, and 48 bytes of keys for each of them beside what it answers.
 
@@ -317,6 +318,8 @@ private:
 
     void decide(redrive_session s)
     {
+        const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
+        s.marks.without_state = needs_state && !s.marks.state_cut && state_of(part(s)).empty();
         if (s.held == held_back::no && s.marks.damaged() && !options_.damaged) {
             s.held = held_back::damaged;
         } else if (s.held == held_back::no && s.without_body != 0 && !options_.fetches_bodies) {

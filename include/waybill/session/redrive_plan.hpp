@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <waybill/core/saturating.hpp>
@@ -20,6 +21,26 @@
 #include <waybill/session/step_letter.hpp>
 
 namespace waybill::inline v0_1 {
+
+namespace detail {
+
+/// What the letters of a session, in their order, know of its state: that of whoever saw it last.
+/// A session that came back and has done nothing in between knows no more than what it came with:
+/// where its first message was never taken, its state is one that began without it.
+[[nodiscard]] inline std::string_view state_of(std::span<const step_letter> session) noexcept
+{
+    const step_letter& first = session.front();
+    const step_letter* last = nullptr;
+    for (const step_letter& l : session) {
+        if (l.state.empty()) continue;
+        if (last == nullptr || l.resume_at > last->resume_at) last = &l;
+    }
+    if (last == nullptr) return first.origin.state;
+    const bool none_done = last->resume_at <= first.stamp.first;
+    return none_done && !first.origin.state.empty() ? first.origin.state : last->state;
+}
+
+}  // namespace detail
 
 /// What a letter is sent with.
 struct redrive_step {
@@ -69,7 +90,9 @@ struct redrive_plan {
         r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
                     s.generation, saturating_add(l.origin.tries, l.tries)};
         r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
-        if (letter == s.offset && !s.first_sent) r.origin.state = state_of(letters, s);
+        if (letter == s.offset && !s.first_sent && !s.marks.alone) {
+            r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
+        }
         r.message_id = redriven_message_id(r.origin.session, r.origin.sequence, s.generation,
                                            most_id_bytes);
         return r;
@@ -89,20 +112,6 @@ struct redrive_plan {
     }
 
     friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
-
-private:
-    /// Of whoever saw the session last, or what the session itself began with.
-    [[nodiscard]] static std::string state_of(std::span<const step_letter> letters,
-                                              const redrive_session& s)
-    {
-        if (s.marks.alone) return {};
-        const step_letter* last = nullptr;
-        for (const step_letter& l : letters.subspan(s.offset, s.count)) {
-            if (l.state.empty()) continue;
-            if (last == nullptr || l.resume_at > last->resume_at) last = &l;
-        }
-        return last != nullptr ? last->state : letters[s.offset].origin.state;
-    }
 };
 
 }  // namespace waybill::inline v0_1

@@ -98,6 +98,7 @@ struct redrive_marks {
     bool disordered = false;     ///< They came in another order than that of their steps.
     bool rolled_over = false;    ///< The same, since the broker's numbers went round.
     bool state_cut = false;      ///< Its state was too large to come with its letters.
+    bool without_state = false;  ///< Steps of it are done, and no letter has what they have left.
 
     [[nodiscard]] constexpr bool damaged() const noexcept
     {
@@ -148,6 +149,7 @@ struct redrive_session {
     say(m.disordered, "disordered");
     say(m.rolled_over, "numbers rolled over");
     say(m.state_cut, "its state was too large to be kept");
+    say(m.without_state, "without its state");
     return line;
 }
 

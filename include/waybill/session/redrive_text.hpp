@@ -4,6 +4,8 @@
 //
 //     order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
 //     order-18: 2 letters, steps 4 to 5, held back: damaged (its first step is missing): gap: ...
+//     import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no price, and 2 for
+//     other reasons
 //     12 letters of 4 sessions to send, 2 of 1 held back, 0 not asked for
 
 #ifndef WAYBILL_SESSION_REDRIVE_TEXT_HPP
@@ -35,20 +37,28 @@ namespace waybill::inline v0_1 {
         line += first == last ? ", step " : ", steps ";
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);
-        if (s.held == held_back::no && s.total != 0) line += " of " + std::to_string(s.total);
+        const bool ends = s.held == held_back::no && s.total != 0 && !s.marks.alone;
+        if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
     const std::string marks = text(s.marks);
     if (s.held != held_back::no) line += ", held back: " + std::string(name(s.held));
     if (!marks.empty()) line += " (" + marks + ")";
+    const step_letter* why = nullptr;
+    std::uint64_t others = 0;
     for (const step_letter& l : part) {
         if (!is_cause(l)) continue;
-        line += ": ";
-        line += name(l.reason);
-        if (!l.text.empty()) line += ": " + l.text;
-        break;
+        if (why == nullptr) why = &l;
+        if (l.reason != why->reason || l.text != why->text) ++others;
     }
-    return line;
+    if (why == nullptr) return line;
+    line += ": ";
+    line += name(why->reason);
+    if (!why->text.empty()) line += ": " + why->text;
+    // Of those that stop each other the first is why; the rest follows from it.
+    if (!s.marks.alone || others == 0) return line;
+    line += ", and " + std::to_string(others);
+    return line + (others == 1 ? " for another reason" : " for other reasons");
 }
 
 /// All of it in one line.

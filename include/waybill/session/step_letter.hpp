@@ -10,7 +10,11 @@
 // which step that session stands, so that a redrive begins there whatever rows are left by then.
 //
 // The letter that stopped its session has its state as well, for handlers that need in step 4 what
-// step 2 has found.
+// step 2 has found. So has that of the last step, which clears the state: who dies before he has
+// written the first one, in the last delivery that the broker allows, leaves no other.
+//
+// ext/json.hpp makes a text of it, and reads it: `nlohmann::json(letter).dump()`, and
+// `parse_json<step_letter>(text)`.
 //
 // A text is cut between characters to `reason_bytes`; a body is kept as consume/letter.hpp does it,
 // whole, by its beginning or not at all, with its size and checksum in any case. That nothing at
@@ -36,6 +40,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/step.hpp>
+#include <waybill/session/step_order.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -61,8 +66,8 @@ struct step_letter {
     std::string body{};
     std::uint64_t size = 0;                  ///< Of all of the message's bytes.
     std::uint32_t checksum = 0;              ///< CRC-32C of all of them.
-    /// The state that its session stopped with, in the letter that stopped it; a redriven session
-    /// begins with it.
+    /// The state that its session stopped with, in the letter that stopped it and in that of the
+    /// last step; a redriven session begins with it.
     std::string state{};
     bool state_cut = false;  ///< It was larger than `state_bytes`, and is not here.
 
@@ -120,10 +125,13 @@ namespace detail {
     return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
 }
 
+/// In the letter that stopped its session, and in that of the message behind which it is cleared.
 /// Who goes on alone leaves the state to those that did not stop.
-inline void keep_state(step_letter& l, std::string_view state, std::uint64_t most)
+inline void keep_state(step_letter& l, const session_progress& p, std::string_view state,
+                       std::uint64_t most)
 {
-    if (l.alone || !is_cause(l) || l.resume_at == 0) return;
+    const bool kept = is_cause(l) || is_last(facts_of(l.stamp, l.sequence, 0), p);
+    if (l.alone || !kept || l.resume_at == 0) return;
     l.state_cut = state.size() > most;
     if (!l.state_cut) l.state = std::string(state);
 }
@@ -161,7 +169,10 @@ inline void keep_state(step_letter& l, std::string_view state, std::uint64_t mos
     l.body = std::move(kept.body);
     l.size = kept.size;
     l.checksum = kept.checksum;
-    detail::keep_state(l, m.state, a.bare ? 0 : p.state_bytes);
+    // Where it must be small, only the one that stopped its session says that it has no state.
+    if (!a.bare || is_cause(l)) {
+        detail::keep_state(l, progress, m.state, a.bare ? 0 : p.state_bytes);
+    }
     return l;
 }
 
@@ -178,7 +189,7 @@ inline void keep_state(step_letter& l, std::string_view state, std::uint64_t mos
     step_letter l = make_step_letter(m, a, why, {}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::stands_at(l, *progress);
-        detail::keep_state(l, m.state, p.state_bytes);
+        detail::keep_state(l, *progress, m.state, p.state_bytes);
     }
     return l;
 }
@@ -193,11 +204,17 @@ inline void keep_state(step_letter& l, std::string_view state, std::uint64_t mos
                       stored.enqueued == written.enqueued && stored.checksum == written.checksum;
     if (!same) return written;
     const std::uint64_t resume_at = greater(stored.resume_at, written.resume_at);
-    if (written.reason == park_reason::broker) written = stored;
-    if (written.state.empty() && !written.state_cut) {
-        written.state = stored.state;
-        written.state_cut = stored.state_cut;
+    const auto take_state = [](step_letter& to, const step_letter& from) {
+        if (!to.state.empty() || to.state_cut) return;
+        to.state = from.state;
+        to.state_cut = from.state_cut;
+    };
+    if (written.reason == park_reason::broker) {
+        step_letter kept = stored;
+        if (written.resume_at >= stored.resume_at) take_state(kept, written);
+        written = std::move(kept);
     }
+    take_state(written, stored);
     written.resume_at = resume_at;
     written.sent_to = stored.sent_to;
     if (stored.sent_to != 0) written.stamp.total = stored.stamp.total;

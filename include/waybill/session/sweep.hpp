@@ -2,12 +2,17 @@
 //
 // sweep: which states of sessions may go, and which somebody should look at.
 //
+//     std::vector<waybill::swept_state> rows;      // {session, how, progress, written}
+//     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
 //     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
 //     for (const waybill::sweep_item& i : plan) {
 //         if (!i.clears()) print(waybill::text(i));            // "stuck at 2 of 5 for 36h"
 //         else if (auto s = accept(rows[i.index].session); s && waybill::may_clear(i, read(*s)))
 //             s->clear();                              // under its lock, or by its version
 //     }
+//
+// `how` and `progress` are what a codec decodes; `written` is the time that the store itself says,
+// where it says one.
 //
 // A state is cleared when the last step is settled. Where that call failed, or the last step never
 // came, it stays and takes up the broker's room. What holds:

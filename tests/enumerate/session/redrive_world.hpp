@@ -53,10 +53,11 @@ enum class fate : std::uint8_t {
     fails_twice,
     broker_parks,            // before anybody sees it, once
     fails_then_broker_parks,
+    fails_without_letter,    // once; who saved that dies in the last delivery, and the broker parks it
 };
 
-inline constexpr fate all_fates[] = {fate::ok, fate::fails_once, fate::fails_twice,
-                                     fate::broker_parks, fate::fails_then_broker_parks};
+inline constexpr fate all_fates[] = {fate::ok, fate::fails_once, fate::fails_twice, fate::broker_parks,
+                                     fate::fails_then_broker_parks, fate::fails_without_letter};
 inline constexpr fate plain_fates[] = {fate::ok, fate::fails_once, fate::broker_parks};
 
 enum class wrong : std::uint8_t {
@@ -78,6 +79,8 @@ enum class wrong : std::uint8_t {
     marks_blindly,           // a mark is written over what is there, or is not there any more
     forgets_the_state,       // the state that a session stopped with is not sent
     lags_with_the_state,     // the state is the one before the last that was saved
+    only_causes_have_it,     // the letter of a last step that did not stop its session has no state
+    takes_any_state,         // that of a letter before what a session that did nothing came with
 };
 
 struct extent {
@@ -187,8 +190,8 @@ private:
     }
     [[nodiscard]] static bool fails_now(const step_of_job& s)
     {
-        const std::uint32_t times = s.how == fate::fails_twice ? 2 : s.how == fate::fails_once || s.how == fate::fails_then_broker_parks ? 1 : 0;
-        return s.failures < times;
+        const bool never = s.how == fate::ok || s.how == fate::broker_parks;
+        return s.failures < (s.how == fate::fails_twice ? 2U : never ? 0U : 1U);
     }
 
     void consume_perhaps()
@@ -215,7 +218,7 @@ private:
         waybill::pipeline_policy policy;
         if (extent_.alone) policy.mode = waybill::pipeline_mode::independent;
         waybill::pipeline pipe(policy);
-        std::string memory;  // the steps that are done
+        std::string memory;  // a mark, as no state is without bytes, and the steps that are done
         bool received = false;
         bool over = false;
         while (!over && !pipe.over()) {
@@ -225,6 +228,7 @@ private:
                     const auto s = states_.find(session);
                     const bool there = s != states_.end();
                     memory = there ? s->second.memory : m.origin.state;
+                    if (memory.empty()) memory = "=";
                     pipe.on(waybill::state_loaded{there ? waybill::state_read::ok : waybill::state_read::absent,
                                                   there ? s->second.progress : waybill::session_progress{}},
                             {});
@@ -240,6 +244,14 @@ private:
                     pipe.on(waybill::state_saved{}, {});
                 },
                 [&](const act::park& p) {
+                    step_of_job& s = step_of(m);
+                    if (s.how == fate::fails_without_letter && p.reason == park_reason::failed && s.parks == 0) {
+                        ++s.parks;
+                        dead_.push_back(m);
+                        remove_front(session);
+                        over = true;
+                        return tell("who failed in step " + std::to_string(m.stamp.step) + " dies, and the broker parks it");
+                    }
                     put(waybill::make_step_letter(of(m, memory_of(session)), p, pipe.why(), pipe.progress(), at(m.sequence), letter_policy()));
                     pipe.on(waybill::step_parked{}, {});
                 },
@@ -274,7 +286,7 @@ private:
             effects |= std::uint64_t{1} << step;
             return {};
         }
-        if (memory.size() != effects) broken("step " + std::to_string(step) + " finds what steps " + memory + " have left");
+        if (memory.size() != effects + 1) broken("step " + std::to_string(step) + " finds what steps " + memory + " have left");
         memory += std::to_string(step);
         if (step != effects + 1) broken("step " + std::to_string(step) + " takes effect after step " + std::to_string(effects));
         effects = step;
@@ -303,6 +315,7 @@ private:
     void put(step_letter l)
     {
         tell("letter " + text(l));
+        if (wrong_ == wrong::only_causes_have_it && !is_cause(l)) l.state.clear();
         const auto stored = letters_.find({l.stamp.session, l.sequence});
         const bool there = stored != letters_.end() && wrong_ != wrong::drains_over_marks;
         if (there) l = waybill::merged_letter(stored->second, std::move(l));
@@ -382,7 +395,11 @@ private:
         if (wrong_ == wrong::random_session) {
             for (auto& s : r.plan.sessions) s.id += "." + std::to_string(r.number);
         }
-        for (const auto& s : r.plan.sessions) tell(text(s, r.letters));
+        for (const auto& s : r.plan.sessions) {
+            tell(text(s, r.letters));
+            const bool misses = s.held == waybill::held_back::no && s.marks.without_state;
+            if (misses && wrong_ == wrong::nothing) broken("a session is sent without its state");
+        }
         r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.most = 3}});
         return r;
     }
@@ -466,6 +483,12 @@ private:
             if (wrong_ == wrong::random_message_ids) s.message_id += "." + std::to_string(++random_);
             tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " + s.stamp.session);
             if (wrong_ == wrong::forgets_the_state) s.origin.state.clear();
+            if (wrong_ == wrong::takes_any_state && !s.origin.state.empty()) {
+                const waybill::redrive_session& of = r.plan.session_of(offset + i);
+                for (std::uint64_t n = of.end(); n-- != of.offset;) {
+                    if (!r.letters[n].state.empty()) s.origin.state = r.letters[n].state;
+                }
+            }
             accept({0, s.stamp, s.origin, s.message_id});
         }
         if (how >= dies_first) r.dead = true;

@@ -64,6 +64,7 @@ waybill::redrive_session only(letters& v, const waybill::redrive_options& o = {}
 TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
 {
     letters v = order_17({5, 3, 4});
+    v[1].state = "two done";
     const redrive_plan p = plan_redrive(v);
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
     REQUIRE(p.sessions.size() == 1);
@@ -72,7 +73,7 @@ TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
     CHECK(text(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto first = p.step(v, 0);
     CHECK(first.stamp == waybill::step_stamp{"order-17~1", 3, 3, 5, false});
-    CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2});
+    CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2, "two done"});
     CHECK(first.message_id == "order-17/00000000000000000103~1");
     CHECK(p.step(v, 2).stamp == waybill::step_stamp{"order-17~1", 5, 3, 5, true});
     letters again = v;
@@ -257,7 +258,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     auto s = only(head);
     CHECK(s.held == held_back::damaged);
     CHECK(s.marks.head_missing);
-    CHECK(text(s, head) == "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing)");
+    CHECK(text(s, head) == "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing, without its state)");
     s = only(head, {.damaged = true});
     CHECK(s.held == held_back::no);
     CHECK(s.first == 4);
@@ -432,6 +433,15 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     CHECK(p.ready == 3);
     CHECK(p.step(v, 0).stamp == waybill::step_stamp{"import-3~1", 17, 17, 0, false});
     CHECK(p.step(v, 2).stamp == waybill::step_stamp{"import-3~1", 4'000, 17, 0, true});
+    const std::string line = "import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no template";
+    CHECK(text(p.sessions[0], v) == line);
+    v[1].text = "no price";
+    CHECK(text(p.sessions[0], v) == line + ", and 1 for another reason");
+    v[2].reason = park_reason::exhausted;
+    CHECK(text(p.sessions[0], v) == line + ", and 2 for other reasons");
+    v[2].reason = park_reason::failed;
+    v[1].text = v[0].text;
+    CHECK(text(p.sessions[0], v) == line);
     p = plan_redrive(v, {.from_step = 100, .to_step = 1'000});
     CHECK(p.ready == 1);
     CHECK(p.filtered == 2);

@@ -145,6 +145,36 @@ TEST_CASE("step_letter: the one that stopped its session has the state, if it is
     CHECK(merged_letter(knows, later).state == "t");
 }
 
+TEST_CASE("step_letter: that of the last step has the state as well")
+{
+    waybill::step_message m = message();
+    m.state = "waybill/1 ...";
+    const auto behind = [&](const session_progress& p, step_letter_policy policy = {}, bool bare = false) {
+        return make_step_letter(m, act::park{park_reason::session_failed, 42, 3, 0, bare}, "", p, noon, policy);
+    };
+    const session_progress two{.done = 2, .total = 5};
+    CHECK(behind(two).state.empty());
+    m.stamp.step = 5;
+    CHECK(behind(two).state == m.state);
+    // Whoever says that it is the last: the message, one before it, or both.
+    m.stamp.total = 0;
+    CHECK(behind(two).state == m.state);
+    CHECK(behind({.done = 2}).state.empty());
+    m.stamp.last = true;
+    CHECK(behind({.done = 2}).state == m.state);
+    // Where it is too large that is said, but not where there is no room for it in this letter:
+    // the one that stopped the session has it.
+    CHECK(behind(two, {.state_bytes = 12}).state_cut);
+    CHECK(behind(two, {}, true).state.empty());
+    CHECK(!behind(two, {}, true).state_cut);
+    // A session that has done nothing has none that would be missed.
+    CHECK(behind({}).state.empty());
+    CHECK(!behind({}, {.state_bytes = 12}).state_cut);
+    // Those that go on alone have none.
+    const act::park alone{.reason = park_reason::failed, .cause = 42, .cause_step = 5, .tries = 1, .alone = true};
+    CHECK(make_step_letter(m, alone, "", two, noon).state.empty());
+}
+
 TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, is not lost")
 {
     auto mine = make_step_letter(message(), act::park{park_reason::failed, 42, 3, 1}, "no template", {.done = 2}, noon);
@@ -158,6 +188,19 @@ TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, 
     over_drained.text = "no printer";
     CHECK(merged_letter(mine, over_drained).text == "no printer");
     CHECK(merged_letter(mine, over_drained).sent_to == 4);
+    // What the broker's letter alone has seen of the state, unless it is of an earlier step.
+    step_letter seen = drained;
+    seen.state = "s";
+    seen.resume_at = mine.resume_at;
+    mine.state.clear();
+    CHECK(merged_letter(mine, seen).state == "s");
+    CHECK(merged_letter(mine, seen).text == mine.text);
+    CHECK(merged_letter(drained, seen).state == "s");
+    seen.resume_at = mine.resume_at - 1;
+    CHECK(merged_letter(mine, seen).state.empty());
+    mine.state = "m";
+    seen.resume_at = mine.resume_at;
+    CHECK(merged_letter(mine, seen).state == "m");
     // Another message under the same number, once numbers have gone round.
     waybill::step_message other = message();
     other.message_id = "another";

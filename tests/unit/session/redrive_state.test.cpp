@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// The state that a session comes back with, wherever its letters come from.
+
+#include <waybill/session/plan_redrive.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <waybill/session/redrive_text.hpp>
+
+namespace redrive_state_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::park_reason;
+using waybill::plan_redrive;
+using waybill::redrive_plan;
+using waybill::session_progress;
+using waybill::step_letter;
+using letters = std::vector<step_letter>;
+
+// Step 2 of "trip" has failed behind step 1, and steps 2 to 4 came back as "trip~1".
+waybill::step_message came_back(std::uint64_t step)
+{
+    waybill::step_message m{{"trip~1", step, 2, 4, step == 4}, {}, 10 + step, "m", "body", {}, {}};
+    m.origin = {"trip", step, 1, 1, {}, {}};
+    if (step == 2) m.origin.state = "one done";
+    return m;
+}
+step_letter parked(waybill::step_message m, park_reason why, const session_progress& p, std::string_view state)
+{
+    m.state = state;
+    return make_step_letter(m, act::park{why, 13, 3, 1}, "no", p, {});
+}
+// Of step 2, which the broker has parked itself; nobody could read a state.
+step_letter drained()
+{
+    return make_broker_letter(came_back(2), "expired", 10, nullptr, {});
+}
+// What the first message of the new session brings.
+std::string state(letters v, const waybill::redrive_options& o = {})
+{
+    const redrive_plan p = plan_redrive(v, {}, o);
+    REQUIRE(p.ready != 0);
+    for (std::uint64_t n = 1; n != p.ready; ++n) CHECK(p.step(v, n).origin.state.empty());
+    return p.step(v, 0).origin.state;
+}
+std::string line(letters v)
+{
+    const redrive_plan p = plan_redrive(v);
+    return text(p.sessions.at(0), v);
+}
+
+TEST_CASE("redrive_state: a session that came back and did nothing keeps what it came with")
+{
+    // Step 3 came to a gap: the message with the state was never taken, and a new one was begun.
+    const session_progress nothing{.total = 4};
+    letters v{drained(), parked(came_back(3), park_reason::gap, nothing, "none done"),
+              parked(came_back(4), park_reason::session_failed, nothing, "none done")};
+    CHECK(v[1].resume_at == 2);
+    CHECK(state(v) == "one done");
+    CHECK(line(v) == "trip~1 -> trip~2: 3 letters, steps 2 to 4 of 4: broker: expired");
+    // The same where the drain has seen that new state, and where there is only its letter.
+    v[0] = make_broker_letter(came_back(2), "expired", 10, &nothing, {});
+    v[0].state = "none done";
+    CHECK(state(v) == "one done");
+    CHECK(state({v[0]}, {.close = true}) == "one done");
+    // Once a step is done, the state behind it counts.
+    const session_progress two{.done = 2, .total = 4, .first = 2};
+    CHECK(state({parked(came_back(3), park_reason::failed, two, "two done"),
+                 parked(came_back(4), park_reason::session_failed, two, "two done")}) == "two done");
+    // Also where the first step came once more, and is behind its session.
+    CHECK(state({parked(came_back(3), park_reason::failed, two, "two done"), drained()}, {.close = true}) == "two done");
+    // Without the message that had it whatever there is has to do, if somebody says so.
+    letters headless{v[1], v[2]};
+    CHECK(state(headless, {.damaged = true}) == "none done");
+    // What a session began with that was the first counts as before: it began with nothing.
+    for (step_letter& l : v) {
+        l.stamp.session = "trip";
+        l.stamp.first = 1;
+        l.origin = {};
+    }
+    CHECK(state(v) == "none done");
+}
+
+TEST_CASE("redrive_state: the letter of the last step has the state, whatever became of the others")
+{
+    // Who wrote that step 2 had failed died then, and the broker has parked it. The last clears the
+    // state, so that the drain finds none.
+    const auto of_trip = [](std::uint64_t step) {
+        waybill::step_message m = came_back(step);
+        m.stamp.session = "trip";
+        m.stamp.first = 1;
+        m.origin = {};
+        return m;
+    };
+    const session_progress one{.done = 1, .total = 4};
+    letters v{make_broker_letter(of_trip(2), "too often", 10, nullptr, {}),
+              parked(of_trip(3), park_reason::session_failed, one, "one done"),
+              parked(of_trip(4), park_reason::session_failed, one, "one done")};
+    CHECK(v[1].state.empty());
+    CHECK(state(v) == "one done");
+    CHECK(line(v) == "trip -> trip~1: 3 letters, steps 2 to 4 of 4: broker: too often");
+    // The same state in two letters is that of the one that stopped it.
+    v[0] = parked(of_trip(2), park_reason::failed, one, "one");
+    CHECK(state(v) == "one");
+}
+
+TEST_CASE("redrive_state: a session that goes on without its state says so")
+{
+    const session_progress two{.done = 2, .total = 4, .first = 2};
+    const auto marks = [](letters v, const waybill::redrive_options& o = {}) {
+        return plan_redrive(v, {}, o).sessions.at(0).marks;
+    };
+    letters v{parked(came_back(3), park_reason::failed, two, {}),
+              parked(came_back(4), park_reason::session_failed, two, {})};
+    CHECK(marks(v).without_state);
+    CHECK(!marks(v).damaged());
+    CHECK(state(v).empty());
+    CHECK(line(v) == "trip~1 -> trip~2: 2 letters, steps 3 to 4 of 4 (without its state): failed: no");
+    // One that was too large is said to be that.
+    v[0].state_cut = true;
+    CHECK(!marks(v).without_state);
+    CHECK(marks(v).state_cut);
+    v[0].state_cut = false;
+    v[1].state = "two done";
+    CHECK(!marks(v).without_state);
+    // With the first message the state is sent, whatever it was.
+    v[1].state.clear();
+    v[0].sent_to = 3;
+    CHECK(!marks(v).without_state);
+    // Nobody misses one where nothing is done, where each is alone, or without steps.
+    letters begins{parked(came_back(2), park_reason::failed, {}, {})};
+    CHECK(!marks(begins).without_state);
+    begins[0].origin.state.clear();
+    CHECK(marks(begins).without_state);
+    begins[0].stamp.step = begins[0].stamp.first = begins[0].resume_at = 1;
+    CHECK(!marks(begins).without_state);
+    v[0].sent_to = 0;
+    for (step_letter& l : v) l.stamp.step = 0;
+    CHECK(!marks(v, {.damaged = true}).without_state);
+    letters alone{parked(came_back(3), park_reason::failed, two, {})};
+    alone[0].alone = true;
+    CHECK(!marks(alone).without_state);
+}
+
+}  // namespace
+}  // namespace redrive_state_test
