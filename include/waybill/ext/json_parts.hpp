@@ -23,6 +23,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json_decoded.hpp>
 #include <waybill/ext/json_progress.hpp>
+#include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_tree.hpp>
 #include <waybill/ext/json_unknown.hpp>
 #include <waybill/session/envelope.hpp>
@@ -70,6 +71,35 @@ static_assert(progress_member_most <= least_failure_reserve);
 /// How states without an envelope say that their session has failed.
 inline constexpr const char* failed_mark = "IsFailedSession";
 inline constexpr std::uint64_t failed_mark_bytes = 23;  // of it, its value and a comma
+
+/// Whether they differ in one bit and no more.
+[[nodiscard]] constexpr bool one_bit_apart(std::string_view a, std::string_view b) noexcept
+{
+    bool found = false;
+    for (std::size_t n = 0; n != a.size() && a.size() == b.size(); ++n) {
+        const unsigned bits = static_cast<unsigned char>(a[n] ^ b[n]);
+        if (bits == 0) continue;
+        if (found || (bits & (bits - 1)) != 0) return false;
+        found = true;
+    }
+    return found;
+}
+
+/// What is wrong with an object without the mark and without a member of ours, of which one name is
+/// the mark but for one bit, and says true; empty where nothing is. A checksum would tell damage,
+/// and there is none: with that bit turned a session that has failed would go on. "isFailedSession"
+/// is such a name, too: whoever writes his names in camel case means the mark.
+[[nodiscard]] inline std::string nearly_marked(const nlohmann::json& user)
+{
+    const auto* members = user.get_ptr<const nlohmann::json::object_t*>();
+    if (!members || user.contains(progress_name) || user.contains(failed_mark)) return {};
+    for (const auto& [key, value] : *members) {
+        const bool* says = value.get_ptr<const bool*>();
+        if (!says || !*says || !one_bit_apart(key, failed_mark)) continue;
+        return path_to({}, in_line(key)) + ": is true, and is IsFailedSession but for one bit";
+    }
+    return {};
+}
 
 /// Name and value of the member.
 template <class Out>

@@ -23,8 +23,8 @@
 //   1. nothing but `absent` is a new session. What cannot be read is `corrupt`, `newer` or
 //      `too_large`, says what is wrong and where, and is never written over;
 //   2. the same state is always the same bytes. What others have put beside the user's fields, and
-//      into the member, comes back as it was, and so does their minor version. Only what they put
-//      into the elements of an array that the user's type knows does not, see json_unknown.hpp;
+//      into the member, comes back as it was, and so does their minor version. What they put into
+//      an element of an array stays as long as the element is what it was, see json_unknown.hpp;
 //   3. a session can always be written as failed, over any state that was accepted, one that had
 //      failed before too: where the value cannot be written, being too large or not UTF-8, with the
 //      user's part as it was read, or as it was `stored` last; and where that cannot be written
@@ -46,7 +46,8 @@
 //
 // `envelope = false` writes plain JSON, for states that other programs read: the version is in the
 // member, no checksum tells damage, and "IsFailedSession": true is beside it where it failed.
-// Such a state is always read, and with that mark it is a failed one.
+// Such a state is always read, and with that mark it is a failed one. Without the member, a name
+// that is the mark but for one bit and says true makes it corrupt.
 //
 // Whatever the user's to_json and from_json throw becomes a problem with its text; only
 // std::bad_alloc passes, theirs too, and so does what an upgrade throws of it. Without exceptions
@@ -245,6 +246,10 @@ private:
     static bool read_member(state& s, std::optional<schema_version>& told)
     {
         json& user = s.read.user;
+        std::string odd = s.envelope.bare ? detail::nearly_marked(user) : std::string();
+        if (!odd.empty()) {
+            return refuse(s, state_read::corrupt, json_state_problem::bad_progress, std::move(odd));
+        }
         const auto member = user.find(detail::progress_name);
         if (member != user.end()) {
             detail::progress_found p = detail::progress_reader(*member).read();

@@ -8,9 +8,13 @@
 // object does not have. A type knows what it writes of what it has read; so a field that is known
 // and gone from the new object was taken out on purpose, as an entry of a map is, and stays out.
 //
-// Objects in objects are compared name by name. Arrays are values as a whole: nobody knows which
-// element of the new one was which of the old. So what the type does not know in the elements of an
-// array that it knows is gone, even if the array is not changed: keep such things in a map.
+// Objects in objects are compared name by name. In an array an element that is what it was read as
+// keeps what is not known of it, wherever others are put in, taken out or changed; one that is new,
+// or changed in any depth, has none of it, since that may belong to another one. Which is which is
+// told by the place: the same one where there are as many as before, else as far from either end.
+// So those that look the same may get what was one another's; but where some of them have gone, the
+// rest keep only what they all had. Where the type has another order than what it was read from, as
+// a std::set may, or another number of elements, these keep nothing.
 
 #ifndef WAYBILL_EXT_JSON_UNKNOWN_HPP
 #define WAYBILL_EXT_JSON_UNKNOWN_HPP
@@ -55,29 +59,172 @@ enum class tree_fault : std::uint8_t {
 
 namespace detail {
 
-/// Whether `then` has a name somewhere that `now` does not have.
+/// Whether texts of the same length, of one word to two, begin and end with the same.
+template <class Word>
+[[nodiscard]] bool same_ends(std::string_view a, std::string_view b) noexcept
+{
+    Word of_a[2] = {};
+    Word of_b[2] = {};
+    std::memcpy(of_a, a.data(), sizeof(Word));
+    std::memcpy(of_b, b.data(), sizeof(Word));
+    std::memcpy(of_a + 1, a.data() + a.size() - sizeof(Word), sizeof(Word));
+    std::memcpy(of_b + 1, b.data() + b.size() - sizeof(Word), sizeof(Word));
+    return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
+}
+
+/// Names are short, and a state has many of them: to call memcmp for each costs more than to look.
+[[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) noexcept
+{
+    if (a.size() != b.size()) return false;
+    if (a.size() < sizeof(std::uint32_t) || a.size() > 2 * sizeof(std::uint64_t)) return a == b;
+    const bool is_long = a.size() >= sizeof(std::uint64_t);
+    return is_long ? same_ends<std::uint64_t>(a, b) : same_ends<std::uint32_t>(a, b);
+}
+
+[[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then);
+
+/// Whether it does in an element that may be one of `now` still, by its place from either end.
+[[nodiscard]] inline bool lacks_in_elements(const nlohmann::json::array_t& now,
+                                            const nlohmann::json::array_t& then)
+{
+    for (std::size_t n = 0; n != then.size(); ++n) {
+        if (!then[n].is_structured()) continue;
+        if (n < now.size() && lacks(now[n], then[n])) return true;
+        const std::size_t end = n + now.size();  // so far behind the end of the other one
+        if (now.size() == then.size() || end < then.size()) continue;
+        if (lacks(now[end - then.size()], then[n])) return true;
+    }
+    return false;
+}
+
+/// Whether `then` has a name somewhere that `now` does not have there.
 [[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then)
 {
     using object = nlohmann::json::object_t;
+    using array = nlohmann::json::array_t;
     const auto* old = then.get_ptr<const object*>();
     const auto* fresh = now.get_ptr<const object*>();
-    if (!old || !fresh) return false;
+    if (!old || !fresh) {
+        const auto* before = then.get_ptr<const array*>();
+        const auto* after = now.get_ptr<const array*>();
+        return before && after && lacks_in_elements(*after, *before);
+    }
     if (old->size() > fresh->size()) return true;
     std::size_t others = fresh->size() - old->size();  // so many names may be new
     auto at = fresh->begin();  // both stand in the order of their names
     for (const auto& [key, value] : *old) {
-        for (; at->first != key; ++at) {
+        for (; !same_name(at->first, key); ++at) {
             if (others-- == 0) return true;
         }
-        if (value.is_object() && lacks(at->second, value)) return true;
+        if (value.is_structured() && lacks(at->second, value)) return true;
         ++at;
     }
     return false;
 }
 
+/// Adds to `names` what a type has names for, place by place, of which this value is one that it
+/// has written: the members of an object, and for an array those of all its elements in one.
+inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
+{
+    if (const auto* members = value.get_ptr<const nlohmann::json::object_t*>()) {
+        if (!names.is_null() && !names.is_object()) return;  // now this and now that: the first
+        for (const auto& [key, one] : *members) learn_names(names[key], one);
+    } else if (value.is_array() && (names.is_null() || names.is_array())) {
+        for (const nlohmann::json& one : value) learn_names(names[0], one);
+    }
+}
+
+/// Whether `known` is what the type makes of `then`: all that both have is equal, and what `then`
+/// has alone is nothing that the type writes at this place of any other element.
+[[nodiscard]] inline bool is_made_of(const nlohmann::json& known, const nlohmann::json& then,
+                                     const nlohmann::json* names)
+{
+    if (known.is_object() && then.is_object()) {
+        const bool named = names && names->is_object();
+        for (auto old = then.begin(); old != then.end(); ++old) {
+            const auto same = known.find(old.key());
+            const nlohmann::json* inner = nullptr;
+            if (named) {
+                const auto name = names->find(old.key());
+                if (name != names->end()) inner = &*name;
+            }
+            if (same == known.end() ? inner != nullptr : !is_made_of(*same, *old, inner)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    if (!known.is_array() || !then.is_array()) return known == then;
+    if (known.size() != then.size()) return false;
+    const bool named = names && names->is_array() && !names->empty();
+    const nlohmann::json* inner = named ? &(*names)[0] : nullptr;
+    for (std::size_t n = 0; n != then.size(); ++n) {
+        if (!is_made_of(known[n], then[n], inner)) return false;
+    }
+    return true;
+}
+
+/// Adds what `then` has more than `now`, which is what was made of it.
+inline void add_unknown(nlohmann::json& now, const nlohmann::json& then)
+{
+    if (then.is_array()) {
+        for (std::size_t n = 0; n != then.size(); ++n) add_unknown(now[n], then[n]);
+    } else if (then.is_object()) {
+        for (auto old = then.begin(); old != then.end(); ++old) {
+            const auto fresh = now.find(old.key());
+            if (fresh == now.end()) now[old.key()] = old.value();
+            else add_unknown(*fresh, old.value());
+        }
+    }
+}
+
+/// Lays what `then` has more than `known` under those elements of `now` that still are the same.
+inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
+                               const nlohmann::json& known)
+{
+    if (known.size() != then.size()) return;
+    nlohmann::json names;
+    for (const nlohmann::json& one : known) learn_names(names, one);
+
+    // Where something is not what was made of it, the type may have another order of its own.
+    std::size_t odd = 0;
+    while (odd != then.size() && is_made_of(known[odd], then[odd], &names)) ++odd;
+    if (odd != then.size()) {
+        for (const nlohmann::json& one : known) {
+            if (is_made_of(one, then[odd], &names)) return;
+        }
+    }
+    const auto lay = [&](std::size_t to, std::size_t from) {
+        if (is_made_of(known[from], then[from], &names)) add_unknown(now[to], then[from]);
+    };
+    if (now.size() == known.size()) {
+        for (std::size_t n = 0; n != now.size(); ++n) {
+            if (now[n] == known[n]) lay(n, n);
+        }
+        return;
+    }
+    const std::size_t most = now.size() < known.size() ? now.size() : known.size();
+    std::size_t front = 0;
+    std::size_t back = 0;
+    while (front != most && now[front] == known[front]) ++front;
+    while (back != most && now[now.size() - 1 - back] == known[known.size() - 1 - back]) ++back;
+    const std::size_t gone = known.size() - most;
+    for (std::size_t n = 0; n != front; ++n) {
+        const bool either = gone != 0 && n + back >= now.size();  // it looks like both
+        if (!either || then[n] == then[n + gone]) lay(n, n);
+    }
+    for (std::size_t n = back < most - front ? back : most - front; n != 0; --n) {
+        lay(now.size() - n, known.size() - n);
+    }
+}
+
 /// Lays what `then` has, and neither `known` nor `now` has, under `now`.
 inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlohmann::json& known)
 {
+    if (now.is_array() && then.is_array() && known.is_array()) {
+        if (lacks(now, then)) lay_under_elements(now, then, known);
+        return;
+    }
     if (!now.is_object() || !then.is_object() || !known.is_object()) return;
     for (auto old = then.begin(); old != then.end(); ++old) {
         const auto same = known.find(old.key());
@@ -90,22 +237,29 @@ inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlo
     }
 }
 
-/// Most texts are, and it is seen eight bytes at a time.
+/// Most texts are, and it is seen eight bytes at a time, the last eight of them whatever they are.
 [[nodiscard]] inline bool is_ascii(std::string_view text) noexcept
 {
     std::uint64_t all = 0;
     std::uint64_t eight = 0;
     std::uint32_t four = 0;
-    for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
-        std::memcpy(&eight, text.data(), sizeof eight);
+    const char* at = text.data();
+    if (text.size() >= sizeof eight) {
+        for (std::size_t left = text.size(); left > sizeof eight; left -= sizeof eight) {
+            std::memcpy(&eight, at, sizeof eight);
+            all |= eight;
+            at += sizeof eight;
+        }
+        std::memcpy(&eight, text.data() + text.size() - sizeof eight, sizeof eight);
         all |= eight;
-    }
-    if (text.size() >= sizeof four) {
-        std::memcpy(&four, text.data(), sizeof four);
+    } else if (text.size() >= sizeof four) {
+        std::memcpy(&four, at, sizeof four);
         all |= four;
-        text.remove_prefix(sizeof four);
+        std::memcpy(&four, at + text.size() - sizeof four, sizeof four);
+        all |= four;
+    } else {
+        for (const char c : text) all |= static_cast<unsigned char>(c);
     }
-    for (const char c : text) all |= static_cast<unsigned char>(c);
     return (all & 0x8080'8080'8080'8080U) == 0;
 }
 
@@ -129,8 +283,9 @@ struct tree_check {
     /// What there is most of, and nothing is wrong with.
     [[nodiscard]] bool is_plain(const nlohmann::json& v) const
     {
-        if (v.is_number_integer()) return true;
-        return v.is_string() && (!texts || is_ascii(*v.get_ptr<const std::string*>()));
+        if (v.is_string()) return !texts || is_ascii(*v.get_ptr<const std::string*>());
+        if (v.is_number_float()) return !json || std::isfinite(*v.get_ptr<const double*>());
+        return v.is_number_integer() || v.is_boolean();
     }
 
     /// False where something is wrong.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The states that the files <name>.json, <name>.cbor and <name>.bare were written of in version 1,
-// made anew: a new one, some on their way, some that have failed, one of a later minor version, and
-// the ends of what there is; and old_<name>, of the version of the user's type before this one. The
-// files are read for good, and nothing in them may be changed.
+// made anew: a new one, some on their way, one of them redriven, some that have failed, one of a
+// later minor version, and the ends of what there is; and old_<name>, of the version of the user's
+// type before this one. The files are read for good, and nothing in them may be changed.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
@@ -114,6 +114,10 @@ void each(F f)
     s.progress.tries = 3;
     s.progress.total = 0;
     f("tried", s);
+
+    s.progress = {.done = 4, .total = 9, .begun = noon, .changed = noon + duration::seconds(7)};
+    s.progress.first = 3;
+    f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
     s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The states that the files <name>.text were written of in version 1, made anew: a new one, some on
-// their way, one that has failed, one of an import, one with lines of a later version, and the ends
-// of what there is. The files are read for good, and nothing in them may be changed.
+// their way, one of them redriven, one that has failed, one of an import, one with lines of a later
+// version, one of an older version of the user's own bytes, and the ends of what there is. The files
+// are read for good, and nothing in them may be changed.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
@@ -17,6 +18,9 @@
 namespace golden_states {
 
 inline constexpr waybill::text_state_options options{.budget = {}, .version = {2, 1}};
+
+/// What it was before, in versions 1.x of the user's own bytes.
+inline constexpr waybill::text_state_options old_options{.budget = {}, .version = {1, 4}};
 
 inline constexpr waybill::wall_time noon =  // on 29 February 2024
     waybill::wall_time::at(waybill::duration::seconds(1'709'208'000));
@@ -37,6 +41,10 @@ void each(F f)
     s.progress.tries = 3;
     s.progress.total = 0;
     f("tried", s);
+
+    s.progress = {.done = 4, .total = 9, .begun = noon, .changed = noon + duration::seconds(7)};
+    s.progress.first = 3;
+    f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
     s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,
@@ -68,6 +76,22 @@ void each(F f)
     s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
                                      highest_size, "", wall_time::highest()};
     f("ends", s);
+}
+
+/// f(name, state) for each of those that a program of then has stored.
+template <class F>
+void each_old(F f)
+{
+    using namespace waybill;
+    text_state s;
+    s.version = old_options.version;
+    s.own = "r17";
+    s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};
+    f("old_going", s);
+
+    s.version.minor = 6;
+    s.later = "speed 17\n";
+    f("old_later", s);
 }
 
 }  // namespace golden_states

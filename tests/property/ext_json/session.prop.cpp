@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // A state of a later version, with fields that are not known here in objects of any depth, is read,
-// changed where it is known, and written: all that was not changed is what it was. Arrays that are
-// known are the exception: their elements have no fields but what is known.
+// changed where it is known, and written: all that was not changed is what it was. An element of an
+// array that was changed, or is new, has nothing that is not known.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -86,19 +87,19 @@ void add_unknown(json& object)
     for (int n = *rc::gen::inRange(0, 3); n != 0; --n) object["?" + any_text()] = any_value(3);
 }
 
-json any_part(bool unknown = true)
+json any_part()
 {
     json p = part{*rc::gen::arbitrary<int>(), any_text()};
-    if (unknown) add_unknown(p);
+    add_unknown(p);
     return p;
 }
 
-json any_box(bool unknown = true)
+json any_box()
 {
     json b = box{};
-    b["first"] = any_part(unknown);
-    for (int n = *rc::gen::inRange(0, 4); n != 0; --n) b["by_name"][any_text()] = any_part(unknown);
-    if (unknown) add_unknown(b);
+    b["first"] = any_part();
+    for (int n = *rc::gen::inRange(0, 4); n != 0; --n) b["by_name"][any_text()] = any_part();
+    add_unknown(b);
     return b;
 }
 
@@ -107,7 +108,10 @@ json any_order()
     json o = order{};
     o["lines"] = *rc::gen::arbitrary<int>();
     o["inner"] = any_box();
-    for (int n = *rc::gen::inRange(0, 3); n != 0; --n) o["all"].push_back(any_box(false));
+    for (int n = *rc::gen::inRange(0, 5); n != 0; --n) {
+        o["all"].push_back(any_box());
+        o["all"].back()["first"]["count"] = n;  // no two of them look the same
+    }
     add_unknown(o);
     return o;
 }
@@ -118,21 +122,46 @@ void change(order& value, json& expected)
     auto& by_name = value.inner.by_name;
     json& names = expected["inner"]["by_name"];
     const int n = *rc::gen::arbitrary<int>();
-    switch (*rc::gen::inRange(0, 5)) {
+    switch (*rc::gen::inRange(0, 4)) {
         case 0: expected["lines"] = value.lines = n; break;
         case 1: expected["inner"]["first"]["count"] = value.inner.first.count = n; break;
         case 2:
             if (by_name.empty()) break;
             names[by_name.begin()->first]["count"] = by_name.begin()->second.count = n;
             break;
-        case 3:
+        default:
             if (by_name.empty()) break;
             names.erase(by_name.begin()->first);
             by_name.erase(by_name.begin());
             break;
+    }
+}
+
+/// Changes the array at one place.
+void change_all(order& value, json& expected)
+{
+    std::vector<box>& all = value.all;
+    json& boxes = expected["all"];
+    const int n = *rc::gen::inRange(0, static_cast<int>(all.size()) + 1);
+    const int some = *rc::gen::inRange(1, 4);
+    const bool is_end = n == static_cast<int>(all.size());
+    const box fresh{{some - 10, any_text()}, {}};
+    switch (*rc::gen::inRange(0, 4)) {
+        case 0: break;
+        case 1:
+            all.insert(all.begin() + n, static_cast<std::size_t>(some), fresh);
+            for (int more = some; more != 0; --more) boxes.insert(boxes.begin() + n, json(fresh));
+            break;
+        case 2:
+            for (int less = some; less != 0 && n != static_cast<int>(all.size()); --less) {
+                all.erase(all.begin() + n);
+                boxes.erase(boxes.begin() + n);
+            }
+            break;
         default:
-            value.all.push_back({});
-            expected["all"] = value.all;
+            if (is_end) break;
+            all[static_cast<std::size_t>(n)].by_name["new"].count = some;
+            boxes[static_cast<std::size_t>(n)] = all[static_cast<std::size_t>(n)];
             break;
     }
 }
@@ -174,6 +203,7 @@ TEST_CASE("what is not known here comes back as it was, wherever it stands")
             change(s.value, expected);
             if (*rc::gen::arbitrary<bool>()) s.stored(*codec.encode(s));
         }
+        change_all(s.value, expected);
         s.progress.done = 2;
         const auto out = codec.encode(s);
         RC_ASSERT(out.has_value());

@@ -424,6 +424,40 @@ TEST_CASE("plain JSON for other programs")
     CHECK(body_of(own, m).starts_with(R"({"IsFailedSession":true,"waybill":)"));
 }
 
+TEST_CASE("the mark with one bit turned is no field of the user's")
+{
+    const auto codec = make<order>({.envelope = false});
+    const auto bad = [&](std::string_view bytes) {
+        const auto s = codec.decode(bytes);
+        CHECK(s.how == state_read::corrupt);
+        CHECK(s.problem == json_state_problem::bad_progress);
+        CHECK(codec.encode(s).error().problem == encode_problem::not_read);
+        return text(s);
+    };
+    CHECK(bad(R"({"HsFailedSession":true})") ==
+          "state: corrupt: /HsFailedSession: is true, and is IsFailedSession but for one bit: do "
+          "not take it for a new session; keep the bytes, and find out who writes it");
+    CHECK(bad(R"({"isFailedSession":true,"lines":3})").find("/isFailedSession: ") != std::string::npos);
+    CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") != std::string::npos);
+    CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);
+    CHECK(bad(R"({"I3FailedSession":true})").find("/I3FailedSession: ") != std::string::npos);
+    CHECK(codec.decode(std::nullopt, R"({"isFailedSession":true})").how == state_read::corrupt);
+    // These are the user's, or tell it otherwise.
+    for (const std::string_view other :
+         {R"({"HsFailedSession":false})", R"({"HsFailedSession":1})", R"({"isfailedSession":true})",
+          R"({"GsFailedSession":true})", R"({"IsFailedSessio":true})", R"({"IsFailedSession ":true})",
+          R"({"x":{"HsFailedSession":true}})", R"({"HsFailedSession":true,"IsFailedSession":false})",
+          R"({"HsFailedSession":true,"waybill":{"done":1}})"}) {
+        CAPTURE(other);
+        auto s = codec.decode(other);
+        REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+        CHECK_FALSE(s.progress.failed.has_value());
+        CHECK(codec.decode(body_of(codec, s)).how == state_read::ok);
+    }
+    CHECK(codec.decode(R"({"HsFailedSession":true,"IsFailedSession":true})").progress.failed);
+    CHECK(codec.decode(sealed(R"({"HsFailedSession":true})")).how == state_read::ok);
+}
+
 TEST_CASE("options that cannot be kept are refused")
 {
     const auto bad = [](const state_codec_options& o) {

@@ -80,7 +80,7 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
             CHECK(codec.decode(*out).progress == s.progress);
         }
     });
-    CHECK(files == 27);
+    CHECK(files == 30);
 }
 
 TEST_CASE("files of an older version of the type are upgraded, and written as the version of now")
@@ -174,6 +174,29 @@ TEST_CASE("without an envelope a session that has failed stays so, whatever bit 
         }
     }
     CHECK(read > 1'000);
+}
+
+TEST_CASE("what failed before waybill is never taken for a session that goes on, whatever bit is turned")
+{
+    std::size_t said = 0;
+    for (const std::string_view form : {"bare", "json"}) {
+        const auto codec = codec_for(form);
+        for (const std::string_view name : {"legacy", "legacy_fields"}) {
+            const std::string bytes = stored(name, "bare");
+            std::string turned = bytes;
+            for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
+                CAPTURE(n);
+                const auto bit = static_cast<char>(1U << n % 8);
+                turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+                const state s = codec.decode(turned);
+                turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
+                CHECK(s.how != state_read::absent);
+                CHECK((s.how != state_read::ok || s.progress.failed.has_value()));
+                if (s.problem == json_state_problem::bad_progress) ++said;
+            }
+        }
+    }
+    CHECK(said > 4 * 15 * 5);  // of each letter of the mark nearly every bit
 }
 
 TEST_CASE("what was there before waybill: a plain object with its mark")

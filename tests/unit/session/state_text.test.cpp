@@ -11,6 +11,8 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <golden/session/text_states.hpp>
+#include <support/golden.hpp>
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/state_text.hpp>
@@ -165,6 +167,32 @@ TEST_CASE("state_text: versions of the user's own part")
         CHECK(written(bad) == written(state("own")));
         CHECK(text_state_size(bad) == written(bad).size());
     }
+}
+
+TEST_CASE("state_text: files of an older version of the user's own part are read, and upgraded")
+{
+    std::size_t files = 0;
+    golden_states::each_old([&](std::string_view name, const text_state& old) {
+        CAPTURE(name);
+        const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
+        CHECK(written(old, golden_states::old_options) == bytes);
+        text_state_read r = read_text_state(bytes, golden_states::options);
+        REQUIRE(r.how == state_read::ok);
+        CHECK(r.state == old);
+        CHECK(r.state.version.major == 1);
+        r.state.own = "receipt=" + r.state.own;
+        const std::string now = written(r.state, golden_states::options);
+        const text_state_read again = read_text_state(now, golden_states::options);
+        REQUIRE(again.how == state_read::ok);
+        CHECK(again.state.version == golden_states::options.version);
+        CHECK(again.state.own == "receipt=r17");
+        CHECK(again.state.progress == old.progress);
+        CHECK(again.state.later == old.later);
+        // Who has not been updated yet leaves it alone.
+        CHECK(read_text_state(now, golden_states::old_options).how == state_read::newer);
+        ++files;
+    });
+    CHECK(files == 2);
 }
 
 TEST_CASE("state_text: what is accepted can be written as failed, at every size there is")

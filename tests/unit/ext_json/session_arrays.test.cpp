@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+//
+// Fields that are not known in the elements of arrays: they stay with their element as long as it
+// is what it was read as, and are never another one's.
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/json_states.hpp>
+
+#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json_unknown.hpp>
+
+namespace json_session_arrays_test {
+
+struct line {
+    std::string what;
+    double price = 0;
+    std::vector<int> sizes;
+    friend bool operator==(const line&, const line&) = default;
+    friend bool operator<(const line& a, const line& b) { return a.what < b.what; }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(line, what, price, sizes)
+
+struct order {
+    int n = 0;
+    std::vector<line> lines;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, n, lines)
+
+struct house {
+    std::map<std::string, order> rooms;
+    std::map<int, line> shelves;  // in JSON an array of arrays
+    std::vector<std::vector<line>> grid;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(house, rooms, shelves, grid)
+
+struct sorted {
+    std::set<line> lines;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(sorted, lines)
+
+/// One of two, by the name of its only member. What has been read has squares in front.
+struct shape {
+    std::string kind;
+    int size = 0;
+};
+[[maybe_unused]] void to_json(nlohmann::json& j, const shape& s) { j = {{s.kind, s.size}}; }
+[[maybe_unused]] void from_json(const nlohmann::json& j, shape& s)
+{
+    s.kind = j.contains("circle") ? "circle" : "square";
+    s.size = j.value(s.kind, 0);
+}
+struct drawing {
+    std::vector<shape> shapes;
+};
+[[maybe_unused]] void to_json(nlohmann::json& j, const drawing& d) { j = {{"shapes", d.shapes}}; }
+[[maybe_unused]] void from_json(const nlohmann::json& j, drawing& d)
+{
+    d.shapes.clear();
+    for (const shape& s : j.at("shapes").get<std::vector<shape>>()) {
+        d.shapes.insert(s.kind == "square" ? d.shapes.begin() : d.shapes.end(), s);
+    }
+}
+
+/// An element that is changed by being read: it has no small letters.
+struct loud {
+    std::string what;
+};
+[[maybe_unused]] void to_json(nlohmann::json& j, const loud& l) { j = {{"what", l.what}}; }
+[[maybe_unused]] void from_json(const nlohmann::json& j, loud& l)
+{
+    l.what = j.value("what", "");
+    for (char& c : l.what) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+namespace {
+
+using namespace waybill;
+using nlohmann::json;
+using tests_support::make;
+using tests_support::sealed;
+
+/// What is stored of this one, after `change` of its value.
+template <class T, class F>
+json after(std::string_view stored, F change)
+{
+    const auto codec = make<T>();
+    auto s = codec.decode(sealed(stored));
+    REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+    change(s.value);
+    const auto out = codec.encode(s);
+    REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+    auto again = codec.decode(*out);
+    REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+    CHECK(json(again.value) == json(s.value));
+    return std::move(again.read.user);
+}
+
+template <class T>
+json unchanged(std::string_view stored)
+{
+    return after<T>(stored, [](T&) {});
+}
+
+TEST_CASE("session arrays: an element that is not changed keeps what is not known of it")
+{
+    const std::string_view stored = R"({"n":1,"lines":[{"what":"tea","price":2,"vat":7}],"x":5})";
+    CHECK(unchanged<order>(stored) ==
+          json::parse(R"({"n":1,"x":5,"lines":[{"what":"tea","price":2,"sizes":[],"vat":7}]})"));
+    const auto codec = make<order>();  // and it is not written again for nothing
+    const std::string ours = sealed(
+        R"({"lines":[{"price":2.0,"sizes":[],"vat":7,"what":"tea"}],"n":1,"x":5})");
+    CHECK(*codec.encode(codec.decode(ours)) == ours);
+    CHECK_FALSE(codec.changed(codec.decode(ours), ours));
+}
+
+/// Lines a to e, of which each has a number that is not known.
+std::string five()
+{
+    json all = json::array();
+    for (int n = 0; n != 5; ++n) {
+        all.push_back({{"what", std::string(1, static_cast<char>('a' + n))}, {"no", n}});
+    }
+    return json{{"lines", all}}.dump();
+}
+
+/// a0b1-x: lines by their names, with the number that they have, or none.
+std::string lines_of(const json& user)
+{
+    std::string said;
+    for (const json& one : user["lines"]) {
+        said += one["what"].get<std::string>();
+        said += one.contains("no") ? std::to_string(one["no"].get<int>()) : "-";
+    }
+    return said;
+}
+
+std::string five_after(void (*change)(std::vector<line>&))
+{
+    return lines_of(after<order>(five(), [&](order& o) { change(o.lines); }));
+}
+
+TEST_CASE("session arrays: append, insert, erase and change, and nothing goes to another one")
+{
+    using lines = std::vector<line>;
+    const line x{"x", 0, {}};
+    CHECK(five_after([](lines&) {}) == "a0b1c2d3e4");
+    CHECK(five_after([](lines& l) { l.push_back({"x", 0, {}}); }) == "a0b1c2d3e4x-");
+    CHECK(five_after([](lines& l) { l.insert(l.begin(), {"x", 0, {}}); }) == "x-a0b1c2d3e4");
+    CHECK(five_after([](lines& l) { l.insert(l.begin() + 3, 2, {"x", 0, {}}); }) ==
+          "a0b1c2x-x-d3e4");
+    CHECK(five_after([](lines& l) { l.erase(l.begin()); }) == "b1c2d3e4");
+    CHECK(five_after([](lines& l) { l.erase(l.begin() + 1, l.begin() + 3); }) == "a0d3e4");
+    CHECK(five_after([](lines& l) { l.pop_back(); }) == "a0b1c2d3");
+    CHECK(five_after([](lines& l) { l.clear(); }).empty());
+    CHECK(five_after([](lines& l) { l[2].price = 1; }) == "a0b1c-d3e4");
+    CHECK(five_after([](lines& l) { l[2].sizes.push_back(1); }) == "a0b1c-d3e4");
+    CHECK(five_after([](lines& l) { l[0].what = l[4].what = "x"; }) == "x-b1c2d3x-");
+    CHECK(five_after([](lines& l) { std::swap(l[1], l[3]); }) == "a0d-c2b-e4");
+    CHECK(five_after([](lines& l) { l = {l[1], l[0], l[2]}; }) == "b-a-c-");
+    CHECK(five_after([](lines& l) { l[1] = l[0]; }) == "a0a-c2d3e4");
+    // One more that looks the same is new; which of two has gone, nobody can tell.
+    CHECK(five_after([](lines& l) { l.push_back(l[4]); }) == "a0b1c2d3e4e-");
+    const std::string twins = R"({"lines":[{"what":"a","no":1},{"what":"a","no":2}]})";
+    CHECK(lines_of(unchanged<order>(twins)) == "a1a2");
+    CHECK(lines_of(after<order>(twins, [](order& o) { o.lines.pop_back(); })) == "a-");
+    CHECK(lines_of(after<order>(R"({"lines":[{"what":"a","no":2},{"what":"a","no":2}]})",
+                                [](order& o) { o.lines.pop_back(); })) == "a2");
+}
+
+TEST_CASE("session arrays: arrays in arrays, in objects, in maps, in any depth")
+{
+    const std::string_view stored =
+        R"({"rooms":{"hall":{"n":1,"lines":[{"what":"a","price":1,"sizes":[1],"v":[{"w":1}]}],)"
+        R"("y":2},"yard":{"n":0,"lines":[]}},"shelves":[[3,{"what":"b","price":0,"sizes":[],)"
+        R"("v":2}],[7,{"what":"c","price":0,"sizes":[],"v":3}]],"grid":[[],[{"what":"d","price":0,)"
+        R"("sizes":[],"v":4},{"what":"e","price":0,"sizes":[],"v":5}],[{"what":"f","price":0,)"
+        R"("sizes":[],"v":6}]],"z":[[{"q":1}]]})";
+    json expected = json::parse(stored);
+    CHECK(unchanged<house>(stored) == expected);
+    const json out = after<house>(stored, [](house& h) {
+        h.rooms["hall"].lines.push_back({"g", 2, {}});
+        h.rooms.erase("yard");
+        h.shelves[5] = {"h", 3, {}};
+        h.grid[2][0].price = 4;
+    });
+    expected["rooms"]["hall"]["lines"].push_back({{"what", "g"}, {"price", 2}, {"sizes", {}}});
+    expected["rooms"]["hall"]["lines"][1]["sizes"] = json::array();
+    expected["rooms"].erase("yard");
+    expected["shelves"] = {expected["shelves"][0], {5, line{"h", 3, {}}}, expected["shelves"][1]};
+    expected["grid"][2][0]["price"] = 4;
+    expected["grid"][2][0].erase("v");
+    CHECK(out == expected);
+}
+
+TEST_CASE("session arrays: a type with an order of its own, or a number, keeps nothing in them")
+{
+    CHECK(unchanged<sorted>(R"({"lines":[{"what":"b","v":1},{"what":"a","v":2}],"x":1})") ==
+          json::parse(R"({"lines":[{"what":"a","price":0,"sizes":[]},)"
+                      R"({"what":"b","price":0,"sizes":[]}],"x":1})"));
+    CHECK(unchanged<sorted>(R"({"lines":[{"what":"a","v":1},{"v":2}]})")["lines"] ==
+          json::parse(R"([{"what":"","price":0,"sizes":[]},{"what":"a","price":0,"sizes":[]}])"));
+    CHECK(unchanged<sorted>(R"({"lines":[{"what":"a","v":1},{"what":"a","v":2}]})")["lines"] ==
+          json::parse(R"([{"what":"a","price":0,"sizes":[]}])"));
+    CHECK(unchanged<sorted>(R"({"lines":[{"what":"a","v":1},{"what":"b","v":2}]})")["lines"] ==
+          json::parse(R"([{"what":"a","price":0,"sizes":[],"v":1},)"
+                      R"({"what":"b","price":0,"sizes":[],"v":2}])"));
+    CHECK(unchanged<house>(R"({"shelves":[[7,{"v":1}],[3,{"v":2}]]})")["shelves"] ==
+          json({{3, line{}}, {7, line{}}}));
+    json more = json::parse(R"([{"a":1},{"a":2}])");  // one has been added by reading it
+    const json known = more;
+    detail::lay_under(more, json::parse(R"([{"a":1,"v":1}])"), known);
+    CHECK(more == known);
+    // Nothing is both, though neither has a name that the other one has.
+    CHECK(unchanged<drawing>(R"({"shapes":[{"circle":1,"v":1},{"square":2,"v":2}],"x":1})") ==
+          json::parse(R"({"shapes":[{"square":2},{"circle":1}],"x":1})"));
+    CHECK(unchanged<std::map<std::string, std::vector<drawing>>>(
+              R"({"all":[{"shapes":[{"circle":1},{"square":2}],"v":1}]})") ==
+          json::parse(R"({"all":[{"shapes":[{"square":2},{"circle":1}]}]})"));
+}
+
+TEST_CASE("session arrays: an element that reading changes keeps nothing, and the others do")
+{
+    CHECK(unchanged<std::map<std::string, std::vector<loud>>>(
+              R"({"all":[{"what":"A","v":1},{"what":"b","v":2},{"what":"C","v":3}]})") ==
+          json::parse(R"({"all":[{"what":"A","v":1},{"what":"B"},{"what":"C","v":3}]})"));
+    // What a field that is not there is taken for is no change.
+    CHECK(unchanged<order>(R"({"lines":[{"v":1},{"what":"a","v":2}]})")["lines"] ==
+          json::parse(R"([{"what":"","price":0,"sizes":[],"v":1},)"
+                      R"({"what":"a","price":0,"sizes":[],"v":2}])"));
+}
+
+/// All words of so many letters of a, b and c, or fewer.
+std::vector<std::string> words(std::size_t most)
+{
+    std::vector<std::string> all{""};
+    for (std::size_t n = 0; n != all.size(); ++n) {
+        if (all[n].size() == most) break;
+        for (const char c : {'a', 'b', 'c'}) all.push_back(all[n] + c);
+    }
+    return all;
+}
+
+/// Of each letter an object with this name; a c has one field more.
+json elements(std::string_view word)
+{
+    json all = json::array();
+    for (const char c : word) {
+        all.push_back({{"what", std::string(1, c)}});
+        if (c == 'c') all.back()["no"] = "c";
+    }
+    return all;
+}
+
+/// Which letter this element is; what it is beside that goes into `others`.
+char letter_of(json element, json& others)
+{
+    const std::string what = element["what"];
+    element.erase("what");
+    if (what == "c") {
+        CHECK(element["no"] == "c");
+        element.erase("no");
+    }
+    others = std::move(element);
+    return what.at(0);
+}
+
+TEST_CASE("session arrays: of all short ones, each to each, none gets what is not its own")
+{
+    const std::vector<std::string> all = words(4);
+    std::size_t kept = 0;
+    std::size_t wrong = 0;
+    for (const std::string& before : all) {
+        // What is not known has a name that is known of others: no number of names tells it.
+        const json known = elements(before);
+        json then = known;
+        for (std::size_t n = 0; n != then.size(); ++n) then[n]["id"] = n;
+        for (const std::string& fresh : all) {
+            const json now = elements(fresh);
+            json out = now;
+            detail::lay_under(out, then, known);
+            if (out != now && !detail::lacks(now, then)) ++wrong;
+            std::set<std::size_t> given;
+            if (out.size() != now.size()) ++wrong;
+            for (std::size_t n = 0; n != out.size(); ++n) {
+                json others;
+                if (letter_of(out[n], others) != fresh[n]) ++wrong;
+                if (others.empty()) continue;
+                const std::size_t id = others["id"];
+                if (others.size() != 1 || before[id] != fresh[n]) ++wrong;
+                if (!given.empty() && *given.rbegin() >= id) ++wrong;  // and in their order
+                given.insert(id);
+            }
+            kept += given.size();
+            // All of it, where it is the same, or has others behind, in front, or in between.
+            const bool is_beginning = fresh.starts_with(before);
+            const bool is_end = fresh.ends_with(before);
+            if ((is_beginning || is_end) && given.size() != before.size()) ++wrong;
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(kept > 9'000);
+}
+
+TEST_CASE("session arrays: names and texts of any length are compared to the last byte")
+{
+    for (std::size_t size = 0; size != 40; ++size) {
+        const std::string one(size, 'n');
+        CHECK(detail::same_name(one, std::string(one)));
+        CHECK_FALSE(detail::same_name(one, one + 'n'));
+        CHECK(detail::is_ascii(one));
+        for (std::size_t n = 0; n != size; ++n) {
+            std::string other = one;
+            other[n] = 'm';
+            CHECK_FALSE(detail::same_name(one, other));
+            CHECK(detail::is_ascii(other));
+            other[n] = '\x80';
+            CHECK_FALSE(detail::is_ascii(other));
+        }
+    }
+}
+
+TEST_CASE("session arrays: what is lacking is seen before it is laid under")
+{
+    const auto lacks = [](std::string_view now, std::string_view then) {
+        return detail::lacks(json::parse(now), json::parse(then));
+    };
+    CHECK_FALSE(lacks("[]", "[]"));
+    CHECK_FALSE(lacks("[1,2]", "[3,4,5]"));
+    CHECK_FALSE(lacks(R"([1,{"a":1}])", R"([{"a":1},2])"));
+    CHECK_FALSE(lacks(R"([{"a":1,"b":2}])", R"([{"a":1}])"));
+    CHECK_FALSE(lacks(R"([{"a":[1]},{"a":[]}])", R"([{"a":[1]},{"a":[2,3]}])"));
+    CHECK(lacks(R"([{"a":1}])", R"([{"b":1}])"));
+    CHECK(lacks(R"([{"a":1},{"a":1}])", R"([{"a":1},{"b":1}])"));
+    CHECK(lacks(R"([[{"a":1}]])", R"([[{"a":1,"b":1}]])"));
+    CHECK(lacks(R"({"x":{"y":[1,{"a":[{}]}]}})", R"({"x":{"y":[1,{"a":[{"b":1}]}]}})"));
+    // As many names in another element hide nothing.
+    CHECK(lacks(R"([{"a":1,"b":1},{"a":1}])", R"([{"a":1,"b":1}])"));
+    CHECK(lacks(R"([{"a":1}])", R"([{"a":1},{"a":1,"b":1}])"));
+}
+
+}  // namespace
+}  // namespace json_session_arrays_test
