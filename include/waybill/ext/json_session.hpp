@@ -151,11 +151,18 @@ public:
             refuse(s, state_read::corrupt, s.problem, std::move(s.why));
             return s;
         }
-        s.how = state_read::absent;
-        s.envelope = {};
         s.progress = {};
         s.read.later = {};
         s.read.bytes = s.read.sum = 0;
+        const std::uint64_t value = unwritable(s, s.read.user).size;
+        if (value != 0) {  // one that has failed may be larger
+            refuse_size(s, value);
+            s.value = T{};
+            s.read = {};
+            return s;
+        }
+        s.how = state_read::absent;
+        s.envelope = {};
         return s;
     }
 
@@ -193,6 +200,13 @@ private:
         s.problem = p;
         s.why = std::move(why);
         return false;
+    }
+
+    bool refuse_size(state& s, std::uint64_t value) const
+    {
+        return refuse(s, state_read::too_large, json_state_problem::no_reserve,
+                      std::to_string(value) + " bytes beside the progress, and " +
+                          std::to_string(options_.budget.for_value()));
     }
 
     void read(std::string_view body, state& s) const
@@ -292,9 +306,7 @@ private:
             value = unwritable(s, s.read.user).size;  // nothing but what is too large has a size
         }
         if (value <= most) return true;
-        const std::string of = " bytes beside the progress, and " + std::to_string(most);
-        return refuse(s, state_read::too_large, json_state_problem::no_reserve,
-                      std::to_string(value) + of);
+        return refuse_size(s, value);
     }
 
     /// Puts the object of our version in the place of an older one, and that one into `before`.
@@ -333,21 +345,14 @@ private:
         s.value = T{};
     }
 
-    /// Minor versions of ours that are later are kept.
-    [[nodiscard]] schema_version written_version(const state& s) const
-    {
-        const schema_version ours = options_.version;
-        const bool later = s.version.major == ours.major && s.version.minor > ours.minor;
-        return later || s.read.unread ? s.version : ours;
-    }
-
     [[nodiscard]] result<std::string, state_unwritten> written(const state& s,
                                                                const state_budget& budget) const
     {
         if (s.how > state_read::ok || (s.read.unread && !s.progress.failed)) {
             return unexpected(state_unwritten{encode_problem::not_read, 0, 0, text(s)});
         }
-        const schema_version version = written_version(s);
+        const schema_version version =
+            s.read.unread ? s.version : detail::written_version(s.version, options_.version);
         const detail::part_writer whole = writer(s, budget, version, s.read.later);
         state_unwritten bad;
         json user;

@@ -73,6 +73,17 @@ struct schema_version {
     return std::to_string(v.major) + "." + std::to_string(v.minor);
 }
 
+namespace detail {
+
+/// The later of two minor versions of our major one, else ours.
+[[nodiscard]] constexpr schema_version written_version(schema_version read,
+                                                       schema_version ours) noexcept
+{
+    return read.major == ours.major && read.minor > ours.minor ? read : ours;
+}
+
+}  // namespace detail
+
 /// Why bytes are not read.
 enum class envelope_problem : std::uint8_t {
     none,

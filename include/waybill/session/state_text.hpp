@@ -151,13 +151,6 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     r.state.version = r.envelope.version;
 }
 
-/// The later of two minor versions of our major one, else ours.
-[[nodiscard]] constexpr schema_version written_version(schema_version read,
-                                                       schema_version ours) noexcept
-{
-    return read.major == ours.major && read.minor > ours.minor ? read : ours;
-}
-
 }  // namespace detail
 
 /// What is in the state's bytes, of which there are none where the broker has no state.
@@ -196,10 +189,17 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     if (r.how != state_read::absent || came.empty()) return r;
     r = read_text_state(came, o);
     if (r.how != state_read::ok) return r;
-    r.how = state_read::absent;
-    r.envelope = {};
     r.state.progress = {};
     r.state.later = {};
+    const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
+    if (value > o.budget.for_value()) {  // one that has failed may be larger
+        r.state = {};
+        detail::refuse(r, state_read::too_large, text_state_problem::no_reserve, value,
+                       o.budget.for_value());
+        return r;
+    }
+    r.how = state_read::absent;
+    r.envelope = {};
     return r;
 }
 

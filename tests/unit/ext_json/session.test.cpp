@@ -376,6 +376,27 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
     CHECK(make<strict>().decode(odd).how == state_read::ok);
     CHECK(make<strict>().decode(std::nullopt, odd).how == state_read::corrupt);
     CHECK(text(make<strict>().decode(std::nullopt, odd)).starts_with("state: corrupt: the value"));
+    // A failed one may be larger than one that goes on may be. Where it is there is no way on.
+    for (const state_format f : {state_format::json, state_format::cbor}) {
+        const auto codec = make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
+        const auto larger = make<order>({.budget = {.bytes = 3'072, .failure_reserve = 1'024}, .format = f});
+        auto s = fresh<order>();
+        for (std::size_t room = 940; room != 1'020; ++room) {
+            s.value.receipt.assign(room, 'r');
+            s.progress = {};
+            const bool goes_on = codec.encode(s).has_value();
+            s.progress.done = 1;
+            s.progress.failed = step_failure{2, 9, park_reason::failed, 1, "no", {}};
+            const auto came = larger.encode(s);
+            REQUIRE(came.has_value());
+            REQUIRE(codec.decode(*came).how == state_read::ok);
+            const auto begun = codec.decode(std::nullopt, *came);
+            CHECK(begun.how == (goes_on ? state_read::absent : state_read::too_large));
+            CHECK(codec.encode(begun).has_value() == goes_on);
+            if (!goes_on) CHECK(text(begun).find(" bytes beside the progress, and 1024 is the most") != std::string::npos);
+            if (!goes_on) CHECK(begun.value == order{});
+        }
+    }
     // A mark that is a field of the user's own does not come along.
     const auto plain = make<marked>({.envelope = false});
     const auto was = plain.decode(R"({"IsFailedSession":true})");

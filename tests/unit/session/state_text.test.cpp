@@ -137,6 +137,17 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     const std::string_view cut = std::string_view(came).substr(0, came.size() - 1);
     CHECK(waybill::read_text_state({}, {}, cut).how == waybill::state_read::corrupt);
     CHECK(waybill::read_text_state({}, {}, cut).state.own.empty());
+    // A failed one may be larger than one that goes on may be. Where it is there is no way on.
+    const waybill::text_state_options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
+    for (std::size_t room = 940; room != 1'020; ++room) {
+        s.own.assign(room, 'r');
+        s.progress = {};
+        const bool goes_on = write_text_state(s, o).has_value();
+        s.progress.failed.emplace().text = "no";
+        const auto large = waybill::read_text_state({}, o, *write_text_state(s, o));
+        CHECK(large.how == (goes_on ? waybill::state_read::absent : waybill::state_read::too_large));
+        CHECK(large.state.own.empty() != goes_on);
+    }
 }
 
 TEST_CASE("state_text: versions of the user's own part")
