@@ -149,7 +149,11 @@ void deliveries(connection& one, connection& two)
           "the broker has parked it");
     check(dead && dead->dead_for == "delivered 3 times", "and says why");
     check(!*two.queue.receive_dead(), "a dead letter has one receiver");
-    check(*two.queue.peek_dead(0) == *dead && *two.queue.peek_dead(0) == *dead, "who peeks sees it again and again");
+    for (int i = 0; i != 2; ++i) {
+        const auto seen = *two.queue.peek_dead(0);
+        check(seen && seen->body == "1" && seen->sequence == dead->sequence && seen->dead_for == dead->dead_for,
+              "who peeks sees it again and again");
+    }
     check(!*two.queue.peek_dead(dead->sequence), "and nothing behind it");
     the_time += 100;
     check((*two.queue.receive_dead()).has_value(), "until its lock has run out");
