@@ -28,6 +28,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
 namespace {
 
 using namespace waybill;
+using namespace std::string_literals;
 using state = state_codec<order>::state;
 
 state decoded(std::string_view body)
@@ -138,7 +139,7 @@ TEST_CASE("session member: what only looks like it is read as a whole")
         CHECK_FALSE(is_cut(body));
         reads_as_whole(std::string(body));
     }
-    reads_as_whole(std::string("{\"a\":\"\0\",\"waybill\":{\"done\":1}}", 32));
+    reads_as_whole("{\"a\":\"\0\",\"waybill\":{\"done\":1}}"s);
     reads_as_whole("{\"a\":\"\xFF\",\"waybill\":{\"done\":1}}");
     std::string deep = "1";
     for (int n = 0; n != 255; ++n) deep = "{\"a\":" + deep + "}";
