@@ -49,6 +49,8 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
         fuzz::must(again.read.later == s.read.later, "with what is not known");
         const auto same = codec.encode(again);
         fuzz::must(same && (left_out || *same == *written), "and is written the same");
+        const auto still = codec.encode(codec.decode(*same));
+        fuzz::must(still && *still == *same, "and stays so");
     }
     const bool before = s.progress.failed.has_value();
     fuzz::must(before || written || codec.options().format == state_format::json ||

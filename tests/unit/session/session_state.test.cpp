@@ -60,6 +60,14 @@ auto adds(std::string_view what, fault f = {})
     };
 }
 
+template <class State>
+void does_step_1(State& s)
+{
+    static_cast<void>(s.load({}));
+    CHECK(s.attempt(adds("1")).ok());
+    CHECK(s.save(done, {.done = 1}).ok());
+}
+
 TEST_CASE("session_state: what a step makes counts once it went well and is stored")
 {
     const text_state_codec codec;
@@ -104,9 +112,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     const text_state_codec codec({.budget = {.bytes = 4'096}});
     place p;
     session_state s(codec, p);
-    static_cast<void>(s.load({}));
-    CHECK(s.attempt(adds("1")).ok());
-    CHECK(s.save(done, {.done = 1}).ok());
+    does_step_1(s);
     const std::string before = *p.bytes;
 
     // Not sure: tried again as it is, and undone where the pipeline says so.
@@ -179,9 +185,7 @@ TEST_CASE("session_state: until it is stored for sure nothing in hand has change
     const text_state_codec codec({.budget = {.bytes = 4'096}});
     place p;
     session_state s(codec, p);
-    static_cast<void>(s.load({}));
-    CHECK(s.attempt(adds("1")).ok());
-    CHECK(s.save(done, {.done = 1}).ok());
+    does_step_1(s);
     CHECK(text(s.read()) == "state: ok, " + std::to_string(p.bytes->size()) + " bytes, text of version 1.0");
     const auto before = s.read();
 
