@@ -41,6 +41,14 @@ enum class broker_tells : std::uint8_t {
     return "?";
 }
 
+/// The knowledge that a batch was cut with. A refusal applies to all requests in flight: it makes
+/// them `older`.
+enum class cut_with : std::uint8_t {
+    latest,  ///< All that is known.
+    probe,   ///< As `latest`, but larger, to test the limit.
+    older,   ///< The knowledge before the last refusal.
+};
+
 /// What is known, to be stored. Sizes are those of whole batches.
 struct calibration_state {
     std::uint64_t documented = unlimited;  ///< The limit as the policy has it.
@@ -53,6 +61,7 @@ struct calibration_state {
     std::uint32_t row = 0;              ///< Full batches accepted since a probe was refused.
     std::uint32_t probe_after = 32;     ///< How many it takes, or a 16th where sizes are told.
     broker_tells tells = broker_tells::nothing;
+    std::uint64_t refuted = 0;          ///< Highest reported limit that an acceptance exceeded.
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;
 };

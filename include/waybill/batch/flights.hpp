@@ -26,6 +26,7 @@ struct flight {
     batch_sizes sizes{};
     closed_by closed = closed_by::end;
     bool on_its_way = true;   ///< Or to be repeated at not_before.
+    cut_with cut = cut_with::latest;
     std::uint32_t tries = 0;  ///< Answers that left open whether it arrived.
     steady_time not_before{};
 
@@ -90,12 +91,13 @@ public:
     }
 
     /// Filled in where it is: what was just written in bytes is slow to be moved in words.
-    flight& add(std::uint64_t attempt, const batch_sizes& sizes, closed_by closed)
+    flight& add(std::uint64_t attempt, const batch_sizes& sizes, closed_by closed, cut_with cut)
     {
         flight& f = list_.emplace_back();
         f.attempt = attempt;
         f.sizes = sizes;
         f.closed = closed;
+        f.cut = cut;
         return f;
     }
 
@@ -105,6 +107,21 @@ public:
         list_[i].parts.clear();
         spare_.push_back(std::move(list_[i].parts));
         list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+
+    /// Whether a probe is in flight.
+    [[nodiscard]] bool probe() const noexcept
+    {
+        for (const flight& f : list_) {
+            if (f.cut == cut_with::probe) return true;
+        }
+        return false;
+    }
+
+    /// Marks all flights as cut before the last refusal.
+    void outdate() noexcept
+    {
+        for (flight& f : list_) f.cut = cut_with::older;
     }
 
     /// Marks what is on its way, for who walks over all items.

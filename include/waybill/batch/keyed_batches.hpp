@@ -30,6 +30,7 @@
 //
 // keyed_batches_of takes the size functions and framings that open_batch_of does. A key is looked
 // for among the open ones, one after the other: fine for some 64 of them.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_KEYED_BATCHES_HPP
 #define WAYBILL_BATCH_KEYED_BATCHES_HPP

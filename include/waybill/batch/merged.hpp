@@ -38,6 +38,7 @@ namespace waybill::inline v0_1 {
     x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
     x.accepted = lesser(x.accepted, y.accepted);
     x.refused = lesser(x.refused, y.refused);
+    x.refuted = greater(x.refuted, y.refuted);
     x.row = 0;
     x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
     return calibration(x);

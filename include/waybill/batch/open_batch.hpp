@@ -22,6 +22,8 @@
 // function `open_batch<order>` is the whole name of the type:
 //
 //     waybill::open_batch<order> open{limits, wire_size, 50ms};
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_OPEN_BATCH_HPP
 #define WAYBILL_BATCH_OPEN_BATCH_HPP

@@ -12,6 +12,7 @@
 //     while (report.waiting) { sleep_until(*report.waiting); report += waybill::send_all(box, ...); }
 //
 // It holds as much as one batch per attempt in flight and one item more.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_OUTBOX_HPP
 #define WAYBILL_BATCH_OUTBOX_HPP

@@ -15,8 +15,9 @@
 //   - a mere yes or no, which says on which side of the limit the sum was: the same step, taken with
 //     the moments of a normal distribution that is cut off there (assumed density filtering). Its
 //     ratio of density and tail is Boyd's bound of 1959, which is within 1.2 %.
-// An error beyond five standard deviations is no deviation but a change: it is adopted at once. Errors
-// that keep to one side are a drift, and make the filter follow faster (Trigg and Leach 1967).
+// An error beyond five standard deviations is a change: the filter adopts it at once. A second such
+// error in a row widens the variance among items; smaller errors narrow it again. Errors of one
+// sign are a drift, and make the filter follow faster (Trigg and Leach 1967).
 
 #ifndef WAYBILL_BATCH_OVERHEAD_HPP
 #define WAYBILL_BATCH_OVERHEAD_HPP
@@ -150,14 +151,27 @@ public:
             // Fewer bytes than the bodies have is no header.
             if (sum < 0 && bodies > 0) known_.ratio_variance += square / (bodies * bodies);
             else known_.header_variance += square / (items * items);
-            if (known_.seen != 0) widen(4, square / items);
-            known_.seen = known_.seen == 0 ? 1 : enough;
-            follow(bodies, items, error, noise, false);
+            // Twice in a row is not a change: the items differ more than expected.
+            if (known_.seen != 0 && known_.seen != enough) widen(4, square / items);
+            known_.seen = 1;
         } else {
             learn_noise(square, doubt_of(bodies, items), noise);
             follow(bodies, items, error, noise, known_.seen == enough);
+            // A change widened the noise, but recent errors are far smaller.
+            const double most = 16 * items * known_.error * known_.error;
+            if (known_.seen == enough && known_.noise > most) widen(1, most);
         }
         correct(bodies, items, error, doubt_of(bodies, items), noise, 1);
+        if (!sound(known_)) forget();
+    }
+
+    /// The broker reported one size for `items` and `others` together. The first `items` had `less`
+    /// bytes below their share. A difference beyond five standard deviations is a change of the
+    /// header, which is then adjusted to `others`.
+    constexpr void shared(double items, double less, double others) noexcept
+    {
+        if (!(less * less > 25 * known_.noise * items) || !(8 * others > items)) return;
+        known_.header += less / others;
         if (!sound(known_)) forget();
     }
 

@@ -37,6 +37,8 @@
 //      as many batches as needed, if two or more, and under a limit of items less than four times;
 //   5. with two bins or more and no limit of items, all batches but one are more than half full,
 //      the envelope not counted: of two that are open together one is, and the fullest goes.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_PACKING_HPP
 #define WAYBILL_BATCH_PACKING_HPP

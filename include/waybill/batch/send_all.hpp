@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -153,25 +152,47 @@ private:
     std::uint64_t base_;  // items of the box that were settled before this input was opened
 };
 
+/// Gives send_all access to the notes that the sender keeps for its open input.
+struct notes_of {
+    [[nodiscard]] static send_notes& in(sender& s) noexcept { return s.notes_; }
+};
+
 /// An attempt may have arrived whose function left by an exception, or whose answer could not be taken.
 class unanswered {
 public:
-    unanswered(sender& s, std::uint64_t attempt, steady_time now)
-        : s_(s), attempt_(attempt), now_(now)
+    unanswered(sender& s, const act::send& a, steady_time now)
+        : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
-        s_.on(started{attempt}, now);
+        s_.on(started{attempt_}, now);
+        ++report().sends;
     }
     unanswered(const unanswered&) = delete;
     unanswered& operator=(const unanswered&) = delete;
     ~unanswered()
     {
-        if (open_) s_.on(unknown{attempt_}, now_);
+        if (!open_) return;
+        count(unknown{});
+        s_.on(unknown{attempt_}, now_);
     }
-    void over() noexcept { open_ = false; }
+    void over(const send_outcome& o) noexcept
+    {
+        open_ = false;
+        count(o);
+    }
 
 private:
+    [[nodiscard]] send_report& report() const noexcept { return notes_of::in(s_).report; }
+    void count(const send_outcome& o) const noexcept
+    {
+        send_report& r = report();
+        if (std::holds_alternative<refused>(o)) ++r.refusals;
+        if (std::holds_alternative<accepted>(o) || std::holds_alternative<partial>(o)) return;
+        r.resent_bytes = saturating_add(r.resent_bytes, bytes_);
+    }
+
     sender& s_;
     std::uint64_t attempt_;
+    std::uint64_t bytes_;
     steady_time now_;
     bool open_ = true;
 };
@@ -203,7 +224,8 @@ public:
           clock_(clock),
           send_(send),
           replace_(replace),
-          origin_(*s.origin())
+          origin_(*s.origin()),
+          notes_(notes_of::in(s))
     {
     }
 
@@ -220,7 +242,7 @@ public:
                 [&](const act::replace& r) { replace(r, now); },
                 [&](const act::wait& w) {
                     if (feed(now)) return;
-                    report_.waiting = w.until;
+                    notes_.report.waiting = w.until;
                     going_ = false;
                 },
                 [&](act::idle) {
@@ -234,27 +256,21 @@ public:
                     going_ = false;
                 });
         }
-        report_.stopped = s_.has_stopped();
-        report_.taken = s_.end() - origin_;
-        return std::move(report_);
+        notes_.report.stopped = s_.has_stopped();
+        notes_.report.taken = s_.end() - origin_;
+        return std::exchange(notes_, {}).report;
     }
 
 private:
     void transmit(const act::send& a, steady_time now)
     {
         const std::uint64_t attempt = a.attempt;
-        const std::uint64_t bytes = a.bytes;
         auto batch = source_.batch(a, origin_);
-        unanswered guard(s_, attempt, now);
+        unanswered guard(s_, a, now);
         // `started` has moved the runs; what the batch looks at stays where it was.
         send_outcome o = send_(batch);
-        ++report_.sends;
-        if (std::holds_alternative<refused>(o)) ++report_.refusals;
-        if (!std::holds_alternative<accepted>(o) && !std::holds_alternative<partial>(o)) {
-            report_.resent_bytes = saturating_add(report_.resent_bytes, bytes);
-        }
-        text_.clear();
-        if (failed* f = std::get_if<failed>(&o)) text_ = std::move(f->text);
+        notes_.failure.clear();
+        if (failed* f = std::get_if<failed>(&o)) notes_.failure = std::move(f->text);
         const heard h = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
@@ -263,7 +279,7 @@ private:
             o);
         // An answer that contradicts itself leaves open what arrived.
         if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
-        guard.over();
+        guard.over(o);
     }
 
     /// What replaces an item may send, store and throw; the item is asked for again then.
@@ -272,10 +288,11 @@ private:
         const std::uint64_t item = r.item;
         r.item -= origin_;
         fault f = replace_(source_.item(r.item), std::as_const(r));
+        notes_.not_replaced.clear();
         if (f.ok()) {
             s_.on(replaced{item, source_.measure(r.item).bytes}, now);
         } else {
-            why_ = std::move(f.text);
+            notes_.not_replaced = std::move(f.text);
             s_.on(kept{item}, now);  // and that it is too large is said next
         }
     }
@@ -284,9 +301,10 @@ private:
     {
         item_report r{{x.items.first - origin_, x.items.count}, x.outcome, x.how, x.bytes, x.limit,
                       x.envelope, {}};
-        if (x.outcome == item_outcome::failed) r.text = text_;
-        if (x.outcome == item_outcome::too_large) r.text = std::exchange(why_, {});
-        report_.add(std::move(r));
+        if (x.outcome == item_outcome::failed) r.text = notes_.failure;
+        if (x.outcome == item_outcome::too_large) r.text = notes_.not_replaced;
+        notes_.report.add(std::move(r));
+        if (x.outcome == item_outcome::too_large) notes_.not_replaced.clear();
         s_.on(settled{x.items}, now);
         source_.release(saturating_sub(s_.first_open(), origin_));
     }
@@ -312,9 +330,7 @@ private:
     Send& send_;
     Replace& replace_;
     std::uint64_t origin_;
-    send_report report_;
-    std::string text_;  // of the last failure
-    std::string why_;   // an item was not replaced
+    send_notes& notes_;
     bool going_ = true;
     bool flushed_ = false;
     bool flushed_anyway_ = false;
@@ -338,8 +354,10 @@ private:
 /// so that an `ordered` input stops at its first item that does not arrive. An item that is replaced
 /// keeps its key.
 ///
-/// An exception of `send` passes through and takes the report of this call with it; the sender knows
-/// the attempt as one that may have arrived. ext/exceptions.hpp keeps both.
+/// An exception of the caller's functions passes through. The sender keeps the report of that call.
+/// The next call for the same input returns it together with its own; until then
+/// `sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
+/// ext/exceptions.hpp turns exceptions into outcomes.
 template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_reference_t<I>> F,
           time_source Clock, class Send, class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now,

@@ -31,6 +31,7 @@ struct send_item {
     enum class known : std::uint8_t {
         body,   ///< `bytes` are its body's; the rest is estimated.
         sum,    ///< The rest was told for several items together, and shared out.
+        told,   ///< The broker reported its whole size, and may be wrong.
         exact,  ///< Nothing is to be added.
     };
 
@@ -41,7 +42,8 @@ struct send_item {
     state kind : 3 = state::waiting;
     known size : 2 = known::body;
     std::uint8_t replaced : 1 = 0;  ///< Once is enough.
-    std::uint8_t tried : 1 = 0;     ///< Sent although it is over a limit that was told.
+    std::uint8_t last : 1 = 0;      ///< The last item of a reported sum.
+    std::uint8_t tried : 1 = 0;     ///< Sent although a reported number makes it too large.
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 
@@ -134,7 +136,7 @@ public:
         if (sizes.empty()) return seen;
         const std::uint64_t* whole = sizes.data();
         for_each(parts, [&](const send_item& i) {
-            if (i.size == send_item::known::body) seen.add(i.bytes, *whole);
+            if (i.size == send_item::known::body) seen.add(i.bytes, plausible(i.bytes, *whole));
             ++whole;
         });
         return seen;
@@ -159,21 +161,45 @@ public:
             share /= static_cast<double>(b.guessed + b.told);
         }
         const std::uint64_t* told = sizes.data();
-        double rest = 0;  // of a byte, so that all together have what was told
+        double rest = 0;
         for_each(parts, [&](send_item& i) {
+            i.last = 0;
             if (!sizes.empty()) {
-                i.bytes = *told++;
-                i.size = send_item::known::exact;
-            } else if (i.size != send_item::known::exact) {
-                const double body = static_cast<double>(i.bytes);
+                i.bytes = plausible(i.bytes, *told++);
+                i.size = send_item::known::told;
+            } else if (i.size < send_item::known::told) {
                 const bool guessed = i.size == send_item::known::body;
-                rest += body + share + (guessed ? known.items().mean(body, 1) : 0);
-                if (!(rest < 1.8e19)) i.bytes = highest_size;
-                else i.bytes = rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
-                rest -= static_cast<double>(i.bytes);
+                const double body = static_cast<double>(i.bytes);
+                give(i, body + share + (guessed ? known.items().mean(body, 1) : 0), rest);
                 i.size = send_item::known::sum;
             }
         });
+        (*this)[parts.back().end() - 1].last = 1;
+    }
+
+    /// Some items of a reported sum turned out `less` bytes below their share, or above it if it is
+    /// negative. Adds the difference to the other items, which wait from `n` on. Returns how
+    /// many those are. Returns 0, without a change, if their mean would then not be within a factor
+    /// of 8 of `mean`.
+    std::uint64_t share(std::uint64_t n, double less, double mean)
+    {
+        if (n == base_ || (n - 1 >= base_ && (*this)[n - 1].last != 0)) return 0;
+        std::uint64_t end = n;
+        double sum = less;
+        for (bool last = false; !last && end != this->end(); ++end) {
+            const send_item& i = (*this)[end];
+            if (i.size != send_item::known::sum || i.kind != state::waiting) break;
+            sum += static_cast<double>(i.bytes);
+            last = i.last != 0;
+        }
+        const double others = static_cast<double>(end - n);
+        if (!(sum > others * mean / 8) || !(sum < others * mean * 8)) return 0;
+        double rest = 0;
+        for (std::uint64_t k = n; k != end; ++k) {
+            send_item& i = (*this)[k];
+            give(i, static_cast<double>(i.bytes) + less / others, rest);
+        }
+        return end - n;
     }
 
     /// Forgets what is over at the head; moves the rest down once half of the buffer is dead.
@@ -201,6 +227,22 @@ public:
     }
 
 private:
+    /// The reported size of an item, at least a 64th of its body: no encoder makes less.
+    [[nodiscard]] static std::uint64_t plausible(std::uint64_t body, std::uint64_t told) noexcept
+    {
+        return greater(told, body / 64 + (body % 64 != 0 ? 1 : 0));
+    }
+
+    /// Sets an item's size to `bytes` plus `rest`, rounded down, and keeps the fraction in `rest`.
+    /// So the sizes add up to the reported sum.
+    static void give(send_item& i, double bytes, double& rest) noexcept
+    {
+        rest += bytes;
+        if (!(rest < 1.8e19)) i.bytes = highest_size;
+        else i.bytes = rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
+        rest -= static_cast<double>(i.bytes);
+    }
+
     void swap(send_items& o) noexcept
     {
         items_.swap(o.items_);

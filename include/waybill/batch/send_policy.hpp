@@ -31,10 +31,11 @@ enum class when_unknown : std::uint8_t {
     return "?";
 }
 
-/// What to do with an item that is too large by what is known. Where only a limit that the broker told
-/// says so, and a higher one is known, some are sent alone all the same: it may have been raised.
+/// The treatment of an item that exceeds a limit. If only a reported number makes it too large, the
+/// item is sent alone. After an item that is no larger was refused alone, only some are sent, in
+/// case the limit was raised (send_trials.hpp).
 enum class when_too_large : std::uint8_t {
-    report,      ///< It ends as `too_large` at once, without being sent.
+    report,      ///< It ends as `too_large`, without being sent.
     send_alone,  ///< It is sent as a batch of one: the broker knows better.
     replace,     ///< The caller is asked for a smaller one in its place (claim check).
 };

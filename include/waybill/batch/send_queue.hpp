@@ -145,7 +145,7 @@ public:
             }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
             const bool single = i.bytes > limits_.single;
-            const bool large = single || whole > known.limit() || whole == highest_size;
+            const bool large = single || too_large(i, whole, known);
             if (large && !goes_alone(i, whole, known)) {
                 if (whole <= known.ceiling() && trial_is_open()) break;  // it may fit after that
                 const std::uint64_t limit = single ? limits_.single : known.limit();
@@ -196,6 +196,15 @@ public:
         buffer.swap(draft_.parts);
         draft_.begin(draft_.scan, items_);
         return buffer;
+    }
+
+    /// Records the outcome of an item that was sent alone, for the trials of other items.
+    void tried_alone(std::uint64_t n, bool accepted)
+    {
+        if (items_[n].size != fresh_.size) return;  // it may be none of its own size
+        const std::uint64_t whole = saturating_add(limits_.envelope, items_[n].bytes);
+        if (accepted) trials_.accepted(whole);
+        else trials_.refused(whole);
     }
 
     /// All of these wait again.
@@ -327,15 +336,27 @@ private:
 
     [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
 
+    /// Whether an item is too large. A reported limit below the highest known one may count bytes
+    /// on the wire. So if the item's size is estimated, its predicted size decides.
+    [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t whole,
+                                        const calibration& known)
+    {
+        if (whole == highest_size || whole > known.ceiling()) return true;
+        if (whole <= known.limit()) return false;
+        if (i.size != send_item::known::body) return true;
+        return known.predict({.bodies = i.bytes, .guessed = 1, .items = 1}) > known.limit();
+    }
+
     /// Whether an item that is too large, by what is known, is the broker's to judge all the same:
-    /// if the policy says so; if its size is a share of a sum and may be another; or to find out
-    /// whether a limit that was told still holds.
+    /// if the policy requires it; if its size was reported, alone or in a sum, and may be wrong; or
+    /// to test a reported limit.
     [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibration& known)
     {
         if (whole == highest_size) return false;
-        if (too_large_ == when_too_large::send_alone || i.size == send_item::known::sum) return true;
+        if (too_large_ == when_too_large::send_alone) return true;
+        if (i.size == send_item::known::sum || i.size == send_item::known::told) return true;
         if (i.bytes > limits_.single || whole > known.ceiling()) return false;
-        if (i.tried == 0 && !trial_is_open() && trials_.wants(draft_.scan, known.limit())) {
+        if (i.tried == 0 && !trial_is_open() && trials_.wants(draft_.scan, whole, known.limit())) {
             i.tried = 1;
         }
         return i.tried != 0;

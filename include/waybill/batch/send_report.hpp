@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <waybill/batch/sending.hpp>
+#include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_1 {
 
@@ -84,8 +85,10 @@ struct [[nodiscard]] send_report {
     std::uint64_t not_accepted = 0;     ///< Items that ended otherwise.
     std::uint64_t resent_bytes = 0;     ///< Bytes of requests that were not taken, as estimated.
 
+    /// If an allocation fails, neither report changes.
     send_report& operator+=(send_report&& later)
     {
+        detail::make_room(outcomes, later.outcomes.size());
         waiting = later.waiting;
         stopped = later.stopped;
         other_input = later.other_input;
@@ -97,23 +100,42 @@ struct [[nodiscard]] send_report {
         return *this;
     }
 
-    /// Notes an outcome; a neighbour that ended alike grows.
+    /// Adds an outcome, merged with the last one if that is adjacent and equal. If an allocation
+    /// fails, nothing changes.
     void add(item_report r)
     {
-        (r.outcome == item_outcome::accepted ? accepted : not_accepted) += r.items.count;
-        if (!outcomes.empty() && r.outcome != item_outcome::too_large) {
-            item_report& last = outcomes.back();
-            if (last.items.end() == r.items.first && last.outcome == r.outcome &&
-                last.how == r.how && last.text == r.text) {
-                last.items.count += r.items.count;
-                return;
-            }
-        }
-        outcomes.push_back(std::move(r));
+        std::uint64_t& items = r.outcome == item_outcome::accepted ? accepted : not_accepted;
+        const std::uint64_t count = r.items.count;
+        if (grows(r)) outcomes.back().items.count += count;
+        else outcomes.push_back(std::move(r));
+        items += count;
     }
 
     friend bool operator==(const send_report&, const send_report&) = default;
+
+private:
+    [[nodiscard]] bool grows(const item_report& r) const
+    {
+        if (outcomes.empty() || r.outcome == item_outcome::too_large) return false;
+        const item_report& last = outcomes.back();
+        return last.items.end() == r.items.first && last.outcome == r.outcome &&
+               last.how == r.how && last.text == r.text;
+    }
 };
+
+namespace detail {
+
+/// The notes of send_all about the open input that it has not returned yet. The sender keeps them,
+/// so that an exception loses nothing.
+struct send_notes {
+    send_report report{};
+    std::string failure{};       // the text of the last failure
+    std::string not_replaced{};  // why the item that is reported next was not replaced
+
+    friend bool operator==(const send_notes&, const send_notes&) = default;
+};
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_1
 

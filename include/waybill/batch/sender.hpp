@@ -28,6 +28,7 @@
 //
 // Costs: 16 bytes an item from the oldest unsettled one on, and no allocation once the buffers have
 // grown. An event is O(1), but that items which come back are walked to the end of the next batch.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_SENDER_HPP
 #define WAYBILL_BATCH_SENDER_HPP
@@ -44,10 +45,15 @@
 #include <waybill/batch/pace.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_queue.hpp>
+#include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_1 {
+
+namespace detail {
+struct notes_of;  // for send_all
+}
 
 class sender {
 public:
@@ -55,14 +61,20 @@ public:
 
     /// Goes on with what an earlier run has learnt about the same destination; but with the policy's
     /// own limits where they are not those that it was learnt under, or nothing was. A shared budget
-    /// replaces the policy's, and outlives the sender and its copies.
-    explicit sender(const send_policy& p, const calibration& known = {}, shared_budget budget = {})
+    /// replaces the policy's, and outlives the sender and its copies. Attempts are numbered from
+    /// `first_attempt`. If answers to an earlier sender can still arrive, pass its
+    /// `attempts_end()`; those answers are then late. After a restart pass a number that only
+    /// grows, such as the wall time in nanoseconds.
+    explicit sender(const send_policy& p, const calibration& known = {}, shared_budget budget = {},
+                    std::uint64_t first_attempt = 0)
         : policy_(p),
           learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
           queue_(p),
-          pace_(p.retry, p.budget, budget)
+          pace_(p.retry, p.budget, budget),
+          attempts_(first_attempt)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
+        learnt_.hold_probes(false);
     }
 
     [[nodiscard]] action next(steady_time now) const
@@ -90,6 +102,7 @@ public:
     {
         if (origin_) return heard::late;
         origin_ = end();
+        notes_ = {};
         return heard::taken;
     }
 
@@ -139,10 +152,12 @@ public:
     {
         flight* f = answered(a.attempt, now);
         if (!f) return heard::late;
-        learnt_.accepted(f->sizes, a.actual, f->full(learnt_));
+        const cutting how = share(*f, a.actual.value_or(0)) ? cutting::again : cutting::fit;
+        learnt_.accepted(f->sizes, a.actual, f->full(learnt_), f->cut);
         pace_.succeeded(now);
+        if (f->sizes.items == 1) queue_.tried_alone(f->parts.front().first, true);
         queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
-        land(*f, now, cutting::fit);
+        land(*f, now, how);
         return heard::taken;
     }
 
@@ -154,13 +169,17 @@ public:
         flight* f = answered(r.attempt, now);
         if (!f) return heard::late;
         pace_.answered();
+        share(*f, r.actual.value_or(0));
         const std::uint64_t guess = learnt_.predict(f->sizes);
-        learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes));
+        learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes),
+                        f->cut);
+        if (f->sizes.items > 1) flights_.outdate();
         // An earlier send of the same batch may have arrived all the same.
         if (f->tries != 0) return hand_back(*f, now);
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->parts.front().first;
             const std::uint64_t told = r.item_sizes.empty() ? 0 : r.item_sizes.front();
+            queue_.tried_alone(n, false);
             queue_.give_back(f->parts);
             queue_.outsize(n, r.actual.value_or(told > guess ? told : guess),
                            r.limit.value_or(learnt_.limit()), settlements_);
@@ -184,7 +203,7 @@ public:
         pace_.answered();
         if (p.failed.size() < items) pace_.succeeded(now);
         // What was taken in part was not too large.
-        learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_));
+        learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
         queue_.items().mark(f->parts, send_item::state::over);
         failures seen;
         for (const entry_fault& e : p.failed) {
@@ -258,12 +277,20 @@ public:
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
     /// Nothing waits, is on its way or is to be settled.
     [[nodiscard]] bool finished() const noexcept { return settlements_.empty() && queue_.done(); }
+    /// A number above those of all attempts that `next` has returned.
+    [[nodiscard]] std::uint64_t attempts_end() const noexcept { return attempts_ + 1; }
     /// How many attempts are on their way.
     [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
+
+    /// The report of the calls of send_all that ended with an exception. The next call for the same
+    /// input returns it together with its own. Empty after a call that returned.
+    [[nodiscard]] const send_report& unreported() const noexcept { return notes_.report; }
 
     friend bool operator==(const sender&, const sender&) = default;
 
 private:
+    friend struct detail::notes_of;
+
     struct failures {  // of one answer
         std::uint32_t tries = 0;     // the most of any item that is to be sent again
         std::optional<bool> paid{};  // for a retry; once for all items
@@ -307,6 +334,20 @@ private:
         if (asked && (changed || !queue_.may_go())) ++attempts_;
     }
 
+    /// Takes the reported size of a batch whose items had only a share of a reported sum. Corrects
+    /// the other items of that sum; true if any of them changed.
+    bool share(const flight& f, std::uint64_t actual)
+    {
+        if (f.sizes.told == 0 || f.sizes.guessed != 0 || actual == 0) return false;
+        flights_.mark_away(queue_.items());
+        const double size = static_cast<double>(actual);
+        const double less = static_cast<double>(learnt_.predict(f.sizes)) - size;
+        const std::uint64_t others = queue_.items().share(
+            f.parts.back().end(), less, size / static_cast<double>(f.sizes.items));
+        learnt_.shared(f.sizes, less, others);
+        return others != 0;
+    }
+
     heard replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)
     {
         const act::replace* asked = queue_.outsized();
@@ -340,8 +381,10 @@ private:
         if (!is_head(attempt)) return nullptr;
         flights_.make_room();
         std::vector<run> buffer = flights_.buffer();
-        flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed());
+        flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed(),
+                                 learnt_.next_cut());
         f.parts = queue_.take_head(std::move(buffer));
+        learnt_.hold_probes(flights_.probe());
         cut(now, cutting::on, false);
         return &f;
     }
@@ -353,6 +396,7 @@ private:
         if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());  // once is enough
         const bool asked = is_head(attempts_);  // not while this flight was in its place
         flights_.drop(f);
+        learnt_.hold_probes(flights_.probe());
         queue_.trim();
         cut(now, policy_.ordered ? cutting::again : how, asked);
     }
@@ -390,8 +434,9 @@ private:
     pace pace_;
     flights flights_;
     settlements settlements_;
-    std::uint64_t attempts_ = 0;  // the number that the next new attempt gets
+    std::uint64_t attempts_;  // the number that the next new attempt gets
     std::optional<std::uint64_t> origin_;  // where the input began that is open
+    detail::send_notes notes_;
     bool stopped_ = false;
 };
 

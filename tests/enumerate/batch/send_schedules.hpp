@@ -32,7 +32,7 @@
 #include <enumerate/batch/many.hpp>
 #include <enumerate/batch/send_answers.hpp>
 #include <enumerate/batch/send_noise.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/send_audit.hpp>
 #include <support/send_canonical.hpp>
 
@@ -382,7 +382,7 @@ private:
 // Under a sanitizer each step costs more, and fewer show as much of memory.
 inline void holds(plan p, std::uint64_t at_least)
 {
-    if (tests_support::sanitized) {
+    if (tests_support::brief) {
         p.narrow = std::min(p.narrow, 2);
         if (p.wide < 0) p.wide = 2;
         at_least = 1;

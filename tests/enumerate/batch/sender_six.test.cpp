@@ -17,7 +17,7 @@
 #include <doctest/doctest.h>
 #include <enumerate/batch/send_mutants.hpp>
 #include <enumerate/batch/send_schedules.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 namespace sender_six_enumeration {
 
@@ -101,7 +101,7 @@ TEST_CASE("sender: worlds that differ in names alone lead to as many schedules")
         p.stops = stops;
         p.throttles = stops ? 1 : 0;
         if (stops) p.sizes.pop_back();
-        if (tests_support::sanitized) p.wide = 2;
+        if (tests_support::brief) p.wide = 2;
         enumeration<sender> merged(p);
         merged.run();
         p.canonical = false;
@@ -147,7 +147,7 @@ TEST_CASE("sender: what is wrong on purpose is caught with six items, too")
     by(caught_with_six<wrong::sends_too_many_at_a_time>(), "no more attempts than");
     by(caught_with_six<wrong::takes_unknown_for_accepted>(), "no item is settled while it is on");
     by(caught_with_six<wrong::does_not_rest>(), "a broker that wants to be left alone is");
-    if (!tests_support::sanitized) {  // it takes a million steps
+    if (!tests_support::brief) {  // it takes a million steps
         by(caught_with_six<wrong::loses_one_of_six>(), "accepted has arrived");
     }
 }

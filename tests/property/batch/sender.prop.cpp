@@ -17,7 +17,7 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/send_audit.hpp>
 
 #include <waybill/batch/send_all.hpp>
@@ -26,7 +26,7 @@
 namespace sender_prop {
 
 using namespace waybill;
-using tests_support::sanitized;
+using tests_support::brief;
 
 namespace {
 
@@ -316,7 +316,7 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
 TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
 {
     std::uint64_t sends = 0, refusals = 0, all_fewest = 0;
-    const std::uint64_t seeds = sanitized ? 1'000 : 20'000;
+    const std::uint64_t seeds = brief ? 1'000 : 20'000;
     for (std::uint64_t seed = 0; seed != seeds; ++seed) {
         CAPTURE(seed);
         dice roll(seed);
@@ -524,7 +524,7 @@ private:
 
 TEST_CASE("sender: a million schedules, of all kinds, in any order")
 {
-    const std::uint64_t schedules = sanitized ? 20'000 : 1'000'000;
+    const std::uint64_t schedules = brief ? 20'000 : 1'000'000;
     schedule one;
     std::uint64_t sends = 0, items = 0, refusals = 0, replacements = 0, bad = 0;
     for (std::uint64_t seed = 0; seed != schedules && bad == 0; ++seed) {
@@ -549,7 +549,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
     // sizes are guessed the short cut takes another margin, and may take items more; but not so many
     // that the batch is expected to be over the budget.
     std::uint64_t batches = 0;
-    for (std::uint64_t seed = 0; seed != (sanitized ? 50U : 1'000U); ++seed) {
+    for (std::uint64_t seed = 0; seed != (brief ? 50U : 1'000U); ++seed) {
         dice roll(seed);
         send_policy p{.limit = {.bytes = 2'000 + roll(60'000),
                                 .items = roll(2) == 0 ? unlimited : 10 + roll(500),
@@ -630,7 +630,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
     // nothing else: a batch is short of what the calibration believes in only if it begins with one.
     // Where the broker gives numbers, what is believed is what is true soon after.
     std::uint64_t most = 0;
-    for (std::uint64_t seed = 0; seed != (sanitized ? 100U : 1'000U); ++seed) {
+    for (std::uint64_t seed = 0; seed != (brief ? 100U : 1'000U); ++seed) {
         dice roll(seed);
         const bool exact = roll(2) == 0;
         send_policy p{.limit = {.bytes = 2'000, .items = roll(2) == 0 ? unlimited : 20},

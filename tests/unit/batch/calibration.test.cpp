@@ -139,6 +139,47 @@ static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), unlimited
 // What was accepted is within the limit, whatever is documented.
 static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 1'300}).limit() == 1'300);
 
+// A reported limit is ignored once a larger batch was accepted, by its reported size or by its
+// bodies alone. Higher limits that are reported later count.
+constexpr limits large{.bytes = 262'144};
+constexpr calibration in_kilobytes = taught(calibration(large, 54), refusal{of(200'000, 500), {}, 256});
+static_assert(in_kilobytes.limit() == 256);
+constexpr calibration refuted = taught(in_kilobytes, acceptance{of(300, 1), {}, false});
+static_assert(refuted.limit() == 262'144 && refuted.state().refuted == 256);
+static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).limit() == 262'144);
+static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).header() > 100);
+static_assert(taught(refuted, refusal{of(200'000, 500), {}, 100'000}).limit() == 100'000);
+static_assert(taught(in_kilobytes, acceptance{of(10, 1), 300, false}).limit() == 262'144);
+static_assert(taught(in_kilobytes, acceptance{of(250, 2), {}, false}).limit() == 256);
+static_assert(refuted.under({.bytes = 1'000}).state().refuted == 0);
+static_assert(calibration(refuted.state()) == refuted);
+static_assert(waybill::merged(refuted, calibration(large, 54)).state().refuted == 256);
+
+// A higher limit that explains nothing is only probed for.
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).limit() == 1'000);
+static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).ceiling() == 9'000);
+
+// An outcome of a batch that was cut before a refusal lowers a limit further, and raises none.
+constexpr calibration twice = [] {
+    calibration c(limits{.bytes = 1'000});
+    c.refused(exactly(1'000, 10), 1'000, 980);
+    c.refused(exactly(1'000, 10), 1'000, 970, {}, waybill::cut_with::older);
+    c.refused(exactly(1'000, 10), 1'000, 990, {}, waybill::cut_with::older);
+    c.accepted(exactly(1'000, 10), 1'000, true, waybill::cut_with::older);
+    return c;
+}();
+static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().row == 0);
+
+// One probe at a time.
+constexpr calibration probing(calibration_state{
+    .documented = 1'000, .limit = 400, .ceiling = 1'000, .row = 32});
+static_assert(probing.budget() == 800 && probing.next_cut() == waybill::cut_with::probe);
+static_assert([] {
+    calibration c = probing;
+    c.hold_probes(true);
+    return c.budget() == 400 && c.next_cut() == waybill::cut_with::latest;
+}());
+
 // Batches that were closed for another reason than their bytes say nothing about limits.
 static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
               calibration(standard, 5).items());

@@ -311,4 +311,41 @@ TEST_CASE("overhead: after a sum that cannot be, three that can are enough")
     }
 }
 
+namespace {
+
+// After `batches` batches of 200 items with bodies of 250 bytes. The headers have 80 or 900 bytes,
+// and change after each `turn` batches.
+overhead switched(int batches, int turn)
+{
+    overhead o(54);
+    for (int n = 0; n != batches; ++n) {
+        o.observe(50'000, 200, 0, 200.0 * (n / turn % 2 == 0 ? 80 : 900) + n % 3);
+    }
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("overhead: a change is adopted at once and is no deviation of items, however many come")
+{
+    for (const int turn : {6, 8, 20}) {
+        CAPTURE(turn);
+        const overhead_state s = switched(40 * turn, turn).state();
+        CHECK(near(s.header * 200 + (s.ratio - 1) * 50'000, 900 * 200, 200));
+        CHECK(std::sqrt(s.noise) < 20);
+    }
+}
+
+TEST_CASE("overhead: a sum that spans a change says what comes next is like its second part")
+{
+    overhead o(overhead_state{.header = 300, .noise = 25, .seen = 4});
+    o.shared(100, 22'000, 50);  // the first 100 had 80 each, so the other 50 have 740
+    CHECK(near(o.state().header, 740, 0));
+    const overhead before = o;
+    o.shared(100, 200, 50);  // is a deviation
+    o.shared(100, 22'000, 12);  // of too few
+    o.shared(100, 22'000, 0);
+    CHECK(o == before);
+}
+
 }  // namespace overhead_test

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Each allocation in turn fails, of the outbox or of the sender behind it: nothing is lost for it.
+// Each allocation in turn fails, of the outbox or of its sender, alone or with all that follow
+// until the caller catches. No item is lost, and every item is reported once.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <new>
 #include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/scarce_new.hpp>
 
 #include <waybill/batch/send_all.hpp>
 
@@ -20,41 +21,7 @@ namespace send_all_memory_test {
 
 using namespace waybill;
 
-namespace {
-
-constexpr std::uint64_t as_many_as_you_like = unlimited;
-std::uint64_t allocations = as_many_as_you_like;  // that succeed before one does not
-
-}  // namespace
-
-void* scarce(std::size_t size)
-{
-    if (allocations == 0) {
-        allocations = as_many_as_you_like;
-        return nullptr;
-    }
-    if (allocations != as_many_as_you_like) --allocations;
-    return std::malloc(size == 0 ? 1 : size);
-}
-
-}  // namespace send_all_memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    if (void* p = send_all_memory_test::scarce(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
-namespace send_all_memory_test {
+namespace scarce = tests_support::scarce;
 
 namespace {
 
@@ -88,10 +55,10 @@ struct broker {
     template <class Batch>
     send_outcome operator()(const Batch& batch)
     {
-        const std::uint64_t budget = allocations;
-        allocations = as_many_as_you_like;  // what it takes is not ours
+        const std::uint64_t budget = scarce::left;
+        scarce::left = scarce::plenty;  // what it takes is not ours
         send_outcome o = answer(batch);
-        allocations = budget;
+        scarce::left = budget;
         return o;
     }
 
@@ -131,20 +98,26 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     const auto size = [](std::uint64_t n) { return queued(5 + n % 3, n % 3); };
     bool failed = false;
     steady_time now{};
-    allocations = allocations_before;
+    std::vector<int> reported(how_many);  // how often the reports have each item
+    scarce::left = allocations_before;
     for (int calls = 0; calls != 400 && !(s.finished() && box.pulled() == std::uint64_t{how_many}); ++calls) {
         try {
             const send_report r = send_all(box, size, s, now, b);
             CHECK(!r.other_input);
             if (r.waiting) now = *r.waiting;
+            for (const item_report& i : r.outcomes) {
+                for (std::uint64_t n = i.items.first; n != i.items.end(); ++n) ++reported.at(n);
+            }
         } catch (const std::bad_alloc&) {
             failed = true;
+            scarce::left = scarce::plenty;
         }
     }
-    allocations = as_many_as_you_like;
+    scarce::left = scarce::plenty;
     CHECK(s.finished());
     CHECK(box.pulled() == std::uint64_t{how_many});
     CHECK(box.size() == 0);
+    CHECK(std::count(reported.begin(), reported.end(), 1) == how_many);
     // Where an answer could not be taken, the batch is sent again, and what failed in it then may have
     // arrived before: it ends as undecided, and stops its key.
     const auto times = [&](int n) { return std::count(b.got.begin(), b.got.end(), n); };
@@ -161,13 +134,18 @@ TEST_CASE("send_all: an allocation that fails passes through, and loses and doub
     for (const mood is : {mood::agreeable, mood::small, mood::small_and_silent, mood::partial,
                           mood::busy}) {
         for (const bool ordered : {false, true}) {
-            CAPTURE(static_cast<int>(is));
-            CAPTURE(ordered);
-            std::uint64_t n = 0;
-            while (survives(n, {.header = 3, .ordered = ordered}, is)) ++n;
-            CHECK(n > 8);  // there are some, whichever library it is
+            for (const bool lasting : {false, true}) {
+                scarce::fails_once = !lasting;
+                CAPTURE(static_cast<int>(is));
+                CAPTURE(ordered);
+                CAPTURE(lasting);
+                std::uint64_t n = 0;
+                while (survives(n, {.header = 3, .ordered = ordered}, is)) ++n;
+                CHECK(n > 8);  // there are some, whichever library it is
+            }
         }
     }
+    scarce::fails_once = false;
 }
 
 }  // namespace send_all_memory_test

@@ -265,4 +265,50 @@ TEST_CASE("sender: a lingering draft that has grown since it was told of is anot
     CHECK(settle_all(s) == std::vector<act::settle>{{{0, 11}, item_outcome::accepted}});
 }
 
+TEST_CASE("sender: an answer to an earlier sender is late, before and after the same items are sent")
+{
+    const send_policy p{.limit = {.items = 1}, .in_flight = 2};
+    const auto with_two_items = [&](std::uint64_t first_attempt) {
+        sender s(p, {}, {}, first_attempt);
+        for (int n = 0; n != 2; ++n) s.on(queued{10}, at(0));
+        s.on(flushed{}, at(0));
+        return s;
+    };
+    sender earlier = with_two_items(0);
+    earlier.on(started{0}, at(0));
+    CHECK(asked(earlier).attempt == 1);  // and this is sent, but `started` is never told
+
+    for (const std::uint64_t first : {earlier.attempts_end(), unlimited / 2}) {
+        CAPTURE(first);
+        sender s = with_two_items(first);
+        const auto hears_nothing = [&s] {
+            const sender before = s;
+            const entry_fault one[] = {{0, fault_class::transient}};
+            const std::uint64_t sizes[] = {10};
+            for (const std::uint64_t n : {0U, 1U}) {
+                CHECK(s.on(started{n}, at(0)) == heard::late);
+                CHECK(s.on(accepted{n}, at(0)) == heard::late);
+                CHECK(s.on(refused{n, {}, {}, sizes}, at(0)) == heard::late);
+                CHECK(s.on(partial{n, one}, at(0)) == heard::late);
+                CHECK(s.on(throttled{n}, at(0)) == heard::late);
+                CHECK(s.on(failed{n}, at(0)) == heard::late);
+                CHECK(s.on(unknown{n}, at(0)) == heard::late);
+            }
+            CHECK(s == before);
+        };
+        hears_nothing();
+        CHECK(asked(s).attempt == first);
+        s.on(started{first}, at(0));
+        hears_nothing();
+        CHECK(asked(s).attempt == first + 1);
+        s.on(started{first + 1}, at(0));
+        hears_nothing();
+        CHECK(s.on(accepted{first + 1}, at(0)) == heard::taken);
+        CHECK(s.on(accepted{first}, at(0)) == heard::taken);
+        CHECK(settle_all(s).size() == 2);
+        CHECK(s.finished());
+        CHECK(s.attempts_end() > earlier.attempts_end());
+    }
+}
+
 }  // namespace sender_attempts_test

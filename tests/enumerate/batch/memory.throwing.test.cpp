@@ -5,50 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/scarce_new.hpp>
 
 #include <waybill/batch/send_all.hpp>
 
 namespace memory_test {
 
-namespace {
-std::uint64_t allocations = 0;
-std::uint64_t allocated = 0;
-}  // namespace
-
-void* counted(std::size_t size)
-{
-    ++allocations;
-    allocated += size;
-    return std::malloc(size == 0 ? 1 : size);
-}
-
-}  // namespace memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    if (void* p = memory_test::counted(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
-namespace memory_test {
-
 using namespace waybill;
+using tests_support::scarce::bytes;
+using tests_support::scarce::taken;
 
 namespace {
 
@@ -116,11 +86,11 @@ TEST_CASE("sender: no allocation an item once its buffers have grown")
         std::uint64_t sends = 0;
         std::vector<std::uint64_t> away;
         stream(s, away, 100'000, sends);
-        const std::uint64_t before = allocations;
+        const std::uint64_t before = taken;
         const std::uint64_t sent = sends;
         stream(s, away, 100'000, sends);
         CHECK(sends - sent > 1'000);
-        CHECK(allocations - before == 0);
+        CHECK(taken - before == 0);
     }
 }
 
@@ -136,11 +106,11 @@ TEST_CASE("sender: no allocation an item or a key that comes and goes, in order"
             std::uint64_t sends = 0;
             std::vector<std::uint64_t> away;
             stream(s, away, 100'000, sends, keys);
-            const std::uint64_t before = allocations;
+            const std::uint64_t before = taken;
             const std::uint64_t sent = sends;
             stream(s, away, 100'000, sends, keys);
             CHECK(sends - sent > 1'000);
-            CHECK(allocations - before == 0);
+            CHECK(taken - before == 0);
         }
     }
 }
@@ -149,12 +119,12 @@ TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
 {
     for (const bool ordered : {false, true}) {
         sender s({.limit = {.items = 10}, .ordered = ordered});
-        const std::uint64_t before = allocated;
+        const std::uint64_t before = bytes;
         constexpr std::uint64_t items = 1 << 20;
         for (std::uint64_t n = 0; n != items; ++n) s.on(queued(n, n % 8), steady_time{});
         // A vector that doubles has asked for twice of what it holds in the end.
-        CHECK(allocated - before < 2 * 16 * items + 4'096);
-        CHECK(allocated - before >= 16 * items);
+        CHECK(bytes - before < 2 * 16 * items + 4'096);
+        CHECK(bytes - before >= 16 * items);
     }
 }
 
@@ -170,8 +140,8 @@ TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item"
         [&](const auto& batch) -> send_outcome {
             items += batch.size();
             held = box.size() > held ? box.size() : held;
-            if (at_half == 0 && items > 100'000) at_half = allocations;
-            after = allocations;
+            if (at_half == 0 && items > 100'000) at_half = taken;
+            after = taken;
             return accepted{};
         });
     CHECK(r.accepted == 200'000);

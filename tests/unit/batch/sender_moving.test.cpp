@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+//
+// A sender and a broker whose limit or headers change, or whose numbers are wrong. Each case is a
+// small deterministic simulation.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/sender.hpp>
+
+namespace sender_moving_test {
+
+using namespace waybill;
+
+namespace {
+
+constexpr std::uint64_t full = 262'144;
+constexpr std::uint64_t envelope = 40;
+
+class dice {
+public:
+    explicit dice(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t operator()(std::uint64_t low, std::uint64_t high)  // splitmix64
+    {
+        state_ += 0x9E3779B97F4A7C15U;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return low + (z ^ (z >> 31U)) % (high - low + 1);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+struct message {
+    std::uint64_t body;
+    std::uint64_t size;  // as the broker counts it
+};
+using messages = std::vector<message>;
+
+message sized(std::uint64_t body, std::uint64_t header)
+{
+    const std::uint64_t inner = body + header;
+    return {body, inner + (inner < 256 ? 5 : 8)};
+}
+
+// The numbers that a broker reports, as multiples of its own; 0: it reports none.
+struct reports {
+    double limit = 0;
+    double refused = 0;   // size of a refused batch
+    double items = 0;     // sizes of its items
+    double accepted = 0;  // size of an accepted batch
+};
+
+struct broker {
+    reports tells{};
+    std::uint64_t vary = 0;  // percent by which the limit of a request may be lower
+    dice roll{1};
+
+    [[nodiscard]] std::uint64_t limit() { return full - full * roll(0, 1'000) * vary / 100'000; }
+    [[nodiscard]] static std::optional<std::uint64_t> told(double factor, std::uint64_t n)
+    {
+        if (!(factor > 0)) return {};
+        return static_cast<std::uint64_t>(factor * static_cast<double>(n));
+    }
+};
+
+struct result {
+    std::uint64_t sends = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t lost = 0;     // messages that fit and did not arrive
+    std::uint64_t fewest = 0;   // sends for a sender that knows all sizes
+    [[nodiscard]] double ratio() const
+    {
+        return static_cast<double>(sends) / static_cast<double>(fewest);
+    }
+};
+
+class run_of {
+public:
+    run_of(const messages& all, const send_policy& p, broker& to) : all_(all), to_(to), s_(p) {}
+
+    // In calls of 20,000, each of which ends with a batch that need not be full.
+    result run()
+    {
+        for (std::size_t first = 0; first < all_.size(); first += 20'000) {
+            const std::size_t last = std::min<std::size_t>(first + 20'000, all_.size());
+            for (std::size_t n = first; n != last; ++n) {
+                s_.on(queued{s_.policy().exact_sizes ? all_[n].size : all_[n].body}, {});
+            }
+            s_.on(flushed{}, {});
+            while (!s_.finished()) step();
+            count_fewest(first, last);
+        }
+        return result_;
+    }
+
+private:
+    struct attempt {
+        std::uint64_t number;
+        std::uint64_t size = envelope;
+        std::uint64_t limit;
+        std::vector<std::uint64_t> items;
+    };
+
+    void step()
+    {
+        const auto next = s_.next({});
+        if (const auto* x = std::get_if<act::settle>(&next)) settle(*x);
+        if (const auto* a = std::get_if<act::send>(&next)) send(*a);
+        // The answers come together, once as much is in flight as may be.
+        const bool most_in_flight = away_.size() == s_.policy().in_flight;
+        if (most_in_flight || std::holds_alternative<act::idle>(next)) answer_all();
+        if (result_.sends > 20 * all_.size()) FAIL("it does not end");
+    }
+
+    void send(const act::send& a)
+    {
+        attempt x{.number = a.attempt, .limit = to_.limit(), .items = {}};
+        for (const waybill::run& r : a.items) {
+            for (std::uint64_t n = r.first; n != r.end(); ++n) {
+                x.size += all_[n].size;
+                x.items.push_back(*broker::told(to_.tells.items > 0 ? to_.tells.items : 1,
+                                                all_[n].size));
+            }
+        }
+        s_.on(started{x.number}, {});
+        away_.push_back(std::move(x));
+    }
+
+    void answer_all()
+    {
+        for (; !away_.empty(); away_.pop_front()) {
+            const attempt& x = away_.front();
+            ++result_.sends;
+            if (x.size <= x.limit) {
+                s_.on(accepted{x.number, broker::told(to_.tells.accepted, x.size)}, {});
+                continue;
+            }
+            ++result_.refused;
+            refused no{x.number, broker::told(to_.tells.refused, x.size),
+                       broker::told(to_.tells.limit, x.limit)};
+            if (to_.tells.items > 0) no.item_sizes = x.items;
+            s_.on(no, {});
+        }
+    }
+
+    void settle(const act::settle& x)
+    {
+        for (std::uint64_t n = x.items.first; n != x.items.end(); ++n) {
+            const bool fits = envelope + all_[n].size <= full;
+            if (x.outcome != item_outcome::accepted && fits) ++result_.lost;
+        }
+        const waybill::run items = x.items;
+        s_.on(settled{items}, {});
+    }
+
+    void count_fewest(std::size_t first, std::size_t last)
+    {
+        std::uint64_t bytes = full;
+        for (std::size_t n = first; n != last; ++n) {
+            const std::uint64_t size = all_[n].size;
+            if (envelope + size > full) continue;
+            if (bytes + size > full) {
+                ++result_.fewest;
+                bytes = envelope;
+            }
+            bytes += size;
+        }
+    }
+
+    const messages& all_;
+    broker& to_;
+    sender s_;
+    std::deque<attempt> away_;
+    result result_;
+};
+
+result sent(const messages& all, const send_policy& p, broker to)
+{
+    return run_of(all, p, to).run();
+}
+
+messages alike(std::size_t n, std::uint64_t smallest, std::uint64_t largest, std::uint64_t header)
+{
+    dice roll(7);
+    messages all(n);
+    for (message& m : all) m = sized(roll(smallest, largest), header);
+    return all;
+}
+
+// `n` messages with headers of 80 or 900 bytes, which change after each `period` messages.
+messages switching(std::size_t n, std::size_t period)
+{
+    dice roll(7);
+    messages all(n);
+    for (std::size_t i = 0; i != n; ++i) {
+        all[i] = sized(roll(50, 500), i / period % 2 == 0 ? 80 : 900);
+    }
+    return all;
+}
+
+constexpr reports nothing{};
+constexpr reports numbers{.limit = 1, .refused = 1};
+constexpr reports all_sums{.limit = 1, .refused = 1, .accepted = 1};
+
+}  // namespace
+
+TEST_CASE("sender: numbers of a limit that varies by 3 % make four requests in flight no worse")
+{
+    // Relative to the fewest for the highest limit; the lowest limit alone costs 1.03. When each
+    // answer counted by itself, it was 1.2 to 1.7 with numbers and exact sizes.
+    const messages all = alike(200'000, 50, 500, 60);
+    for (const bool exact : {true, false}) {
+        CAPTURE(exact);
+        const send_policy p{.limit = {.bytes = full, .envelope = exact ? envelope : 0},
+                            .header = 54, .exact_sizes = exact, .in_flight = 4};
+        double with = 0;
+        double without = 0;
+        for (const std::uint64_t seed : {1U, 2U}) {
+            without += sent(all, p, {nothing, 3, dice(seed)}).ratio() / 2;
+            const result r = sent(all, p, {exact ? numbers : all_sums, 3, dice(seed)});
+            with += r.ratio() / 2;
+            CHECK(r.lost == 0);
+            CHECK(r.ratio() <= 1.15);
+        }
+        CHECK(with <= without);
+    }
+}
+
+TEST_CASE("sender: headers that switch between 80 and 900 bytes are followed if sums are reported")
+{
+    // Each switch up costs a refusal, and each switch down a batch that is mostly empty: two or three
+    // requests a period pair, which is 14.7 batches for 2,500 messages. It was 1.67, and the
+    // estimator of Kafka's producer needs 1.63.
+    const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54};
+    struct which {
+        std::size_t period;
+        double most;
+    };
+    for (const which& x : {which{2'500, 1.2}, which{5'000, 1.1}}) {
+        CAPTURE(x.period);
+        const result r = sent(switching(400'000, x.period), p, {all_sums});
+        CHECK(r.lost == 0);
+        CHECK(r.ratio() <= x.most);
+    }
+}
+
+namespace {
+
+struct wrong {
+    std::string name;
+    reports factor;
+};
+
+// Each subset of the numbers of a broker that is wrong in that way, but for those without a wrong one.
+template <class F>
+void for_each_subset(const wrong& w, F&& f)
+{
+    const auto is = [](double x) { return x < 1 || x > 1; };
+    for (unsigned told = 1; told != 16; ++told) {
+        reports r{};
+        if ((told & 1U) != 0) r.limit = w.factor.limit;
+        if ((told & 2U) != 0) r.refused = w.factor.refused;
+        if ((told & 4U) != 0) r.items = w.factor.items;
+        if ((told & 8U) != 0) r.accepted = w.factor.accepted;
+        const bool any = (r.limit > 0 && is(r.limit)) || (r.refused > 0 && is(r.refused)) ||
+                         (r.items > 0 && is(r.items)) || (r.accepted > 0 && is(r.accepted));
+        if (any) f(r, w.name + ", told " + std::to_string(told));
+    }
+}
+
+// Small ones, smaller than their header, large ones, and some that truly do not fit.
+std::vector<messages> kinds()
+{
+    messages mixed = alike(400, 50, 2'000, 60);
+    dice roll(9);
+    for (std::size_t i = 7; i < mixed.size(); i += 40) mixed[i] = sized(roll(90'000, 250'000), 60);
+    for (std::size_t i = 3; i < mixed.size(); i += 200) mixed[i] = sized(400'000, 60);
+    return {alike(2'000, 50, 500, 300), alike(2'000, 20, 80, 300), alike(300, 1'000, 5'000, 300),
+            mixed};
+}
+
+}  // namespace
+
+TEST_CASE("sender: a wrong limit stops it neither for good nor for long, whatever else is reported")
+{
+    const double k = 1'024;
+    const std::vector<wrong> limits_told = {
+        {"kibibytes", {1 / k, 1, 1, 1}},           {"kilobytes", {0.001, 1, 1, 1}},
+        {"megabytes", {1e-6, 1, 1, 1}},            {"one byte", {1.0 / full, 1, 1, 1}},
+        {"half", {0.5, 1, 1, 1}},                  {"a tenth", {0.1, 1, 1, 1}},
+        {"twice", {2, 1, 1, 1}},                   {"ten times", {10, 1, 1, 1}},
+        {"a thousand times", {1'000, 1, 1, 1}},    {"of one item", {65'536.0 / full, 1, 1, 1}},
+        {"of a larger queue", {4, 1, 1, 1}},       {"of a smaller one", {10'240.0 / full, 1, 1, 1}},
+    };
+    for (const messages& all : kinds()) {
+        for (const std::uint32_t in_flight : {1U, 4U}) {
+            const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54,
+                                .in_flight = in_flight};
+            for (const wrong& w : limits_told) {
+                for_each_subset(w, [&](const reports& tells, const std::string& name) {
+                    const result r = sent(all, p, {tells});
+                    CHECK_MESSAGE(r.lost == 0, name << ", " << in_flight << " in flight");
+                    CHECK_MESSAGE(r.sends <= 12 * r.fewest + 60, name << ": " << r.sends);
+                });
+            }
+        }
+    }
+}
+
+TEST_CASE("sender: sizes that are wrong by 2, 10 or 1,000 lose no item that fits")
+{
+    std::vector<wrong> sizes_told;
+    for (const double f : {2.0, 10.0, 1'000.0, 0.5, 0.1, 0.001}) {
+        const std::string by = " by " + std::to_string(f);
+        sizes_told.push_back({"sizes of batches" + by, {1, f, 1, 1}});
+        sizes_told.push_back({"sizes of items" + by, {1, 1, f, 1}});
+        sizes_told.push_back({"accepted sizes" + by, {1, 1, 1, f}});
+        sizes_told.push_back({"all numbers" + by, {f, f, f, f}});
+    }
+    for (const messages& all : kinds()) {
+        const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54};
+        for (const wrong& w : sizes_told) {
+            for_each_subset(w, [&](const reports& tells, const std::string& name) {
+                CHECK_MESSAGE(sent(all, p, {tells}).lost == 0, name);
+            });
+        }
+    }
+}
+
+TEST_CASE("sender: 256 for a limit of 262,144, and headers of 300 where 54 were expected")
+{
+    // 18,626 of these were given up as too large, unsent.
+    const send_policy p{.limit = {.bytes = full}, .header = 54};
+    const result r = sent(alike(20'000, 50, 500, 300), p, {{.limit = 256.0 / full}});
+    CHECK(r.lost == 0);
+    CHECK(r.sends <= 2 * r.fewest);
+}
+
+}  // namespace sender_moving_test
