@@ -26,6 +26,7 @@
 #include <waybill/consume/event_slots.hpp>
 #include <waybill/consume/fenced_store.hpp>
 #include <waybill/consume/guarantee.hpp>
+#include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/consume/held_leases.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/lease.hpp>

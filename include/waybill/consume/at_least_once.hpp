@@ -27,6 +27,7 @@
 // worked, failures wait, and with them what follows; with that many, somebody is asked. Only as
 // long as fewer than `ask_from` have failed more may wait. All faults at all calls are tried in
 // tests/enumerate/consume/at_least_once.test.cpp.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_AT_LEAST_ONCE_HPP
 #define WAYBILL_CONSUME_AT_LEAST_ONCE_HPP
@@ -39,6 +40,7 @@
 #include <vector>
 
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
@@ -269,6 +271,12 @@ public:
         return policy_.keeps == letter_keeps::nothing ? 0 : covered_.dead;
     }
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
+    /// The unwritten dead letters of dropped events, in order, at most `max_dropped_events`. Events
+    /// that are not covered are included.
+    [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
+    {
+        return dropped_;
+    }
     [[nodiscard]] std::uint64_t skipped_events() const noexcept
     {
         return covered_.events - covered_.handled - covered_.dead;
@@ -338,6 +346,9 @@ private:
     heard write()
     {
         if (policy_.keeps != letter_keeps::nothing) return go(step::dead_letter);
+        for (const act::dead_letter& d : failed_) {
+            if (dropped_.size() < max_dropped_events) dropped_.push_back(d);
+        }
         dead_ += failed_.size();
         return written();
     }
@@ -380,6 +391,7 @@ private:
     std::uint32_t tries_ = 0;              // of it
     bool worked_ = false;                  // any event has
     std::vector<act::dead_letter> failed_; // not acknowledged yet, in order
+    std::vector<act::dead_letter> dropped_; // the first of the dropped events
     std::size_t written_ = 0;              // so many of them are, by now
     std::uint32_t puts_ = 0;               // of the next of them
     std::uint32_t commits_ = 0;            // of the same events

@@ -3,8 +3,9 @@
 // attempt: what is noted of a batch before it is handled, and which event ended its process.
 //
 // An event that ends the process that handles it never comes to the failure path: nobody is left to
-// count. So a row is written before anything is handled, and removed with the checkpoint. Whoever
-// finds the row of a process that is dead knows that it died there, and plans with it:
+// count. The same holds for an event whose handler throws. So a row is written before anything is
+// handled, and removed with the checkpoint. A row that is found belongs to a delivery that never
+// ended. The next delivery plans with it:
 //
 //     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
 //     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
@@ -16,16 +17,24 @@
 // from the log is no suspect any more, and what stands in its place never was. One event is condemned
 // only by deaths of that very event, delivered alone.
 //
-// A delivery that ends in any way but a commit or a death looks whether the row is still just what it
-// noted, and then writes it back as it was. Only where the store does not let it the row stays. A
-// death is the row of another incarnation that is taken for dead: with leases that is the one whose
-// lease had expired (`assignment::ended`), so no outage of a store counts as long as processes live
-// and renew their leases; without leases it is everybody else. So what is counted although no handler
-// is to blame is a process that slept past its lease, or ended for other reasons, while its row stood,
-// and without leases also an owner who is still at it. A death is not counted whose partition is taken
-// for balance before its lease expires. A row of a higher epoch is a later owner's, and is left alone.
-// Where another owner notes between our look and our commit, deaths may be counted wrong; no effect
-// ever is.
+// A delivery that ends without a commit, a death or an exception reads the row again. If the row is
+// still the one that it wrote, it restores the row before that. If the store fails, the row stays.
+// A death is
+//   - the row of another incarnation: with leases only of the one whose lease had expired
+//     (`assignment::ended`), without leases of any other one;
+//   - the row of the same incarnation, unless the delivery that noted it returned a report
+//     (`assignment::last`). So a handler that throws counts as one that ended its process, if the
+//     caller catches and delivers again.
+// No outage of a store counts as long as processes live, renew their leases, and keep one assignment
+// from delivery to delivery. With a new assignment for each delivery, a store that fails while a
+// delivery ends counts as a death.
+//
+// Some deaths are counted although no handler caused them: a process that slept past its lease, or
+// that ended for other reasons while its row existed. Without leases an owner that is still working
+// counts, too. A death is not counted if another owner takes the partition for balance before the
+// lease expires. A row of a higher epoch belongs to a later owner and is left alone. If another
+// owner writes its row between the read and the commit, deaths may be miscounted; effects are not
+// affected.
 //
 // After `deaths` deaths in a row the first half of the suspects is delivered alone. If it goes well
 // the rest is halved, if the process dies it is. The event that is found so is delivered alone until
@@ -64,6 +73,8 @@ struct attempt_offer {
     std::uint64_t epoch = 0;
     /// Only this incarnation is taken for dead, or every other one where that is empty.
     std::optional<std::uint64_t> ended{};
+    /// The last delivery of `incarnation` returned a report: a row of that incarnation is no death.
+    bool returned = false;
 
     friend bool operator==(const attempt_offer&, const attempt_offer&) = default;
 };
@@ -90,8 +101,9 @@ struct attempt_plan {
     if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
     attempt known = *found;
-    const bool died =
-        known.by != 0 && known.by != o.incarnation && known.by == o.ended.value_or(known.by);
+    const bool same = known.by == o.incarnation;
+    const bool gone = same ? !o.returned : known.by == o.ended.value_or(known.by);
+    const bool died = known.by != 0 && gone;
     if (died && known.deaths != UINT32_MAX) ++known.deaths;
     known.by = 0;
     known.epoch = o.epoch;

@@ -17,8 +17,9 @@ namespace waybill::inline v0_1::detail {
 
 class batch_attempt {
 public:
-    batch_attempt(std::uint64_t incarnation, std::uint64_t epoch, std::optional<std::uint64_t> ended)
-        : incarnation_(incarnation), epoch_(epoch), ended_(ended)
+    batch_attempt(std::uint64_t incarnation, std::uint64_t epoch,
+                  std::optional<std::uint64_t> ended, bool returned)
+        : incarnation_(incarnation), epoch_(epoch), ended_(ended), returned_(returned)
     {
     }
 
@@ -33,7 +34,8 @@ public:
     {
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
-            const attempt_offer o{from, events, within, incarnation_, epoch_, ended_};
+            const attempt_offer o{from, events, within, incarnation_, epoch_, ended_,
+                                  returned_};
             plan_ = plan_attempt(r.found, o, deaths);
             return;
         }
@@ -71,6 +73,7 @@ private:
     std::uint64_t incarnation_;
     std::uint64_t epoch_;
     std::optional<std::uint64_t> ended_;
+    bool returned_;
     attempt_plan plan_;
     bool noted_ = false;
 };

@@ -23,6 +23,8 @@
 //      checkpoint. What was noted and ended without a commit, but in order, is called off, if it is
 //      there still. Where a later owner has noted something, nothing is handled at all;
 //   6. it ends: each step moves on, is counted in the tries of one event, or rolls back.
+//
+// A value without locks: one thread at a time.
 #ifndef WAYBILL_CONSUME_BATCH_MACHINE_HPP
 #define WAYBILL_CONSUME_BATCH_MACHINE_HPP
 
@@ -30,10 +32,12 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include <waybill/consume/batch_attempt.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_replay.hpp>
+#include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -49,12 +53,13 @@ public:
                      act::commit, act::rollback, act::read_back, act::idle>;
 
     /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted; with
-    /// one those of `ended`, as `assignment` has it.
+    /// one the deaths of `ended` are (see `assignment`), and its own unless `returned`: the last
+    /// delivery of this process returned a report.
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
-                  std::optional<std::uint64_t> ended = {})
+                  std::optional<std::uint64_t> ended = {}, bool returned = false)
         : policy_(p, incarnation != 0), events_(events), to_(to.sequence), epoch_(epoch),
-          row_(incarnation, epoch, ended)
+          row_(incarnation, epoch, ended, returned)
     {
         if (from) from_ = from->sequence;
         if (policy_.attempts) {
@@ -225,10 +230,17 @@ public:
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_lettered_; }
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
     [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
+    /// The unwritten dead letters of dropped events, in order, at most `max_dropped_events`.
+    [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
+    {
+        return dropped_list_;
+    }
     /// So many events are delivered: all, unless it was shortened.
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     /// How it ends is settled: only the note is being called off.
     [[nodiscard]] bool calling_off() const noexcept { return stage_ == stage::calling_off; }
+    /// Whether the stored row of attempts may be one that this delivery wrote.
+    [[nodiscard]] bool noted() const noexcept { return row_.noted(); }
     /// How often the batch was begun anew for want of savepoints.
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
@@ -303,7 +315,10 @@ private:
         parking_ = 0;
         if (replay_.parked().empty()) return after_all();
         if (policy_.keeps_letters) return go(step::parking);
-        dropped_ = replay_.parked().size();
+        const auto& parked = replay_.parked();
+        const std::uint64_t listed = lesser(parked.size(), max_dropped_events);
+        dropped_list_.assign(parked.begin(), parked.begin() + static_cast<std::ptrdiff_t>(listed));
+        dropped_ = parked.size();
         return after_all();
     }
 
@@ -321,6 +336,7 @@ private:
     heard to_letter()
     {
         if (policy_.keeps_letters) return go(step::dead_letter);
+        if (dropped_list_.size() < max_dropped_events) dropped_list_.push_back(letter());
         ++dropped_;
         return to_event(event_ + 1);
     }
@@ -390,6 +406,7 @@ private:
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;
     std::uint64_t dropped_ = 0;
+    std::vector<act::dead_letter> dropped_list_;
     std::uint64_t skipped_ = 0;
     std::uint64_t replays_ = 0;
 };

@@ -36,9 +36,14 @@ enum class when_exhausted : std::uint8_t {
 
 /// Which answers to a commit are held against what is stored.
 enum class when_read_back : std::uint8_t {
-    /// Those that say nothing. A false one is found when the checkpoint is advanced the next time.
+    /// Commits whose outcome is unknown. A store that confirms a commit without writing it is
+    /// detected only at the next advance, which finds the old checkpoint (`abandoned`). Until then
+    /// the report has `committed`, and effects that rely on it cannot be undone. If the process
+    /// ends before the next advance, the events come again and nothing is reported.
     unknown,
-    always,  ///< All of them, for a store that may say what is not so.
+    /// All commits. A commit that was not written is detected in the same delivery (`redeliver`),
+    /// for one more read each time.
+    always,
 };
 
 [[nodiscard]] constexpr std::string_view name(when_read_back w) noexcept
@@ -55,7 +60,9 @@ enum class letter_keeps : std::uint8_t {
     body,     ///< All of it; a summary if it has more than `body_bytes`.
     pointer,  ///< None of it: where the event stands in its log has to do.
     summary,  ///< Its first `summary_bytes`, cut between characters.
-    nothing,  ///< There is no dead letter at all. The event is gone, and only counted.
+    /// There is no dead letter. The report counts the event and names its position and reason, up to
+    /// `max_dropped_events`. The caller logs them, or they are lost.
+    nothing,
 };
 
 [[nodiscard]] constexpr std::string_view name(letter_keeps k) noexcept

@@ -20,6 +20,8 @@
 //   3. a position that does not move is written again after `idle_refresh`, so that no broker takes
 //      it for abandoned; and only then;
 //   4. a clock that goes back delays a commit by as much at the most, until the next event is told.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_CADENCE_HPP
 #define WAYBILL_CONSUME_CADENCE_HPP

@@ -27,6 +27,8 @@
 //      events that are there, and comes once in as many. A kilobyte is dense in any case;
 //   5. nothing is allocated once there were as many positions and events; where memory runs out,
 //      nothing has changed. begin and complete are O(1) amortised.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_COMPLETION_TRACKER_HPP
 #define WAYBILL_CONSUME_COMPLETION_TRACKER_HPP

@@ -9,6 +9,7 @@
 // fence refuses what is still written under the old one.
 //
 // A partition that is not there is nobody's: nothing is known of it, and nothing can be noted.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_HELD_LEASES_HPP
 #define WAYBILL_CONSUME_HELD_LEASES_HPP
@@ -45,6 +46,7 @@ public:
         bool mine = false;
         bool vacated = false;  ///< It is to be given back, and not trusted any more.
         bool doubted = false;  ///< A renewal was refused, or a look says so: the next look decides.
+        bool answer_lost = false;  ///< The last claim got no answer: the row may be unchanged.
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
         std::uint64_t highest = 0;  ///< Of all epochs that were seen.
@@ -64,7 +66,7 @@ public:
         if (!e.mine || e.epoch != o.epoch) ++changes_;
         if (!e.mine) ++count_;
         e.mine = true;
-        e.doubted = false;
+        e.doubted = e.answer_lost = false;
         e.epoch = o.epoch;
         e.version = o.version;
         if (!e.vacated) e.trusted_until = asked + trusted;
@@ -76,6 +78,10 @@ public:
     {
         if (partition < partitions()) entries_[partition].doubted = true;
         distrust(partition);
+    }
+    void lose_answer(std::uint32_t partition)
+    {
+        if (partition < partitions()) entries_[partition].answer_lost = true;
     }
     void distrust(std::uint32_t partition)
     {
@@ -96,8 +102,38 @@ public:
             ++changes_;
             --count_;
         }
-        e.mine = e.vacated = e.doubted = false;
+        e.mine = e.vacated = e.doubted = e.answer_lost = false;
         distrust(partition);
+    }
+
+    /// Owner or version of the row are uncertain until the next look.
+    [[nodiscard]] bool in_doubt(std::uint32_t partition) const
+    {
+        const entry& e = (*this)[partition];
+        return e.doubted || e.answer_lost;
+    }
+
+    /// Ends the doubt about a partition that is to be given back. True if the row that was read is
+    /// ours.
+    template <class Observer>
+    bool settle(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    {
+        const auto* const stored = seen.row_of(partition);
+        if (stored) saw(partition, stored->epoch);
+        if (!stored || stored->owner != self) {
+            lose(partition);
+            return false;
+        }
+        won(partition, {claim_end::won, stored->epoch, stored->version}, steady_time::lowest(), {});
+        return true;
+    }
+
+    /// No look works: the last known state of the row is assumed.
+    void stop_doubting(std::uint32_t partition)
+    {
+        if (partition < partitions()) {
+            entries_[partition].doubted = entries_[partition].answer_lost = false;
+        }
     }
 
     /// What a look has found, and what is to be done about it.
@@ -107,6 +143,7 @@ public:
         std::vector<detail::lease_chore> errands;
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (const auto what = found(p, seen.row_of(p), self)) errands.push_back({p, *what});
+            entries_[p].answer_lost = false;
         }
         return errands;
     }
@@ -186,8 +223,8 @@ private:
         const bool ours = stored && stored->owner == self;
         if (stored) saw(partition, stored->epoch);
         if (e.mine && ours && stored->epoch == e.epoch) {
+            if (in_doubt(partition)) e.version = stored->version;  // of a renewal without an answer
             if (!e.doubted) return {};
-            e.version = stored->version;  // the answer to a renewal got lost
             return lease_errand::renew;
         }
         if (e.mine && !e.doubted) {

@@ -22,7 +22,10 @@
 //   5. in the first round it only announces itself. Who starts together with others leaves them
 //      their share, so that none of it has to be taken away again;
 //   6. after `stop_asked` nothing more is taken. It ends when all is given back; what cannot be is
-//      tried three times, and expires.
+//      tried three times, and expires. A row is read first if the answer to its last claim got
+//      lost, or the claim was refused: it may still be ours.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_LEASE_KEEPER_HPP
 #define WAYBILL_CONSUME_LEASE_KEEPER_HPP
@@ -60,6 +63,7 @@ public:
     {
         if (ended_) return {};
         if (aside_ == aside::chore) return claim_of(chores_.front());
+        if (aside_ == aside::look) return all();
         if (aside_ == aside::leave && unsure_) return act::announce{me(announced_ + 1)};
         if (aside_ == aside::leave) return act::withdraw{me(announced_)};
         if (now < not_before_) return {};
@@ -109,6 +113,7 @@ public:
         if (!detail::answers(all(), call(now))) return heard::late;
         draw_ = l.draw;
         note(l.answer);
+        if (aside_ == aside::look) return after_look(l, now);
         if (!l.answer) return start_over(now);
         seen_.look(*l.answer, now);
         reconcile(introduced_);
@@ -127,6 +132,7 @@ public:
         const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
         if (what.what == errand::take) held_.claimed_from(what.partition, seen_, group_.self);
         if (!c.answer) {
+            held_.lose_answer(what.partition);
             if (renewing) first_ = what.partition + 1;
             return start_over(now);
         }
@@ -141,10 +147,7 @@ public:
             }
             return go_on(following, now);
         }
-        if (what.what == errand::renew) {
-            held_.doubt(what.partition);
-            if (stopping_) held_.lose(what.partition);
-        }
+        if (what.what == errand::renew) held_.doubt(what.partition);
         // Somebody else is taking, too: look at what he leaves before going on.
         return renewing ? go_on(following, now) : start_over(now);
     }
@@ -154,9 +157,6 @@ public:
         if (stopping_) return heard::late;
         if (now >= not_before_ && current().what == step::announce) unsure_ = true;
         stopping_ = leaving_ = true;
-        for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (held_[p].doubted) held_.lose(p);
-        }
         return meanwhile(now);
     }
 
@@ -231,7 +231,7 @@ private:
     enum class step : std::uint8_t { renew, announce, look, take, tidy, none };
     using errand = detail::lease_errand;
     using chore = detail::lease_chore;
-    enum class aside : std::uint8_t { none, chore, leave };
+    enum class aside : std::uint8_t { none, chore, look, leave };
 
     struct place {
         step what = step::renew;
@@ -292,19 +292,56 @@ private:
     {
         const chore what = chores_.front();
         const bool give_back = what.what == errand::give_back;
-        if (!c.answer && give_back && what.tries < 2) {
+        const bool won = c.answer && c.answer->end == claim_end::won;
+        if (!won && give_back && what.tries < 2) {
+            if (c.answer) held_.doubt(what.partition);
             ++chores_.front().tries;
             return heard_at(now);
         }
         chores_.erase(chores_.begin());
         if (give_back) {
             held_.lose(what.partition);  // what could not be given back expires
-        } else if (c.answer && c.answer->end == claim_end::won) {
+        } else if (won) {
             held_.won(what.partition, *c.answer, last_, trusted_for(group_.leases));
         } else if (c.answer) {
             held_.doubt(what.partition);
+        } else {
+            held_.lose_answer(what.partition);
         }
         return heard_at(now);
+    }
+
+    /// The look before rows in doubt are given back. After three failed looks the last known state
+    /// of the rows is assumed.
+    heard after_look(const listed& l, steady_time now)
+    {
+        if (!l.answer && ++looks_ < 3) return heard_at(now);
+        looks_ = 0;
+        make_room(partitions());
+        if (l.answer) seen_.look(*l.answer, now);
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (!to_be_read(p)) continue;
+            const bool new_one = !held_.mine(p);
+            if (!l.answer) held_.stop_doubting(p);
+            else if (held_.settle(p, seen_, group_.self) && new_one) {
+                held_.vacate(p);
+                chores_.push_back({p, errand::give_back});
+            }
+        }
+        return heard_at(now);
+    }
+
+    /// Whether the row is in doubt, and is or may have to be given back.
+    [[nodiscard]] bool to_be_read(std::uint32_t p) const
+    {
+        return held_.in_doubt(p) && (stopping_ || held_[p].vacated);
+    }
+    [[nodiscard]] bool any_to_be_read() const
+    {
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (to_be_read(p)) return true;
+        }
+        return false;
     }
 
     template <class T>
@@ -365,7 +402,9 @@ private:
         const auto over = [&](const chore& c) { return !held_.mine(c.partition); };
         while (!chores_.empty() && over(chores_.front())) chores_.erase(chores_.begin());
         aside_ = leaving_ ? aside::leave : chores_.empty() ? aside::none : aside::chore;
-        ended_ = stopping_ && !leaving_ && held_.count() == 0;
+        const bool gives_back = stopping_ || !chores_.empty();
+        if (!leaving_ && gives_back && any_to_be_read()) aside_ = aside::look;
+        ended_ = stopping_ && aside_ == aside::none && held_.count() == 0;
     }
 
     lease_group group_;
@@ -386,6 +425,7 @@ private:
     double draw_ = 0.5;
     std::uint64_t announced_ = 0;
     std::uint64_t answered_ = 0;  // claims
+    std::uint32_t looks_ = 0;     // failed ones in a row, before rows are given back
     fault trouble_;
     steady_time last_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();

@@ -6,7 +6,7 @@
 // version has not changed for as long as `expiry`, on the clock of who looks:
 //
 //     waybill::lease_observer seen("orders", "billing", partitions, options);
-//     seen.look(*store.list("orders", "billing"), clock::now());      // once a round
+//     if (auto table = store.list("orders", "billing")) seen.look(*table, clock::now());  // a round
 //     auto plan = waybill::balance(seen.view(me), draw);
 //
 // What holds:
@@ -15,6 +15,8 @@
 //      intervals do. When a store comes back after an outage, all owners have time to renew;
 //   3. rows that vanish are forgotten, rows of other groups or partitions are left aside, and of
 //      two rows for one partition the one with the higher epoch counts, then the higher version.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_LEASE_OBSERVER_HPP
 #define WAYBILL_CONSUME_LEASE_OBSERVER_HPP

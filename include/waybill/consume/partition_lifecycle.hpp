@@ -14,6 +14,8 @@
 //   2. what fails is tried again after a pause that grows, and never in a closed partition;
 //   3. once revoked it ends: close once, save up to `save_tries` times, relinquish once;
 //   4. once lost, nothing follows but `close`.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_PARTITION_LIFECYCLE_HPP
 #define WAYBILL_CONSUME_PARTITION_LIFECYCLE_HPP

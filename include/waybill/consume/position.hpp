@@ -41,9 +41,21 @@ struct checkpoint {
     friend bool operator==(const checkpoint&, const checkpoint&) = default;
 };
 
+/// How the last deliveries with an assignment ended. The drivers write it; the caller does not.
+struct delivery_memory {
+    bool returned = false;  ///< The last delivery that noted an attempt returned a report.
+    std::uint32_t exceptions = 0;  ///< Deliveries in a row that an exception of the handler ended.
+    std::uint64_t event = 0;       ///< Sequence of the event whose handler threw last.
+
+    friend bool operator==(const delivery_memory&, const delivery_memory&) = default;
+};
+
 /// A partition in the hands of one owner. The epoch grows with every change of owner, and a store
 /// refuses one that is lower than what it has seen: an owner who was replaced while asleep writes
 /// nothing.
+///
+/// Keep one assignment from delivery to delivery, and set only `from`. `last` then tells a handler
+/// that threw from a store that failed while a delivery ended (attempt.hpp).
 struct assignment {
     partition_key key{};
     std::optional<position> from{};  ///< The last event done as loaded; empty where there is none.
@@ -55,6 +67,7 @@ struct assignment {
     /// dead. 0 if whoever had it gave it back, or was robbed of it alive. Empty where nobody knows, as
     /// without leases: then every other incarnation is taken for dead.
     std::optional<std::uint64_t> ended{};
+    mutable delivery_memory last{};
 
     friend bool operator==(const assignment&, const assignment&) = default;
 };

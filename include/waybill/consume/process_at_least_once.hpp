@@ -4,6 +4,8 @@
 //
 // For effects that share no transaction with the checkpoint: a mail, a call, another database.
 //
+//     auto loaded = offsets.load(key);                         // absent, a value, or an error
+//     if (!loaded) return pause_and_come_back(loaded.error());
 //     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
 //     auto r = waybill::process_at_least_once(offsets, letter_topic, mine, events, handle, now);
 //     mine.from = r.reached;                              // whatever the end is: so far it is done
@@ -24,7 +26,10 @@
 // their key again nothing takes effect twice.
 //
 // What a handler, a store or `ask` throws passes through, and nothing more is committed on the way
-// out: all since the last commit comes again, as after a crash. So where handlers throw wrap them:
+// out: all since the last commit comes again, as after a crash. After `tries` deliveries in a row that
+// an exception of the handler ended, the event whose handler threw last becomes a dead letter. The
+// count is in `assignment::last`: keep one assignment. An event that ends its process is found only
+// by process_batch, in a store that keeps attempts. If handlers throw, wrap them:
 // `catching(handle)` of ext/exceptions.hpp answers with a fault, and what was done before the event
 // is committed.
 
@@ -41,8 +46,10 @@
 
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_order.hpp>
+#include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/guarantee.hpp>
+#include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/letter.hpp>
 #include <waybill/consume/process_batch.hpp>
@@ -67,6 +74,8 @@ struct [[nodiscard]] at_least_once_report {
     std::uint64_t handled = 0;          ///< Events up to there that took effect, as are these:
     std::uint64_t dead_lettered = 0;
     std::uint64_t dropped = 0;    ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.
+    /// The first dropped events, in order, at most `max_dropped_events`.
+    std::vector<dropped_event> dropped_events{};
     std::uint64_t skipped = 0;    ///< None of ours, says the handler.
     std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
     std::uint64_t uncovered = 0;  ///< Done, and still to come again: the checkpoint did not follow.
@@ -80,12 +89,13 @@ namespace detail {
 template <class Checkpoints, class Letters, class I, class Handler, class Ask>
 class at_least_once_run {
 public:
-    at_least_once_run(Checkpoints& checkpoints, Letters& letters, const assignment& mine, I first,
-                      std::uint64_t events, Handler& handler, wall_time now,
+    at_least_once_run(Checkpoints& checkpoints, Letters& letters, const assignment& mine,
+                      ordered_batch<I> b, Handler& handler, wall_time now,
                       const at_least_once_policy& p, Ask& ask)
-        : checkpoints_(checkpoints), letters_(letters), mine_(mine), at_(first),
-          handler_(handler), ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
-          machine_(events, as_can_be(p))
+        : checkpoints_(checkpoints), letters_(letters), mine_(mine),
+          exceptions_(mine, p.tries == 0 ? 1 : p.tries, b), at_(b.first), handler_(handler),
+          ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
+          machine_(b.events, as_can_be(p))
     {
         keeping_.reason_bytes = p.reason_bytes;
         keeping_.keeps = p.keeps;
@@ -98,9 +108,7 @@ public:
         while (!machine_.ended()) {
             match(machine_.next(),
                   [&](act::handle a) {
-                      const auto& e = *at_(a.event);
-                      const event_outcome o =
-                          handler_(e, keys_(static_cast<std::uint64_t>(e.sequence)));
+                      const event_outcome o = handle(*at_(a.event));
                       const fault_class how = o.why.how;
                       if (how == fault_class::none) reasons_.erase(a.event);
                       if (how != fault_class::none) remember(a.event, o.why);
@@ -143,6 +151,7 @@ public:
                 from_ = to_;
             }
         }
+        exceptions_.returns(false, covered_ != 0);
         return report();
     }
 
@@ -151,6 +160,15 @@ private:
     {
         if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
         return p;
+    }
+
+    template <class E>
+    event_outcome handle(const E& e)
+    {
+        const auto sequence = static_cast<std::uint64_t>(e.sequence);
+        if (exceptions_.found(sequence)) return exceptions_.why();
+        return exceptions_.during(sequence,
+                                  [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
     }
 
     /// Notes why a call failed, and answers its class. An error that claims to be none is one.
@@ -173,7 +191,10 @@ private:
     dead_letter letter(const act::dead_letter& a)
     {
         const fault why{a.how, reasons_[a.event]};
-        return make_letter(mine_.key, *at_(a.event), why, a.tries, now_, keeping_);
+        const auto& e = *at_(a.event);
+        const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
+        const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
+        return make_letter(mine_.key, e, why, tries, now_, keeping_);
     }
 
     at_least_once_report report()
@@ -182,6 +203,11 @@ private:
         r.handled = machine_.handled_events();
         r.dead_lettered = machine_.dead_lettered();
         r.dropped = machine_.dropped();
+        for (const act::dead_letter& d : machine_.dropped_events()) {
+            if (d.event >= machine_.covered_events()) break;
+            r.dropped_events.push_back(
+                {waybill::position_of(*at_(d.event)), {d.how, reasons_[d.event]}});
+        }
         r.skipped = machine_.skipped_events();
         r.uncovered = machine_.done_events() - machine_.covered_events();
         if (r.end != batch_end::committed) {
@@ -194,6 +220,7 @@ private:
     Checkpoints& checkpoints_;
     Letters& letters_;
     const assignment& mine_;
+    handler_exceptions exceptions_;
     batch_cursor<I> at_;
     Handler& handler_;
     Ask& ask_;
@@ -230,7 +257,7 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
     if (b.wrong || b.events == 0) return detail::left_alone<at_least_once_report>(b, mine.from);
     detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
                               std::remove_reference_t<Ask>>
-        delivery(checkpoints, letters, mine, b.first, b.events, handler, now, p, ask);
+        delivery(checkpoints, letters, mine, b, handler, now, p, ask);
     at_least_once_report r = delivery.run();
     r.repeated = b.repeated;
     return r;

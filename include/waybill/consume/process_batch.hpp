@@ -17,6 +17,14 @@
 // is. Who calls decides how large a batch is: it is as long as `events`, or shorter where an event
 // has ended its process again and again (attempt.hpp); so go on behind `reached`.
 //
+// An exception of the handler passes through; the transaction rolls back. If the caller catches it and
+// delivers again, the exception is recorded, and the event becomes a dead letter:
+//   - in a store that keeps attempts, with an incarnation: after at most `deaths_at_most(events,
+//     policy.deaths)` exceptions, also after a restart;
+//   - in other stores: after `policy.deaths` deliveries in a row that ended so. `assignment::last`
+//     counts them, so the caller keeps one assignment. With a new one for each delivery, or a
+//     process that ends, the same batch comes again without end.
+//
 // Where every event of a batch failed, the events may be bad, or what they need is down. Whoever can
 // tell hands in `ask`, as the last argument, and is asked before they become dead letters:
 //
@@ -42,6 +50,7 @@
 #include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/event.hpp>
+#include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/consume/letter.hpp>
 #include <waybill/core/match.hpp>
 
@@ -74,11 +83,13 @@ class batch_run {
     using transaction = typename Store::transaction;
 
 public:
-    batch_run(Store& store, const assignment& mine, I first, std::uint64_t events, position to,
-              Handler& handler, wall_time now, const batch_policy& p, Ask& ask)
-        : store_(store), mine_(mine), at_(first), events_(events), to_(std::move(to)),
-          handler_(handler), ask_(ask), now_(now), policy_(p),
-          machine_(events, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended)
+    batch_run(Store& store, const assignment& mine, ordered_batch<I> b, Handler& handler,
+              wall_time now, const batch_policy& p, Ask& ask)
+        : store_(store), mine_(mine), exceptions_(mine, counted(mine, p), b), at_(b.first),
+          events_(b.events), to_(waybill::position_of(*b.final)), handler_(handler), ask_(ask),
+          now_(now), policy_(p),
+          machine_(events_, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended,
+                   exceptions_.returned_before())
     {
     }
 
@@ -158,10 +169,18 @@ public:
                   },
                   [](act::idle) {});
         }
+        exceptions_.returns(machine_.noted(), machine_.ended() == batch_end::committed);
         return report();
     }
 
 private:
+    /// Exceptions until the count in memory finds an event; 0 if a row of attempts counts them.
+    static std::uint32_t counted(const assignment& mine, const batch_policy& p)
+    {
+        const bool rows = attempt_store<Store> && p.attempts && mine.incarnation != 0;
+        return rows ? 0 : p.deaths == 0 ? 1 : p.deaths;
+    }
+
     static batch_policy as_can_be(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
@@ -207,7 +226,10 @@ private:
 
     void handle(std::uint64_t event)
     {
-        const auto said = handler_(*tx_, *at_(event));
+        const auto& e = *at_(event);
+        const auto sequence = static_cast<std::uint64_t>(e.sequence);
+        if (exceptions_.found(sequence)) return hear(event, exceptions_.why(), false);
+        const auto said = exceptions_.during(sequence, [&] { return handler_(*tx_, e); });
         if constexpr (std::is_same_v<decltype(said), const fault>) {
             hear(event, said, false);
         } else {
@@ -237,19 +259,31 @@ private:
     {
         if (f.how != fault_class::none) {
             why_ = {f.how, bounded_reason(f.text, policy_)};
-            reasons_.insert_or_assign(event, why_.text);
+            // A report lists only the first dropped events.
+            const bool unlisted = policy_.keeps == letter_keeps::nothing &&
+                                  machine_.dropped_events().size() == max_dropped_events;
+            if (!unlisted) reasons_.insert_or_assign(event, why_.text);
         }
         machine_.on(handled{f.how, skipped});
     }
 
-    dead_letter letter(const act::dead_letter& a)
+    [[nodiscard]] fault why_of(const act::dead_letter& a) const
     {
         fault why{a.how, {}};
         if (const auto known = reasons_.find(a.event); known != reasons_.end()) why.text = known->second;
         if (a.condemned) {
-            why.text = "its handler ended the process " + std::to_string(a.tries) + " times";
+            why.text = "its handler did not return " + std::to_string(a.tries) +
+                       " times: it threw an exception or its process ended";
         }
-        return make_letter(mine_.key, *at_(a.event), why, a.tries, now_, policy_);
+        return why;
+    }
+
+    dead_letter letter(const act::dead_letter& a)
+    {
+        const auto& e = *at_(a.event);
+        const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
+        const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
+        return make_letter(mine_.key, e, why_of(a), tries, now_, policy_);
     }
 
     /// What a store never takes, say for its size, goes without its body: a failure that cannot be
@@ -276,12 +310,15 @@ private:
     {
         batch_report r;
         r.end = *machine_.ended();
-        r.left = events_ - machine_.events();
+        r.left = exceptions_.left() + events_ - machine_.events();
         if (r.end == batch_end::committed) {
             r.reached = std::move(to_);
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
             r.dropped = machine_.dropped();
+            for (const act::dead_letter& d : machine_.dropped_events()) {
+                r.dropped_events.push_back({waybill::position_of(*at_(d.event)), why_of(d)});
+            }
             r.skipped = machine_.skipped_events();
         } else {
             r.why = std::move(why_);
@@ -292,6 +329,7 @@ private:
 
     Store& store_;
     const assignment& mine_;
+    handler_exceptions exceptions_;
     batch_cursor<I> at_;
     std::uint64_t events_;
     position to_;
@@ -325,8 +363,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
     const auto b = detail::ordered_after(mine.from, first, last);
     if (b.wrong || b.events == 0) return detail::left_alone<batch_report>(b, mine.from);
     detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
-        delivery(store, mine, b.first, b.events, waybill::position_of(*b.final), handler, now, p,
-                 ask);
+        delivery(store, mine, b, handler, now, p, ask);
     batch_report r = delivery.run();
     r.repeated = b.repeated;
     return r;

@@ -35,6 +35,7 @@
 // than what is left of a lease loses it: with all calls of a round as well it has to end within
 // `expiry` less an eighth, less an interval. Cut batches so that they do, or drive keeper and
 // partitions in threads of their own. The fence keeps a batch that was too long from committing.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_PROCESSOR_HPP
 #define WAYBILL_CONSUME_PROCESSOR_HPP

@@ -2,7 +2,8 @@
 //
 // settle: what to tell a queue about a message, after what became of it.
 //
-//     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left()};
+//     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left(),
+//                               .outage_deliveries = outages.count_of(m.id)};
 //     waybill::match(waybill::settle(policy, d, f.how, dice(), now),
 //         [&](act::complete)              { queue.remove(m); },
 //         [&](act::abandon a)             { queue.give_back(m, a.failed); },
@@ -15,11 +16,16 @@
 //      broker that does so itself cannot say why;
 //   2. what a message needs and cannot have is not the message's fault. Given back at once it would
 //      be delivered at once, and all of its deliveries be used up within a second. So it is kept
-//      until its lock runs out, with which an outage may last deliveries times lock
-//      (retry/delivery.hpp), or is put off, or is given back where that does not count. On the last
-//      delivery it is put off if that renews them, else given back if that does not count;
+//      until its lock expires, is deferred, or is given back if that does not count. On the last
+//      delivery it is deferred if that renews the deliveries, else given back if that does not
+//      count. check() of policy and queue reports the longest outage that a message survives;
 //   3. a lock that is lost, or too short for a call, is left alone: by the time of the call
-//      somebody else may have the message. Only success is told: at worst it is refused.
+//      another consumer may have the message. Only success is reported: at worst it is refused;
+//   4. a delivery in an outage uses up no try, if the caller passes the number of such deliveries.
+//      The caller adds 1 after each delivery that ended in `infrastructure` or `cancelled` and that
+//      the broker counts. It stores the number in a table, by the message's id, or in a property
+//      of the message. `leave` changes no property; AMQP's `modified`, abandon and defer of Service
+//      Bus, and a copy can. A lost number makes those deliveries tries again.
 //
 // What the answers are elsewhere:
 //
@@ -52,7 +58,9 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
 #include <waybill/retry/backoff.hpp>
+#include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
@@ -177,10 +185,20 @@ enum class when_down : std::uint8_t {
     return "?";
 }
 
-/// What is wanted, and what the queue can do.
+/// The retries of messages, and the limits of their queue. The defaults are for a queue with a lock
+/// of 90 seconds: a message is retried for a day, by a first delivery and 960 more.
 struct settle_policy {
-    retry_levels levels{};              ///< For what is transient: each retry is a delivery.
-    std::uint64_t max_deliveries = 10;  ///< As set at the queue; `highest_size` where it has none.
+    /// For transient failures: each retry is a delivery. By default `max_deliveries` is the limit,
+    /// and the pauses grow from about 1 s to a drawn value of 100 to 150 s.
+    retry_levels levels{.immediate = 0,
+                        .delayed = retry_levels::unlimited,
+                        .pauses = {.base = duration::seconds(1),
+                                   .cap = duration::seconds(150),
+                                   .spread = jitter::around}};
+    /// As set at the queue; `highest_size` where it has none. A new queue mostly allows fewer:
+    /// Service Bus 10, a quorum queue of RabbitMQ 4 the first and 20 more. If this is more than the
+    /// queue's maximum, the broker itself dead-letters, without a reason.
+    std::uint64_t max_deliveries = 961;
     duration to_settle = duration::seconds(1);  ///< So long a call may take.
     when_down on_outage = when_down::leave;
     bool can_defer = true;                         ///< It can keep a message from all until a time,
@@ -190,6 +208,38 @@ struct settle_policy {
 
     friend bool operator==(const settle_policy&, const settle_policy&) = default;
 };
+
+namespace detail {
+
+/// A deferred copy takes the message's place, and its deliveries are counted from 1.
+[[nodiscard]] constexpr bool renews_deliveries(const settle_policy& p) noexcept
+{
+    return p.can_defer && p.defer_renews;
+}
+
+/// Whether the levels promise tries for which there are no deliveries, or never end.
+[[nodiscard]] constexpr std::optional<config_error> check_levels(const settle_policy& p) noexcept
+{
+    const std::uint64_t tries = attempts_in_all(p.levels);
+    const bool renews = renews_deliveries(p);
+    if (tries == highest_size && (renews || p.max_deliveries == highest_size)) {
+        return config_error{"levels.delayed", p.levels.delayed,
+                            "must be less than unlimited, as deliveries have no limit",
+                            retry_levels::unlimited};
+    }
+    if (renews && p.levels.immediate >= p.max_deliveries) {
+        return config_error{"levels.immediate", p.levels.immediate,
+                            "must be less than max_deliveries", p.max_deliveries};
+    }
+    if (!renews && tries != highest_size && tries > p.max_deliveries) {
+        return config_error{"levels", tries,
+                            "tries in all must be at most max_deliveries, or delayed unlimited",
+                            p.max_deliveries};
+    }
+    return check(p.levels);
+}
+
+}  // namespace detail
 
 [[nodiscard]] constexpr std::optional<config_error> check(const settle_policy& p) noexcept
 {
@@ -208,7 +258,113 @@ struct settle_policy {
     if (p.release_counts && p.on_outage == when_down::abandon && p.max_deliveries != highest_size) {
         return config_error{"release_counts", 1, "must be false, as on_outage abandons", 0};
     }
-    return check(p.levels);
+    return detail::check_levels(p);
+}
+
+/// A policy checked against the terms of its queue.
+struct settle_check {
+    std::optional<config_error> error{};  ///< The first field that cannot work.
+    /// The longest outage that dead-letters no message, if settle() gets `outage_deliveries`: from
+    /// a first delivery to the beginning of the last one. If `on_outage` defers, each pause has its
+    /// lowest draw, which is 0 with full jitter.
+    duration longest_outage{};
+    /// The same if settle() does not get it: each delivery in the outage uses up a try.
+    duration longest_uncounted_outage{};
+    std::uint64_t max_deliveries = 0;  ///< The policy's or the queue's, whichever is less.
+    std::uint64_t max_tries = 0;       ///< Of the levels; `highest_size` if they set no limit.
+    delivery_end by = delivery_end::deliveries;  ///< The limit of `longest_outage`.
+
+    friend bool operator==(const settle_check&, const settle_check&) = default;
+};
+
+/// One line for a log, as in "survives an outage of 24h: max_deliveries is 961".
+[[nodiscard]] inline std::string text(const settle_check& c)
+{
+    if (c.error) return text(*c.error);
+    std::string line = "survives an outage of ";
+    if (c.longest_outage == duration::highest()) {
+        line += "any length";
+    } else {
+        line += text(c.longest_outage);
+        line += ": ";
+        line += c.by == delivery_end::time_to_live
+                    ? std::string("time_to_live ends it")
+                    : "max_deliveries is " + std::to_string(c.max_deliveries);
+    }
+    if (c.longest_uncounted_outage < c.longest_outage) {
+        line += "; of " + text(c.longest_uncounted_outage);
+        line += " if outage_deliveries is not passed: levels allow ";
+        line += std::to_string(c.max_tries) + " tries";
+    }
+    return line;
+}
+
+namespace detail {
+
+/// From the n-th delivery in an outage to the next one.
+[[nodiscard]] constexpr duration outage_hold(const settle_policy& p, const delivery_terms& t,
+                                             std::uint32_t n, double draw) noexcept
+{
+    duration hold{};
+    if (p.on_outage == when_down::leave) hold = t.lock;
+    if (p.on_outage == when_down::defer) {
+        hold = lesser(pause(p.levels.pauses, n, draw), p.longest_defer);
+    }
+    return greater(hold, duration{});
+}
+
+/// From the first delivery in an outage to the n-th, at the lowest draws. Pauses that still grow
+/// after 2,000 deliveries, the most that Service Bus allows, are taken to grow no further.
+[[nodiscard]] constexpr duration until_delivery(const settle_policy& p, const delivery_terms& t,
+                                                std::uint64_t n) noexcept
+{
+    constexpr std::uint32_t summed = 2'000;
+    if (n == highest_size) return duration::highest();
+    const duration full = outage_hold(p, t, UINT32_MAX, 0.0);
+    duration at{};
+    for (std::uint32_t i = 1; i < n; ++i) {
+        const duration hold = outage_hold(p, t, i, 0.0);
+        if (hold == full || i == summed) return at + times(hold, n - i);
+        at = at + hold;
+    }
+    return at;
+}
+
+}  // namespace detail
+
+/// Whether the policy fits the queue, and the longest outage that both survive.
+[[nodiscard]] constexpr settle_check check(const settle_policy& p, const delivery_terms& t) noexcept
+{
+    settle_check c;
+    c.max_deliveries = greater(lesser(p.max_deliveries, t.max_deliveries), 1);
+    c.max_tries = attempts_in_all(p.levels);
+    c.error = check(p);
+    if (!c.error) c.error = check(t);
+    if (!c.error && p.max_deliveries > t.max_deliveries) {
+        c.error = config_error{"max_deliveries", p.max_deliveries,
+                               "must be at most the queue's, delivery.max_deliveries",
+                               t.max_deliveries};
+    }
+    if (!c.error && p.to_settle >= t.lock) {
+        c.error = config_error{"to_settle", detail::magnitude(p.to_settle),
+                               "nanoseconds must be less than delivery.lock",
+                               detail::magnitude(t.lock)};
+    }
+
+    // There is no last delivery if a deferral renews them, or if a release is not counted.
+    const bool endless = p.max_deliveries <= t.max_deliveries &&
+                         (detail::renews_deliveries(p) || !p.release_counts);
+    c.longest_outage = detail::until_delivery(p, t, endless ? highest_size : c.max_deliveries);
+    const duration live = greater(t.time_to_live, duration{});
+    if (live < c.longest_outage) {
+        const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
+        c.longest_outage = greater(live - last_hold, duration{});
+        c.by = delivery_end::time_to_live;
+    }
+    const bool counted = p.on_outage != when_down::abandon || p.release_counts;
+    const std::uint64_t tries = counted ? c.max_tries : highest_size;
+    c.longest_uncounted_outage = lesser(c.longest_outage, detail::until_delivery(p, t, tries));
+    return c;
 }
 
 /// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
@@ -219,6 +375,9 @@ struct queue_delivery {
     /// 0 reads as `count`.
     std::uint64_t tries = 0;
     duration lock_left = duration::highest();  ///< As judged on one's own steady clock.
+    /// Earlier deliveries, counted by the broker, that ended in `infrastructure` or `cancelled`:
+    /// subtracted from the tries. If there are no more tries than that, this one is the first.
+    std::uint64_t outage_deliveries = 0;
 
     friend bool operator==(const queue_delivery&, const queue_delivery&) = default;
 };
@@ -236,7 +395,8 @@ struct queue_delivery {
     if (d.lock_left <= p.to_settle) return act::leave{left_for::lock_short};
 
     const std::uint64_t count = greater(d.count, 1);
-    const std::uint64_t tries = d.tries == 0 ? count : d.tries;
+    const std::uint64_t tries =
+        greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
     const bool last = p.max_deliveries != highest_size && count >= greater(p.max_deliveries, 1);
     const act::dead_letter_message no_more{parked_for::last_delivery, how, count, p.max_deliveries};
     const auto put_off = [&](duration by) -> settlement {
@@ -282,20 +442,27 @@ struct queue_delivery {
     return act::leave{left_for::lock_lost};
 }
 
-/// The reason to park it with, as in "last_delivery: infrastructure, 10 of 10: the store is down".
-/// No longer than `most` bytes, and cut between characters.
+/// The reason to park it with: the limit by its name, and `why`. As in "exhausted: transient, 24 of
+/// 24 tries (levels): timed out", "last_delivery: infrastructure, 10 of 10 deliveries
+/// (max_deliveries): the store is down", "permanent: no such customer". At most `most` bytes, and
+/// cut between characters.
 [[nodiscard]] inline std::string text(const act::dead_letter_message& d, std::string_view why,
                                       std::size_t most = 1'024)
 {
     std::string line(name(d.why));
-    line += ": ";
-    line += name(d.how);
-    line += ", ";
-    line += std::to_string(d.used);
-    line += " of ";
-    line += std::to_string(d.most);
-    line += ": ";
-    line += utf8_prefix(why, most);
+    if (d.why != parked_for::permanent) {
+        line += ": ";
+        line += name(d.how);
+        line += ", ";
+        line += std::to_string(d.used);
+        line += " of ";
+        line += std::to_string(d.most);
+        line += d.why == parked_for::exhausted ? " tries (levels)" : " deliveries (max_deliveries)";
+    }
+    if (!why.empty()) {
+        line += ": ";
+        line += utf8_prefix(why, most);
+    }
     return std::string(utf8_prefix(line, most));
 }
 

@@ -14,19 +14,22 @@
 //         [&](act::wait w)         { ... }, [&](act::idle) {});
 //
 // What holds whatever the answers are:
-//   1. every message is reported once, with one end: `done` if the queue has said so, `lost` if its
-//      lock is over before that, `given_up` if it was refused for good or tried often enough;
+//   1. every message is reported once, with one end: `done` if the queue has confirmed it, `lost`
+//      if it has not and no time is left for another call, `given_up` if it was refused for good or
+//      tried often enough. After a failed call, `lost` is reported up to `to_settle` before the
+//      lock expires: the caller may still hold the lock;
 //   2. a call has one kind and at most `items` messages, in the order in which they were decided.
 //      Those that failed are asked for again after a pause, while others may go ahead of them;
 //   3. no message waits for others longer than `linger`, or until `to_settle` before its lock ends.
 //      Of calls that are due, and of messages for one call, those whose locks end first go first;
-//   4. what failed is tried again while its lock lasts, `tries` times in all; and of a call that
-//      failed in part only the failed part is. Calls are numbered: an answer that comes twice
-//      counts once;
+//   4. what failed is tried again while more than `to_settle` of its lock is left, `tries` times in
+//      all; and of a call that failed in part only the failed part is. Calls are numbered: an
+//      answer that comes twice counts once;
 //   5. it ends: each answer ends a message or counts one of its tries, and locks run out.
 //
 // A completion is told once even after its lock is over: at worst it is refused, and if it is not a
 // repeated effect is saved. A step costs n log n at the most, for n messages not reported yet.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_SETTLE_BATCH_HPP
 #define WAYBILL_CONSUME_SETTLE_BATCH_HPP
@@ -52,8 +55,11 @@ namespace waybill::inline v0_1 {
 
 /// How the settling of a message ended.
 enum class settle_end : std::uint8_t {
-    done,      ///< The queue knows.
-    lost,      ///< The lock is over before the queue has said so: it delivers the message again.
+    done,  ///< The queue has confirmed it.
+    /// The queue has not confirmed it, and no time is left for another call: the lock is lost or
+    /// has expired, or a call failed and at most `to_settle` of the lock is left. The queue
+    /// delivers the message again after the lock, unless the last call took effect.
+    lost,
     given_up,  ///< The queue does not take it. It delivers the message again after the lock.
 };
 

@@ -28,6 +28,11 @@
 // Of two transactions that remove the same dead letter at most one may find it there and commit:
 // whoever removes it takes its event into effect in the same transaction.
 //
+// Keys are compared in each part, byte for byte. Reasons, bodies and offsets are kept unchanged,
+// with NUL and with bytes that are not UTF-8. Sequences, epochs and times have all 64 bits. A store
+// takes parts of a key of up to 128 bytes and offsets of up to 1,024. A longer one, or a key that the
+// database cannot hold, is kept whole or refused with an error, and never changed.
+//
 // "Only forward" is not enough for a checkpoint: with two owners whose batches differ in size, a
 // guard of `to > stored` lets an event take effect twice. Compare-and-set on `from` does not.
 

@@ -7,6 +7,8 @@
 // now and then, and the watch remembers when it saw that one first:
 //
 //     if (watch.stuck_for(tracker, now) > 5min) give_up_on(tracker.blocked_by()->sequence);
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_STUCK_WATCH_HPP
 #define WAYBILL_CONSUME_STUCK_WATCH_HPP

@@ -119,8 +119,10 @@ namespace waybill::inline v0_1::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::dead_letter_message& a)
 {
-    return fmt::format("dead_letter message: {}, {}, {}", name(a.why), name(a.how),
-                       used_of(a.used, a.most));
+    if (a.why == parked_for::permanent) return "dead_letter message: permanent";
+    return fmt::format("dead_letter message: {}, {}, {} {}", name(a.why), name(a.how),
+                       used_of(a.used, a.most),
+                       a.why == parked_for::exhausted ? "tries" : "deliveries");
 }
 [[nodiscard]] inline std::string line(const act::leave& a)
 {

@@ -200,8 +200,11 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const retry_levels& l)
 {
-    return fmt::format("{} of {} each, {}",
-                       counted(saturating_add(l.delayed, 1), "delivery", "deliveries"),
+    const std::string deliveries =
+        l.delayed == retry_levels::unlimited
+            ? "unlimited deliveries"
+            : counted(saturating_add(l.delayed, 1), "delivery", "deliveries");
+    return fmt::format("{} of {} each, {}", deliveries,
                        counted(saturating_add(l.immediate, 1), "try", "tries"), line(l.pauses));
 }
 

@@ -203,6 +203,7 @@ inline void to_json(nlohmann::json& j, const at_least_once_report& r)
          {"skipped", r.skipped},
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
     if (r.uncovered != 0) j["uncovered"] = r.uncovered;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.why.ok()) j["why"] = r.why;

@@ -76,6 +76,11 @@ inline void to_json(nlohmann::json& j, const send_report& r)
     if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
 }
 
+inline void to_json(nlohmann::json& j, const dropped_event& e)
+{
+    j = {{"at", e.at}, {"why", e.why}};
+}
+
 inline void to_json(nlohmann::json& j, const batch_report& r)
 {
     j = {{"end", r.end},
@@ -84,6 +89,7 @@ inline void to_json(nlohmann::json& j, const batch_report& r)
          {"skipped", r.skipped},
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
     if (r.left != 0) j["left"] = r.left;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.why.ok()) j["why"] = r.why;

@@ -4,9 +4,13 @@
 // to the queue one way.
 //
 //     {"max_deliveries": 10, "on_outage": "defer", "longest_defer": "12h"}
+//
+// Members that "levels" leaves out have the defaults of retry_levels, as in C++.
 
 #ifndef WAYBILL_EXT_JSON_SETTLE_HPP
 #define WAYBILL_EXT_JSON_SETTLE_HPP
+
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -49,8 +53,9 @@ inline void to_json(nlohmann::json& j, const settle_policy& p)
 
 inline void read_value(const json_place& at, settle_policy& into)
 {
+    std::optional<retry_levels> levels;
     json_fields(at)
-        .may("levels", into.levels)
+        .may("levels", levels)
         .may_size("max_deliveries", into.max_deliveries)
         .may("to_settle", into.to_settle)
         .may("on_outage", into.on_outage)
@@ -59,6 +64,7 @@ inline void read_value(const json_place& at, settle_policy& into)
         .may("defer_renews", into.defer_renews)
         .may("release_counts", into.release_counts)
         .done();
+    if (levels) into.levels = *levels;
 }
 
 inline void to_json(nlohmann::json& j, const settle_batch_policy& p)

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include <support/every_schedule.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -524,16 +524,16 @@ template <class Driver>
 verdict enumerate(const char* what, const extent& x, const Driver& driver)
 {
     return tests_support::every_schedule(
-        "at least once", what, [&](choices& c) { return run(x, c, driver); }, false,
+        "at least once", what, [&](choices& c) { return run(x, c, driver); },
         "WAYBILL_REPLAY_ONCE");
 }
 
-using tests_support::sanitized;
-constexpr extent triples{sanitized ? 2 : 4, 2, sanitized ? 2 : 3, sanitized ? 2 : 3, sanitized ? 1 : 4};
-constexpr extent liars{sanitized ? 2 : 4, 2, 2, sanitized ? 2 : 3, 2, true};
-constexpr extent policies{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, 3, 4};
-constexpr extent outcomes{sanitized ? 3 : 4, 2, 1, 6, 4};
-constexpr extent for_mutants{sanitized ? 2 : 3, 2, 1, 6, 1};
+using tests_support::brief;
+constexpr extent triples{brief ? 2 : 4, 2, brief ? 2 : 3, brief ? 2 : 3, brief ? 1 : 4};
+constexpr extent liars{brief ? 2 : 4, 2, 2, brief ? 2 : 3, 2, true};
+constexpr extent policies{brief ? 2 : 4, 2, brief ? 1 : 2, 3, 4};
+constexpr extent outcomes{brief ? 3 : 4, 2, 1, 6, 4};
+constexpr extent for_mutants{brief ? 2 : 3, 2, 1, 6, 1};
 
 TEST_CASE("at least once: every three faults, four events in batches of two that work, fail, or are late")
 {

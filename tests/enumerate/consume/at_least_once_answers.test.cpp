@@ -16,7 +16,7 @@
 #include <string>
 #include <variant>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -184,7 +184,7 @@ private:
 
 TEST_CASE("at least once: every answer to every step")
 {
-    for (std::uint64_t events = 1; events <= (tests_support::sanitized ? 2 : 3); ++events) {
+    for (std::uint64_t events = 1; events <= (tests_support::brief ? 2 : 3); ++events) {
         choices c;
         std::string first;
         std::string line;

@@ -19,7 +19,8 @@
 #include <string>
 #include <variant>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -180,33 +181,20 @@ std::string run(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_
 
 std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::uint64_t commit_every)
 {
-    choices c;
-    std::uint64_t broken = 0;
-    std::string rule;
-    std::string line;
-    do {
-        const std::string r = run(c, g, losses, commit_every);
-        if (r.empty() || broken++ != 0) continue;
-        rule = r;
-        line = c.line();
-    } while (c.next());
-    CHECK(!c.diverged());
-    std::printf("at least once, two owners: %-32s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
-                broken == 0 ? "" : ", the first: ", rule.c_str());
-    if (broken == 0) return 0;
-    std::printf("        '%s'\n", line.c_str());
-    auto again = choices::replay(line);
+    const auto v = tests_support::every_schedule(
+        "at least once, two owners", what, [&](choices& c) { return run(c, g, losses, commit_every); });
+    if (v.broken == 0) return 0;
+    auto again = choices::replay(v.line);
     REQUIRE(again.has_value());
-    CHECK(run(*again, g, losses, commit_every) == rule);
-    return broken;
+    CHECK(run(*again, g, losses, commit_every) == v.rule);
+    return v.broken;
 }
 
 TEST_CASE("at least once, two owners: every interleaving, with up to two lost answers")
 {
     CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::highest_size) == 0);
+    if (tests_support::brief) return;
     CHECK(enumerate("one answer lost", guard::compare_and_set, 1, waybill::highest_size) == 0);
-    if (tests_support::sanitized) return;
     CHECK(enumerate("two answers lost", guard::compare_and_set, 2, waybill::highest_size) == 0);
     CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == 0);
 }

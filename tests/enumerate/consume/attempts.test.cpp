@@ -17,14 +17,14 @@
 
 #include <enumerate/consume/batch_world.hpp>
 #include <enumerate/consume/wrong_attempts.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 namespace attempts_test {
 namespace {
 
 using namespace batch_world;
 using namespace wrong_attempts;
-using tests_support::sanitized;
+using tests_support::brief;
 
 constexpr outcome deadly_or_not[] = {outcome::ok, outcome::deadly};
 constexpr outcome down_for_long[] = {outcome::ok, outcome::infrastructure_long};
@@ -35,21 +35,21 @@ constexpr outcome all_kinds[] = {outcome::ok, outcome::deadly, outcome::permanen
 constexpr extent alone{8, 8, 0, deadly_or_not, true, 2};
 constexpr extent in_twos{8, 2, 0, deadly_or_not, true, 3};
 constexpr extent in_fives{8, 5, 0, deadly_or_not, true, 1};
-constexpr extent with_outage{sanitized ? 3 : 5, 3, 0, with_deadly, true, 2, 2};
+constexpr extent with_outage{brief ? 3 : 5, 3, 0, with_deadly, true, 2, 2};
 // With faults there is one more death that is no event's fault than there are faults.
-constexpr extent one_fault{sanitized ? 2 : 4, 4, 1, with_deadly, true, 2};
-constexpr extent one_fault_in_twos{sanitized ? 2 : 4, 2, 1, all_kinds, true, 2};
-constexpr extent two_faults{sanitized ? 1 : 3, 3, 2, deadly_or_not, false, 3};
-constexpr extent three_faults{1, 1, sanitized ? 2 : 3, deadly_or_not, false, 4};
-constexpr extent singly{2, 1, sanitized ? 1 : 2, deadly_or_not, true, 3};
-constexpr extent always_read{sanitized ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::when_read_back::always, true};
+constexpr extent one_fault{brief ? 2 : 4, 4, 1, with_deadly, true, 2};
+constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, all_kinds, true, 2};
+constexpr extent two_faults{brief ? 1 : 3, 3, 2, deadly_or_not, false, 3};
+constexpr extent three_faults{1, 1, brief ? 1 : 3, deadly_or_not, false, 4};
+constexpr extent singly{2, 1, brief ? 1 : 2, deadly_or_not, true, 3};
+constexpr extent always_read{brief ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::when_read_back::always, true};
 constexpr auto unknown = waybill::when_read_back::unknown;
-constexpr extent leaving{5, 5, 0, deadly_or_not, true, 2, 0, unknown, false, 3};
-constexpr extent leaving_in_twos{5, 2, 0, deadly_or_not, true, 3, 0, unknown, false, 3};
-constexpr extent leaving_singly{5, 1, 0, deadly_or_not, true, 2, 0, unknown, false, 4};
-constexpr extent leaving_with_fault{sanitized ? 2 : 3, 3, 1, deadly_or_not, false, 2, 0, unknown, false, 2};
-constexpr extent long_outage{sanitized ? 1 : 2, 2, 1, down_for_long, false, 2};
-constexpr extent long_outage_alone{1, 1, sanitized ? 1 : 2, down_for_long, false, 3};
+constexpr extent leaving{brief ? 3 : 5, 5, 0, deadly_or_not, true, 2, 0, unknown, false, 3};
+constexpr extent leaving_in_twos{brief ? 3 : 5, 2, 0, deadly_or_not, true, 3, 0, unknown, false, 3};
+constexpr extent leaving_singly{brief ? 3 : 5, 1, 0, deadly_or_not, true, 2, 0, unknown, false, 4};
+constexpr extent leaving_with_fault{brief ? 2 : 3, 3, 1, deadly_or_not, false, 2, 0, unknown, false, 2};
+constexpr extent long_outage{brief ? 1 : 2, 2, 1, down_for_long, false, 2};
+constexpr extent long_outage_alone{1, 1, brief ? 1 : 2, down_for_long, false, 3};
 
 TEST_CASE("attempts: deadly events alone, in every place of batches of eight, five and two")
 {
@@ -169,15 +169,15 @@ std::string rob(std::uint32_t robberies, std::uint32_t faults, std::uint64_t at_
     CHECK(!c.diverged());
     std::printf("attempts: %u robberies, %u faults: %llu schedules%s%s\n", robberies, faults,
                 static_cast<unsigned long long>(c.completed()), first.empty() ? "" : ", broken: ", first.c_str());
-    if (!sanitized) CHECK(c.completed() >= at_least);
+    if (!brief) CHECK(c.completed() >= at_least);
     return first;
 }
 
 TEST_CASE("attempts: owners who live and are robbed in the middle of a batch bury nothing")
 {
-    CHECK(rob(1, sanitized ? 1 : 2, 80'000) == "");
-    CHECK(rob(sanitized ? 1 : 2, 1, 45'000) == "");
-    CHECK(rob(sanitized ? 2 : 4, 0, 100'000) == "");
+    CHECK(rob(1, brief ? 1 : 2, 80'000) == "");
+    CHECK(rob(brief ? 1 : 2, 1, 45'000) == "");
+    CHECK(rob(brief ? 2 : 4, 0, 100'000) == "");
 }
 
 TEST_CASE("attempts: mutant caught: every other incarnation is taken for dead")

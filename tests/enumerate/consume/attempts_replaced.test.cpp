@@ -21,14 +21,14 @@
 
 #include <enumerate/consume/batch_world.hpp>
 #include <enumerate/consume/wrong_attempts.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 namespace attempts_replaced_test {
 namespace {
 
 using namespace batch_world;
 using namespace wrong_attempts;
-using tests_support::sanitized;
+using tests_support::brief;
 
 struct trial {
     std::uint64_t events;
@@ -180,7 +180,7 @@ verdict enumerate(const char* what, const trial& t)
         const std::string broken = w.run();
         if (w.raced()) ++v.raced;
         if (v.first.empty() && !broken.empty()) v.first = broken + " (" + c.line() + ")";
-    } while (c.next());
+    } while (!(brief && !v.first.empty()) && c.next());
     CHECK(!c.diverged());
     v.schedules = c.completed();
     std::printf("replaced: %-40s %9llu schedules, %9llu with a race%s%s\n", what,
@@ -195,16 +195,16 @@ void holds(const char* what, const trial& t, std::uint64_t at_least)
     CHECK(v.first == "");
     CHECK(v.raced != 0);
     CHECK(v.raced != v.schedules);
-    if (!sanitized) CHECK(v.schedules >= at_least);
+    if (!brief) CHECK(v.schedules >= at_least);
 }
 
 TEST_CASE("attempts: an owner who was replaced makes nobody forget who died")
 {
     holds("one event, three later owners", {1, 3, 0}, 14'000);
-    holds("one event, two later owners, a fault", {1, sanitized ? 1U : 2U, 1}, 75'000);
-    holds("one event, one later owner, two faults", {1, 1, sanitized ? 1U : 2U}, 140'000);
-    holds("two events, two later owners, a fault", {2, sanitized ? 1U : 2U, 1}, 150'000);
-    holds("three events, three later owners", {3, sanitized ? 2U : 3U, 0}, 45'000);
+    holds("one event, two later owners, a fault", {1, brief ? 1U : 2U, 1}, 75'000);
+    holds("one event, one later owner, two faults", {1, 1, brief ? 1U : 2U}, 140'000);
+    holds("two events, two later owners, a fault", {2, brief ? 1U : 2U, 1}, 150'000);
+    holds("three events, three later owners", {3, brief ? 2U : 3U, 0}, 45'000);
 }
 
 void is_caught(const char* what, keeps_attempts how, std::uint32_t faults)

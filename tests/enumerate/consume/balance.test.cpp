@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume/balance.hpp>
 #include <waybill/consume/lease_keeper.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -245,7 +245,7 @@ void try_unannounced(Plan plan, std::uint32_t partitions, std::uint32_t owners, 
     }
 }
 
-constexpr bool few = tests_support::sanitized;
+constexpr bool few = tests_support::brief;
 constexpr std::uint32_t most_partitions = few ? 7 : 10;
 constexpr std::uint32_t most_owners = 4;
 constexpr std::uint64_t fleets = few ? 30 : 300;

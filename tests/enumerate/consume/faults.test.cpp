@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <enumerate/consume/batch_world.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/wrong_store.hpp>
 
 namespace faults_test {
@@ -152,19 +152,19 @@ struct by_hand {
 
 // ---------------------------------------------------------------------------------------------
 
-using tests_support::sanitized;
+using tests_support::brief;
 constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_the_first).first(n); }
-constexpr extent singles{sanitized ? 3 : 4, 2, 1, the_first(sanitized ? 4 : 6)};
-constexpr extent doubles{sanitized ? 2 : 4, 2, 2, the_first(sanitized ? 2 : 3)};
-constexpr extent doubles_of_all{2, 2, 2, the_first(sanitized ? 2 : 6)};
-constexpr extent triples{sanitized ? 1 : 2, 2, 3, the_first(sanitized ? 2 : 3)};
-constexpr extent skips{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, with_skipped};
-constexpr extent outages{sanitized ? 2 : 4, 2, 1, the_first(sanitized ? 2 : 3), true, 0, 1};
-constexpr extent read_back_always{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, the_first(2), true, 0, 0,
+constexpr extent singles{brief ? 3 : 4, 2, 1, the_first(brief ? 4 : 6)};
+constexpr extent doubles{brief ? 2 : 4, 2, 2, the_first(brief ? 2 : 3)};
+constexpr extent doubles_of_all{2, 2, 2, the_first(brief ? 2 : 6)};
+constexpr extent triples{brief ? 1 : 2, 2, 3, the_first(brief ? 2 : 3)};
+constexpr extent skips{brief ? 2 : 4, 2, brief ? 1 : 2, with_skipped};
+constexpr extent outages{brief ? 2 : 4, 2, 1, the_first(brief ? 2 : 3), true, 0, 1};
+constexpr extent read_back_always{brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0,
                                   waybill::when_read_back::always, true};
-constexpr extent lies{sanitized ? 2 : 4, 2, sanitized ? 1 : 2, the_first(2), true, 0, 0,
+constexpr extent lies{brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0,
                       waybill::when_read_back::unknown, true};
-constexpr extent for_mutants{sanitized ? 2 : 3, 2, 1, of_the_first, false};
+constexpr extent for_mutants{brief ? 2 : 3, 2, 1, of_the_first, false};
 constexpr extent for_skip_mutants{2, 2, 1, with_skipped, false};
 constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};
 

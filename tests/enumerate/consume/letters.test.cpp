@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/faulty.hpp>
@@ -35,7 +35,7 @@ using waybill::rewind_end;
 using waybill::testing::choices;
 using waybill::testing::mishap;
 using waybill::testing::store_call;
-using tests_support::sanitized;
+using tests_support::brief;
 using memory = waybill::testing::memory_store<std::uint64_t>;
 
 const waybill::partition_key key{"log", "test", "0"};
@@ -109,7 +109,7 @@ std::uint64_t enumerate(const char* what, std::uint64_t at_least, Run run)
         }
     } while (c.next());
     CHECK(!c.diverged());
-    if (!sanitized) CHECK(c.completed() >= at_least);
+    if (!brief) CHECK(c.completed() >= at_least);
     std::printf("letters: %-45s %9llu schedules, %8llu broken%s%s\n", what,
                 static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
                 broken == 0 ? "" : ", the first: ", rule.c_str());
@@ -293,7 +293,7 @@ TEST_CASE("letters: reprocess, every fault, every answer, somebody else in betwe
 {
     CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == 0);
     CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == 0);
-    CHECK(reprocessing("reprocess, three faults", sanitized ? 1 : 3, reprocess_itself{}, 2'000'000) == 0);
+    CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) == 0);
 }
 
 TEST_CASE("letters: mutant caught: reprocess removes the row in its own transaction")
@@ -421,14 +421,14 @@ TEST_CASE("letters: rewind, every three faults, another owner at every step")
 {
     CHECK(rewinding("rewind", 0, rewind_itself{}) == 0);
     CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == 0);
-    CHECK(rewinding("rewind, three faults", sanitized ? 2 : 3, rewind_itself{}, position{10, ""}, 90'000) == 0);
+    CHECK(rewinding("rewind, three faults", brief ? 2 : 3, rewind_itself{}, position{10, ""}, 90'000) == 0);
 }
 
 TEST_CASE("letters: rewind to the beginning, every three faults, another owner at every step")
 {
     CHECK(rewinding("rewind to the beginning", 0, rewind_itself{}, std::nullopt) == 0);
     CHECK(rewinding("rewind to the beginning, one fault", 1, rewind_itself{}, std::nullopt) == 0);
-    CHECK(rewinding("rewind to the beginning, three faults", sanitized ? 2 : 3, rewind_itself{}, std::nullopt, 90'000) == 0);
+    CHECK(rewinding("rewind to the beginning, three faults", brief ? 2 : 3, rewind_itself{}, std::nullopt, 90'000) == 0);
 }
 
 TEST_CASE("letters: mutant caught: rewind by blind set")

@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/testing/choices.hpp>
@@ -500,9 +500,9 @@ verdict enumerate(const char* what, int depth, const char* rule = "")
 
 TEST_CASE("lifecycle: whatever happens, in whatever order, it keeps its laws and ends")
 {
-    const verdict v = enumerate<right>("the machine", tests_support::sanitized ? 7 : 10);
+    const verdict v = enumerate<right>("the machine", tests_support::brief ? 7 : 10);
     CHECK(v.broken == 0);
-    CHECK(v.runs >= (tests_support::sanitized ? 40'000U : 5'000'000U));
+    CHECK(v.runs >= (tests_support::brief ? 40'000U : 5'000'000U));
     MESSAGE(v.runs);
 }
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/wrong_store.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/process_batch.hpp>
@@ -258,7 +258,7 @@ auto wrong_in(flaw f)
     return [f] { return wrong_store(f); };
 }
 
-constexpr bool few = tests_support::sanitized;
+constexpr bool few = tests_support::brief;
 constexpr extent every_step{few ? 2 : 3, {2, few ? 2 : 3}, {1, 1}};
 constexpr extent every_step_replaced{2, {few ? 2 : 1, 2}, {1, 2}};
 constexpr extent equals{few ? 4 : 8, {2, 3}, {1, 1}, 0, belief::reads_back, false};

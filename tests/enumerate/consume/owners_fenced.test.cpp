@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/wrong_store.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/event.hpp>
@@ -328,7 +328,7 @@ auto unguarded()
     return [] { return wrong_store(flaw::no_guard); };
 }
 
-constexpr bool few = tests_support::sanitized;
+constexpr bool few = tests_support::brief;
 constexpr extent twice{few ? 2 : 3, {1, 2}, few ? 1 : 2, 0};
 constexpr extent twice_unsure{2, {2, 1}, few ? 1 : 2, 1};
 constexpr extent unsure{few ? 2 : 3, {2, 1}, 1, 1};

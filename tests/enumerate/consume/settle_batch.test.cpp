@@ -13,7 +13,8 @@
 #include <string>
 #include <variant>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <support/settle_audit.hpp>
 #include <waybill/consume/settle_batch.hpp>
 #include <waybill/testing/choices.hpp>
@@ -188,30 +189,18 @@ std::string run(choices& c, std::uint32_t messages)
 template <class Machine>
 std::uint64_t enumerate(const char* what, std::uint32_t messages)
 {
-    choices c;
-    std::uint64_t broken = 0;
-    std::string rule;
-    std::string line;
-    do {
-        const std::string r = run<Machine>(c, messages);
-        if (r.empty() || broken++ != 0) continue;
-        rule = r;
-        line = c.line();
-    } while (c.next());
-    CHECK(!c.diverged());
-    std::printf("settle_batches: %-36s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
-                broken == 0 ? "" : ", the first: ", rule.c_str());
-    if (broken == 0) return 0;
-    auto again = choices::replay(line);
+    const auto v = tests_support::every_schedule(
+        "settle_batches", what, [&](choices& c) { return run<Machine>(c, messages); });
+    if (v.broken == 0) return 0;
+    auto again = choices::replay(v.line);
     REQUIRE(again.has_value());
-    CHECK(run<Machine>(*again, messages) == rule);
-    return broken;
+    CHECK(run<Machine>(*again, messages) == v.rule);
+    return v.broken;
 }
 
 TEST_CASE("settle_batches: every answer to every call about three messages")
 {
-    CHECK(enumerate<settle_batches>("three messages", tests_support::sanitized ? 2 : 3) == 0);
+    CHECK(enumerate<settle_batches>("three messages", tests_support::brief ? 2 : 3) == 0);
 }
 
 TEST_CASE("settle_batches: mutants caught")

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/consume/tracker_bytes.hpp>
 
@@ -170,7 +170,7 @@ std::vector<std::uint64_t> row(std::uint64_t first, std::uint64_t step, std::uin
 
 TEST_CASE("completion_tracker: all windows of 20, as std::set has it")
 {
-    constexpr std::uint64_t many = tests_support::sanitized ? 12 : 20;
+    constexpr std::uint64_t many = tests_support::brief ? 12 : 20;
     wrong = 0;
     counted sum;
     every_window(begun(41, row(42, 1, many)), false, sum);
@@ -186,7 +186,7 @@ TEST_CASE("completion_tracker: all windows of 20, as std::set has it")
 
 TEST_CASE("completion_tracker: all windows of 13, dense and sparse, cut to every budget")
 {
-    constexpr std::uint64_t many = tests_support::sanitized ? 8 : 13;
+    constexpr std::uint64_t many = tests_support::brief ? 8 : 13;
     constexpr std::uint64_t last = ~std::uint64_t{0};
     wrong = 0;
     counted sum;

@@ -102,15 +102,18 @@ struct with_wrong_attempts {
     std::uint64_t deliveries = 0;
 
     template <class Store, class Handler, class Ask>
-    waybill::batch_report operator()(Store& store, waybill::assignment mine,
+    waybill::batch_report operator()(Store& store, const waybill::assignment& given,
                                      const std::vector<batch_world::event>& events, Handler& handler,
                                      const waybill::batch_policy& p, Ask& ask)
     {
+        waybill::assignment mine = given;
         if (mine.incarnation != process) memory.clear();
         process = mine.incarnation;
         if (how == keeps_attempts::never_called_off) mine.incarnation = 1'000 + ++deliveries;
         attempts_elsewhere<Store> own{store, how, mine, events, memory};
-        return waybill::process_batch(own, mine, events, handler, batch_world::parked_at, p, ask);
+        auto r = waybill::process_batch(own, mine, events, handler, batch_world::parked_at, p, ask);
+        given.last = mine.last;
+        return r;
     }
 };
 

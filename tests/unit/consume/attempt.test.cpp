@@ -25,10 +25,10 @@ constexpr std::uint64_t now = 4;
 
 // A log without gaps: `events` events after 10 are offered.
 constexpr attempt_plan plan(const std::optional<attempt>& found, std::uint64_t events = 8,
-                            std::optional<std::uint64_t> ended = {})
+                            std::optional<std::uint64_t> ended = {}, bool returned = false)
 {
     const std::uint64_t within = !found || found->to <= 10 ? 0 : found->to - 10;
-    const attempt_plan p = plan_attempt(found, {from, events, within, me, now, ended}, 2);
+    const attempt_plan p = plan_attempt(found, {from, events, within, me, now, ended, returned}, 2);
     return placed(p, 10 + p.events);
 }
 // A row of the first `suspects` of them, and one of ours.
@@ -51,9 +51,13 @@ static_assert(plan(attempt{from, 18, 0, 5, dead, then}) == plan({}));
 static_assert(plan(attempt{from, 10, 8, 5, dead, then}) == plan({}));
 static_assert(!plan_attempt(attempt{0, 8, 8, 5, dead, then}, {{}, 8, 8, me, now}, 2).called_off);
 
-// One process has died: the same once more, and it is counted. Ours has not, since we are here.
+// One process has died: the same once more, and it is counted. Our last delivery counts, too, unless it
+// returned.
 static_assert(plan(row(8, 0, dead)).noted == ours(8, 1));
-static_assert(plan(row(8, 0, me)).noted == ours(8, 0));
+static_assert(plan(row(8, 0, me)).noted == ours(8, 1));
+static_assert(plan(row(8, 0, me), 8, {}, true).noted == ours(8, 0));
+static_assert(plan(row(8, 0, dead), 8, {}, true).noted == ours(8, 1));
+static_assert(plan(row(8, 0, me), 8, 0).noted == ours(8, 1));
 static_assert(plan(row(8, 1, 0)).noted == ours(8, 1));
 static_assert(plan(row(8, 0, dead)).called_off == ours(8, 1, 0));
 

@@ -465,6 +465,89 @@ TEST_CASE("lease_keeper: what is won while it stops is given back")
     CHECK(store.list("log", "g")->leases[0].owner.nobody());
 }
 
+// This call takes effect, and its answer is lost; then it stops, with all closed.
+bool gives_back_after(const char* lost_call)
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    bool lost = false;
+    for (int now = 5; now <= 40 && !lost; ++now) {
+        while (!lost && a.keeper->call(at(now))) {
+            lost = a.told(now) == lost_call;
+            if (lost) a.fail(now, true);
+            else a.go(now);
+        }
+    }
+    a.keeper->on(waybill::stop_asked{}, at(41));
+    a.keeper->on(waybill::vacated{0}, at(41));
+    a.all(41);
+    return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.nobody();
+}
+
+TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row is, and gives it back")
+{
+    CHECK(gives_back_after("claim 0 epoch 1"));      // a renewal
+    CHECK(gives_back_after("claim 0 epoch 1 new"));  // it does not know that it has it
+    memory_leases store;
+    for (const bool refused_before : {false, true}) {
+        owner a(store, "a", 1);
+        a.all(0);
+        for (int now = 5; a.keeper->held() == 0; ++now) a.all(now);
+        int now = 50;
+        while (!a.told(now).starts_with("claim")) ++now;
+        a.fail(now, true);
+        if (refused_before) {
+            while (!a.told(now).starts_with("claim")) ++now;
+            a.go(now);
+            CHECK(!a.keeper->trusted(0, at(now)));
+        }
+        a.keeper->on(waybill::stop_asked{}, at(now));
+        CHECK(a.keeper->epoch(0));  // no other owner has written the row
+        a.keeper->on(waybill::vacated{0}, at(now));
+        while (!a.told(now).starts_with("withdraw")) a.go(now);  // what was open is answered first
+        a.go(now);
+        CHECK(a.told(now) == "list");
+        a.all(now);
+        CHECK(a.told(now) == "ended");
+        CHECK(store.list("log", "g")->leases[0].owner.nobody());
+    }
+}
+
+TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is somebody else's")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    a.fail(15, false);
+    const auto row = store.list("log", "g")->leases[0];
+    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->end == claim_end::won);
+    a.keeper->on(waybill::stop_asked{}, at(16));
+    a.keeper->on(waybill::vacated{0}, at(16));
+    a.go(16);
+    CHECK(a.told(16) == "list");
+    a.go(16);
+    CHECK(a.told(16) == "ended");
+    CHECK(store.list("log", "g")->leases[0].owner.name == "b");
+}
+
+TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 3);
+    a.all(0);
+    a.all(5);
+    REQUIRE(a.keeper->held() == 3);
+    a.fail(15, true);
+    a.keeper->on(waybill::stop_asked{}, at(16));
+    for (std::uint32_t p = 0; p != 3; ++p) a.keeper->on(waybill::vacated{p}, at(16));
+    int calls = 0;
+    for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
+    CHECK(a.told(16) == "ended");
+    CHECK(calls == 1 + 3 + 9);  // to withdraw, to look, to give back
+}
+
 TEST_CASE("lease_keeper: options that check refuses make no call without end")
 {
     memory_leases store;

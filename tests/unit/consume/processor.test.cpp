@@ -190,6 +190,34 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     CHECK(store.list("log", "g")->leases[0].owner.name == "b");
 }
 
+TEST_CASE("processor: a lease whose renewal got no answer is released when it stops")
+{
+    for (const bool refused_before : {false, true}) {
+        memory_leases store;
+        process a(store, "a", 1);
+        a.run(0);
+        a.run(4);
+        a.what();
+        const auto lose_answer = [&](std::int64_t now) {
+            const auto renewal = std::get<act::claim>(std::get<waybill::lease_call>(a.work.next(at(now))));
+            const auto answer = waybill::ask(store, renewal, 0.0);
+            a.work.on(waybill::claimed{renewal, waybill::unexpected(waybill::infrastructure("lost"))}, at(now));
+            return answer;
+        };
+        (void)lose_answer(14);
+        std::int64_t now = 15;
+        if (refused_before) {
+            while (!std::holds_alternative<waybill::lease_call>(a.work.next(at(now)))) ++now;
+            a.work.on(waybill::ask(store, std::get<waybill::lease_call>(a.work.next(at(now))), 0.0), at(now));
+        }
+        a.work.on(waybill::stop_asked{}, at(now));
+        a.run(now);
+        CHECK(a.what() == "close 0/1 save 0/1 ");
+        CHECK(a.work.ended());
+        CHECK(store.list("log", "g")->leases[0].owner.nobody());
+    }
+}
+
 TEST_CASE("processor: who is told that he lost what he has opens it again")
 {
     memory_leases store;

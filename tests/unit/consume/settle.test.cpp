@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -230,11 +231,225 @@ TEST_CASE("settle: every policy, every fault, every delivery")
 TEST_CASE("settle: the reason says what is used up, and is cut between characters")
 {
     const act::dead_letter_message d{parked_for::last_delivery, fault_class::infrastructure, 10, 10};
-    CHECK(waybill::text(d, "the database is down") == "last_delivery: infrastructure, 10 of 10: the database is down");
+    const std::string limit = "last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries)";
+    CHECK(waybill::text(d, "the database is down") == limit + ": the database is down");
+    CHECK(waybill::text(d, "") == limit);
     CHECK(waybill::text(d, std::string(10'000'000, 'x')).size() == 1'024);
-    CHECK(waybill::text(d, "\xC3\xBC\xC3\xBC", 43) == "last_delivery: infrastructure, 10 of 10: \xC3\xBC");
-    CHECK(waybill::text(d, "\xC3\xBC\xC3\xBC", 44) == "last_delivery: infrastructure, 10 of 10: \xC3\xBC");
+    CHECK(waybill::text(d, "\xC3\xBC\xC3\xBC", limit.size() + 4) == limit + ": \xC3\xBC");
+    CHECK(waybill::text(d, "\xC3\xBC\xC3\xBC", limit.size() + 5) == limit + ": \xC3\xBC");
     CHECK(waybill::text(d, "anything", 0).empty());
+}
+
+TEST_CASE("settle: a reason names its limit, and a permanent fault is not named twice")
+{
+    const auto reason = [](const settlement& s, const char* why) {
+        return waybill::text(std::get<act::dead_letter_message>(s), why);
+    };
+    CHECK(reason(after(1, fault_class::permanent), "550 no such user") == "permanent: 550 no such user");
+    CHECK(reason(after(3, fault_class::permanent), "") == "permanent");
+    CHECK(reason(after(9, fault_class::transient), "timed out") ==
+          "exhausted: transient, 9 of 9 tries (levels): timed out");
+    CHECK(reason(after(2, fault_class::transient, few), "timed out") ==
+          "last_delivery: transient, 2 of 2 deliveries (max_deliveries): timed out");
+    CHECK(reason(after(961, fault_class::transient, {}), "timed out") ==
+          "last_delivery: transient, 961 of 961 deliveries (max_deliveries): timed out");
+}
+
+/// When a message that fails in this way is dead-lettered, counted from its first delivery.
+duration dead_lettered_after(const settle_policy& p, fault_class how, double draw, duration lock)
+{
+    wall_time at{};
+    for (std::uint64_t count = 1; count != 1'000'000; ++count) {
+        const auto s = settle(p, {.count = count, .lock_left = lock}, how, draw, at);
+        if (std::holds_alternative<act::dead_letter_message>(s)) return at - wall_time{};
+        if (std::holds_alternative<act::leave>(s)) at = at + lock;
+        if (const auto* d = std::get_if<act::defer>(&s)) at = std::max(at, d->until);
+    }
+    return duration::highest();
+}
+
+TEST_CASE("settle: the default policy retries for a day, with a lock of 90 seconds and any draw")
+{
+    settle_policy no_pauses;
+    no_pauses.can_defer = false;
+    for (const double draw : {0.0, 0.5, 0.999}) {
+        for (const fault_class how : {fault_class::transient, fault_class::infrastructure}) {
+            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) >= duration::seconds(86'400));
+            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) < duration::seconds(2 * 86'400));
+            CHECK(dead_lettered_after(no_pauses, how, draw, duration::seconds(90)) == duration::seconds(86'400));
+        }
+    }
+    CHECK(dead_lettered_after({.max_deliveries = 10}, fault_class::transient, 0.0, duration::seconds(90)) >
+          duration::seconds(180));
+}
+
+// The levels that the policy promises fit into the deliveries of the queue.
+constexpr settle_policy tries_of(std::uint32_t immediate, std::uint32_t delayed, std::uint64_t deliveries,
+                                 bool renews = false)
+{
+    settle_policy p;
+    p.levels = {.immediate = immediate, .delayed = delayed};
+    p.max_deliveries = deliveries;
+    p.defer_renews = renews;
+    return p;
+}
+constexpr std::uint32_t no_limit = waybill::retry_levels::unlimited;
+
+TEST_CASE("settle: check compares the tries of the levels with the deliveries")
+{
+    REQUIRE(check(tries_of(5, 3, 10)));
+    CHECK(waybill::text(*check(tries_of(5, 3, 10))) ==
+          "levels is 24: tries in all must be at most max_deliveries, or delayed unlimited (10)");
+    CHECK(check(tries_of(5, 3, 23)));
+    CHECK(!check(tries_of(5, 3, 24)));
+    CHECK(check(tries_of(0, 1, 1)));
+    CHECK(!check(tries_of(0, 0, 1)));
+    // Without a limit of their own, they end at the last delivery.
+    CHECK(!check(tries_of(5, no_limit, 10)));
+    CHECK(!check(tries_of(5, 3, waybill::highest_size)));
+    REQUIRE(check(tries_of(5, no_limit, waybill::highest_size)));
+    CHECK(check(tries_of(5, no_limit, waybill::highest_size))->field == "levels.delayed");
+    // A copy renews the deliveries: one round must fit, and only the levels end the tries.
+    CHECK(!check(tries_of(5, 3, 6, true)));
+    REQUIRE(check(tries_of(5, 3, 5, true)));
+    CHECK(check(tries_of(5, 3, 5, true))->field == "levels.immediate");
+    CHECK(check(tries_of(5, no_limit, 10, true))->field == "levels.delayed");
+}
+
+constexpr settlement after_outage(std::uint64_t count, std::uint64_t outage_deliveries,
+                                  const settle_policy& p, std::uint64_t tries = 0)
+{
+    return settle(p, {.count = count, .tries = tries, .outage_deliveries = outage_deliveries},
+                  fault_class::transient, 0.5, now);
+}
+
+TEST_CASE("settle: deliveries in an outage use up no tries")
+{
+    settle_policy p = tries_of(5, 3, 1'000);
+    CHECK(after_outage(31, 0, p) == parked(parked_for::exhausted, fault_class::transient, 31, 24));
+    CHECK(after_outage(31, 30, p) == settlement(act::abandon{}));
+    CHECK(after_outage(53, 30, p) == settlement(act::abandon{}));
+    CHECK(after_outage(54, 30, p) == parked(parked_for::exhausted, fault_class::transient, 24, 24));
+    CHECK(after_outage(36, 30, p) == after(6, fault_class::transient, p));  // the first pause
+    // More than there were: this delivery is the first try.
+    for (const std::uint64_t too_many : {31ULL, 32ULL, ~0ULL}) {
+        CHECK(after_outage(31, too_many, p) == settlement(act::abandon{}));
+    }
+    CHECK(after_outage(0, 0, p) == settlement(act::abandon{}));
+    CHECK(after_outage(0, ~0ULL, p) == settlement(act::abandon{}));
+    CHECK(after_outage(~0ULL, ~0ULL, tries_of(5, 3, ~0ULL)) == settlement(act::abandon{}));
+    // The tries that the caller counts are reduced alike; the deliveries of the broker are not.
+    CHECK(after_outage(1, 30, p, 54) == parked(parked_for::exhausted, fault_class::transient, 24, 24));
+    CHECK(after_outage(1, 30, p, 31) == settlement(act::abandon{}));
+    CHECK(after_outage(1'000, 990, p) ==
+          parked(parked_for::last_delivery, fault_class::transient, 1'000, 1'000));
+}
+
+using waybill::delivery_end;
+using waybill::delivery_terms;
+using waybill::settle_check;
+constexpr duration day = duration::seconds(86'400);
+constexpr delivery_terms lock_90{.lock = duration::seconds(90), .max_deliveries = 961};
+
+constexpr settle_check found(const settle_policy& p, const delivery_terms& t) { return check(p, t); }
+
+// As often as the lock runs out before the last delivery, and with the levels as the limit if the
+// deliveries of the outage are not counted.
+static_assert(found({}, lock_90) == settle_check{{}, day, day, 961, waybill::highest_size});
+static_assert(found(tries_of(5, 3, 961), lock_90) ==
+              settle_check{{}, day, duration::seconds(23 * 90), 961, 24});
+static_assert(found({.max_deliveries = 1}, lock_90).longest_outage == duration{});
+static_assert(found({.max_deliveries = 2}, lock_90).longest_outage == duration::seconds(90));
+
+// The broker's maximum counts, where the policy expects more.
+static_assert(found({}, {}).error->field == "max_deliveries" && found({}, {}).error->bound == 10);
+static_assert(found({}, {}).longest_outage == duration::seconds(9 * 60));
+static_assert(found({.max_deliveries = 10}, {}).longest_outage == duration::seconds(9 * 60));
+static_assert(!found({.max_deliveries = 10}, {}).error);
+static_assert(found({.max_deliveries = 0}, {}).error->field == "max_deliveries");
+static_assert(found({}, {.lock = {}}).error->field == "delivery.lock");
+static_assert(found({.max_deliveries = 10}, {.lock = duration::seconds(1)}).error->field == "to_settle");
+
+// The time to live ends it, one lock before the last delivery may begin.
+constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
+                                         .max_deliveries = 961,
+                                         .time_to_live = duration::seconds(3'600)});
+static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
+static_assert(hour.by == delivery_end::time_to_live);
+
+// Nothing ends it where no delivery is the last one.
+constexpr delivery_terms no_maximum{.lock = duration::seconds(90), .max_deliveries = waybill::highest_size};
+static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_outage == duration::highest());
+static_assert(found(tries_of(5, 3, 961, true), lock_90).longest_outage == duration::highest());
+static_assert(found({.release_counts = false}, lock_90).longest_outage == duration::highest());
+static_assert(found({.on_outage = when_down::abandon, .release_counts = false}, lock_90)
+                  .longest_uncounted_outage == duration::highest());
+// Given back at once, and counted, it lasts for no time.
+static_assert(found({.on_outage = when_down::abandon}, lock_90).longest_outage == duration{});
+static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_uncounted_outage ==
+              duration::seconds(23 * 90));
+
+// Put off, it lasts as long as the pauses at the lowest draws.
+constexpr duration put_off(const waybill::backoff& pauses, std::uint64_t deliveries,
+                           duration longest = duration::highest())
+{
+    settle_policy p = down(when_down::defer);
+    p.levels = {.immediate = 0, .delayed = no_limit, .pauses = pauses};
+    p.max_deliveries = deliveries;
+    p.longest_defer = longest;
+    return found(p, {.max_deliveries = waybill::highest_size}).longest_outage;
+}
+constexpr waybill::backoff doubling{.base = duration::seconds(10),
+                                    .cap = duration::seconds(60),
+                                    .spread = waybill::jitter::none};
+static_assert(put_off(doubling, 5) == duration::seconds(10 + 20 + 40 + 60));
+static_assert(put_off(doubling, 103) == duration::seconds(10 + 20 + 40 + 99 * 60));
+static_assert(put_off(doubling, 103, duration::seconds(15)) == duration::seconds(10 + 101 * 15));
+static_assert(put_off({.base = duration::seconds(10), .spread = waybill::jitter::full}, 103) == duration{});
+static_assert(put_off(doubling, waybill::highest_size - 1) == duration::highest());
+
+TEST_CASE("settle: check reports the longest outage in a sentence")
+{
+    CHECK(waybill::text(found({}, lock_90)) == "survives an outage of 24h: max_deliveries is 961");
+    CHECK(waybill::text(found({.max_deliveries = 10}, {})) ==
+          "survives an outage of 9min: max_deliveries is 10");
+    CHECK(waybill::text(found(tries_of(5, 3, 961), lock_90)) ==
+          "survives an outage of 24h: max_deliveries is 961; of 2070s if outage_deliveries is not "
+          "passed: levels allow 24 tries");
+    CHECK(waybill::text(hour) == "survives an outage of 3510s: time_to_live ends it");
+    CHECK(waybill::text(found({.release_counts = false}, lock_90)) == "survives an outage of any length");
+    CHECK(waybill::text(found({}, {})) ==
+          "max_deliveries is 961: must be at most the queue's, delivery.max_deliveries (10)");
+}
+
+// The reported outage is survived, and one that ends just after the last delivery is not.
+TEST_CASE("settle: an outage as long as check reports dead-letters no message, a longer one does")
+{
+    struct row {
+        settle_policy policy;
+        bool counted;
+    };
+    const row rows[] = {{{}, true}, {{}, false}, {tries_of(5, 3, 100), true}, {tries_of(5, 3, 100), false},
+                        {tries_of(0, no_limit, 2), false}, {tries_of(0, 0, 1), true}};
+    for (const row& r : rows) {
+        const settle_check c = found(r.policy, {.lock = duration::seconds(90), .max_deliveries = 961});
+        REQUIRE(!c.error);
+        const duration reported = r.counted ? c.longest_outage : c.longest_uncounted_outage;
+        for (const duration outage : {reported, reported + duration::nanoseconds(1)}) {
+            duration at{};
+            std::uint64_t count = 1;
+            bool dead = false;
+            for (; at < outage && !dead; ++count) {
+                const auto s = settle(r.policy, {.count = count, .outage_deliveries = r.counted ? count - 1 : 0},
+                                      fault_class::infrastructure, 0.5, now);
+                dead = std::holds_alternative<act::dead_letter_message>(s);
+                at = at + duration::seconds(90);
+            }
+            // The first delivery after the outage still has a try.
+            const std::uint64_t tries = r.counted ? 1 : count;
+            CHECK((!dead && tries <= c.max_tries) == (outage == reported));
+        }
+    }
 }
 
 static_assert(!check(settle_policy{}));
@@ -245,7 +460,9 @@ static_assert(check(settle_policy{.on_outage = when_down::defer, .can_defer = fa
 // Given back at once, all of its deliveries would be used up in an outage: unless that does not count.
 static_assert(check(settle_policy{.on_outage = when_down::abandon})->field == "release_counts");
 static_assert(!check(settle_policy{.on_outage = when_down::abandon, .release_counts = false}));
-static_assert(!check(settle_policy{.max_deliveries = waybill::highest_size, .on_outage = when_down::abandon}));
+static_assert(!check(settle_policy{.levels = {},
+                                   .max_deliveries = waybill::highest_size,
+                                   .on_outage = when_down::abandon}));
 static_assert(name(parked_for::exhausted) == "exhausted");
 static_assert(name(left_for::lock_short) == "lock_short");
 static_assert(name(when_down::defer) == "defer");

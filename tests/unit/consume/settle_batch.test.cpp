@@ -137,6 +137,17 @@ TEST_CASE("settle_batches: a pause ends in time for one more call, and without t
     CHECK(over.next(at(10)) == said(0, settle_end::lost, fault_class::transient, 1, settle_kind::abandon));
 }
 
+TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle before the lock expires")
+{
+    settle_batches m({.to_settle = duration::seconds(2), .tries = 9, .pauses = one_second});
+    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    auto in_time = m;
+    in_time.on(batch_settled{0, {0}, fault_class::transient}, at(7));
+    CHECK(in_time.next(at(7)) == action(act::wait{at(8)}));
+    m.on(batch_settled{0, {0}, fault_class::transient}, at(8));
+    CHECK(m.next(at(8)) == said(0, settle_end::lost, fault_class::transient, 1));
+}
+
 TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
 {
     settle_batches m;

@@ -64,7 +64,7 @@ private:
     waybill::assignment mine_{key_, {}, 1};
 };
 
-constexpr waybill::valve_options options{.min_calls = 2, .ramp = 2};
+constexpr waybill::valve_options options{.trip_at = 0.5, .min_calls = 2, .ramp = 2};
 
 TEST_CASE("valve: bad events become dead letters while all else goes well")
 {

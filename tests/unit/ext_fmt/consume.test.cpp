@@ -188,10 +188,12 @@ TEST_CASE("what to tell a queue")
     CHECK(line(act::defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
     CHECK(line(act::dead_letter_message{parked_for::last_delivery, fault_class::infrastructure, 10,
                                         10}) ==
-          "dead_letter message: last_delivery, infrastructure, 10 of 10");
+          "dead_letter message: last_delivery, infrastructure, 10 of 10 deliveries");
     CHECK(line(act::dead_letter_message{parked_for::exhausted, fault_class::transient, 7,
                                         unlimited}) ==
-          "dead_letter message: exhausted, transient, 7");
+          "dead_letter message: exhausted, transient, 7 tries");
+    CHECK(line(act::dead_letter_message{parked_for::permanent, fault_class::permanent, 1, 1}) ==
+          "dead_letter message: permanent");
     CHECK(line(act::leave{left_for::lock_lost}) == "leave: lock_lost");
     CHECK(line(settle({}, {}, fault_class::none, 0.5, {})) == "complete");
 
@@ -250,7 +252,7 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
 TEST_CASE("what it is all set to")
 {
     CHECK(line(valve_options{}) ==
-          "shuts at 0.5 of 10 calls failed in 30s; calls of at most 1min, 4 steps to open, "
+          "shuts at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps to open, "
           "pauses 5s to 5min, factor 2, jitter none");
     CHECK(line(valve_options{.min_calls = valve_options::never,
                              .in_a_row = 5,
@@ -259,7 +261,9 @@ TEST_CASE("what it is all set to")
           "shuts at 5 in a row, transient ones too; calls of at most 1min, 1 step to open, "
           "pauses 5s to 5min, factor 2, jitter none");
     CHECK(line(valve_options{.in_a_row = 5}).starts_with(
-        "shuts at 0.5 of 10 calls failed in 30s or 5 in a row; "));
+        "shuts at 0.1 of 100 calls failed in 30s or 5 in a row; "));
+    CHECK(line(valve_options{.in_a_row = valve_options::never}).starts_with(
+        "shuts at 0.1 of 100 calls failed in 30s; "));
     CHECK(line(intake_options{}) ==
           "16 at once, pause 1s, a look every 30s; " + line(valve_options{}));
     CHECK(line(lock_renewal_options{}) ==
@@ -275,19 +279,19 @@ TEST_CASE("what it is all set to")
     CHECK(line(prune_policy{.age = 168h, .count = 9, .bytes = 7, .spike = {5, 10min}}) ==
           "keeps 168h, 9 rows, 7 bytes, prunes to 0.9; spike 5 rows within 10min; refuse_new");
     CHECK(line(settle_policy{}) ==
-          "10 deliveries, calls of at most 1s, on outage leave, defers up to forever; " +
-              line(retry_levels{}));
+          "961 deliveries, calls of at most 1s, on outage leave, defers up to forever; " +
+              line(settle_policy{}.levels));
     CHECK(line(settle_policy{.max_deliveries = unlimited,
                              .can_defer = false,
                              .defer_renews = true,
                              .release_counts = false}) ==
           "unlimited deliveries, calls of at most 1s, on outage leave, cannot defer, "
           "releases not counted; " +
-              line(retry_levels{}));
+              line(settle_policy{}.levels));
     CHECK(line(settle_policy{.longest_defer = 12h, .defer_renews = true}) ==
-          "10 deliveries, calls of at most 1s, on outage leave, defers up to 12h and renews "
+          "961 deliveries, calls of at most 1s, on outage leave, defers up to 12h and renews "
           "deliveries; " +
-              line(retry_levels{}));
+              line(settle_policy{}.levels));
     CHECK(line(settle_batch_policy{}) ==
           "10 items a call, linger 0s, calls of at most 1s, 3 tries, " + line(backoff{}));
     CHECK(line(lifecycle_options{}) ==

@@ -305,6 +305,8 @@ TEST_CASE("policies")
           "4 deliveries of 6 tries each, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(retry_levels{.immediate = 0, .delayed = 0}) ==
           "1 delivery of 1 try each, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(line(retry_levels{.immediate = 0, .delayed = retry_levels::unlimited}) ==
+          "unlimited deliveries of 1 try each, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(retry_budget{}) == "retries not counted");
     CHECK(line(retry_budget{.tokens = 3, .successes = 1}) == "3 retries, one more for each 1 success");
     CHECK(line(retry_budget{.tokens = 100, .successes = 5, .refill = 100ms}) ==
