@@ -175,7 +175,11 @@ void decide(benchmark::State& state, waybill::retry_policy p)
 /// Both let pass, shut, probe and open at the same calls where results come one by one and in time.
 bool agree()
 {
-    waybill::valve v({.period = duration::seconds(30), .ramp = 1});
+    waybill::valve v({.trip_at = 0.5,
+                      .min_calls = 10,
+                      .period = duration::seconds(30),
+                      .in_a_row = waybill::valve_options::never,
+                      .ramp = 1});
     counters c;
     for (std::uint64_t n = 0; n != 40'000'000; n += 100'000) {  // 40 seconds, a call each tenth of one
         const steady_time now = after(n);

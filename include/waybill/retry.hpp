@@ -31,6 +31,7 @@
 #include <waybill/retry/recent_calls.hpp>
 #include <waybill/retry/retry_call.hpp>
 #include <waybill/retry/scheduled_id.hpp>
+#include <waybill/retry/scoped_permit.hpp>
 #include <waybill/retry/shared_budget.hpp>
 #include <waybill/retry/valve.hpp>
 #include <waybill/retry/valve_options.hpp>

@@ -22,6 +22,7 @@
 //
 // The limit counts on the caller's steady clock, from when the machine was made. A wall clock that
 // is set back would give a call hours more, and one that is set forward none.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_ATTEMPTS_HPP
 #define WAYBILL_RETRY_ATTEMPTS_HPP

@@ -12,6 +12,7 @@
 //     tokens.succeeded(now);
 //
 // shared_budget.hpp lets several senders and calls take from one.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_BUDGET_HPP
 #define WAYBILL_RETRY_BUDGET_HPP

@@ -29,6 +29,7 @@
 // Requires: numbers are unique within a book, as those of one queue are. Numbers of a partitioned
 // queue carry the partition in their highest 16 bits, and a broker may refuse to give out several
 // partitions at once: `handing::by_partition` puts those of one partition next to each other.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_DEFERRAL_BOOK_HPP
 #define WAYBILL_RETRY_DEFERRAL_BOOK_HPP

@@ -3,12 +3,16 @@
 // delivery: how long a queue keeps trying, from what is set there, and the other way round.
 //
 // A handler that lets the lock of a message run out, because what it needs is down, gets it again
-// when that has happened; so deliveries times lock is how long an outage may last before good messages
-// become dead letters, unless their time to live ends before that:
+// when that has happened. So the broker keeps a message for deliveries times lock before it becomes
+// a dead letter, unless its time to live ends before that:
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
 //     static_assert(waybill::patience(queue).lasts == 24h);
 //     static_assert(waybill::deliveries_for(24h, 90s) == 960);
+//
+// The last delivery begins one lock earlier. A good message survives an outage that ends before the
+// last delivery begins: 961 deliveries for a day. check() of a settle_policy and these terms
+// (consume/settle.hpp) reports that time.
 //
 // A message that is given back at once is delivered again at once: then all deliveries may be used
 // up within a second. `hold` is how long each is really kept.
@@ -75,7 +79,7 @@ enum class delivery_end : std::uint8_t {
     return "?";
 }
 
-/// How long an outage may last, and what ends it.
+/// How long a queue keeps a message that is never completed, and what ends it.
 struct queue_patience {
     duration lasts{};
     delivery_end by = delivery_end::deliveries;

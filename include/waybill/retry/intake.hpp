@@ -40,6 +40,7 @@
 // There is nothing to save: a new one after a crash asks anew. Who defers schedules the pointer
 // first, and for no sooner than the lock of the original ends: it would find the original not yet
 // deferred, and take it for gone. See tests/enumerate/retry/intake.test.cpp.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_INTAKE_HPP
 #define WAYBILL_RETRY_INTAKE_HPP

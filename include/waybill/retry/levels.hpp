@@ -36,6 +36,10 @@ namespace waybill::inline v0_1 {
 /// How many retries at once in each round, how many rounds after the first one, and what is
 /// between.
 struct retry_levels {
+    /// For `delayed`: the levels set no limit. Another limit must end the tries, such as the
+    /// broker's maximum of deliveries.
+    static constexpr std::uint32_t unlimited = ~std::uint32_t{0};
+
     std::uint32_t immediate = 5;  ///< Retries within a delivery, beside its first try.
     std::uint32_t delayed = 3;    ///< Rounds after the first one, each after a pause.
     backoff pauses{};             ///< Before the n-th delayed round.
@@ -48,9 +52,10 @@ struct retry_levels {
     return check(l.pauses);
 }
 
-/// Tries in all, the first one counted.
+/// Tries in all, the first one counted; `highest_size` if the rounds are unlimited.
 [[nodiscard]] constexpr std::uint64_t attempts_in_all(const retry_levels& l) noexcept
 {
+    if (l.delayed == retry_levels::unlimited) return highest_size;
     return attempts_in_all(l.immediate, l.delayed);
 }
 

@@ -41,6 +41,7 @@
 //      for too long has nothing left when it is released or lost. A new lock is a new machine.
 //
 // Constant time, fixed size, no allocation.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_LOCK_RENEWAL_HPP
 #define WAYBILL_RETRY_LOCK_RENEWAL_HPP

@@ -9,6 +9,7 @@
 // Each has a number that no other ever has, so one that comes back twice is told from another that
 // has its place now. Deadlines are given in rising order, which keeps the one that is due next at
 // the front. Every step is constant time, and the size is fixed.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_PERMITS_HPP
 #define WAYBILL_RETRY_PERMITS_HPP

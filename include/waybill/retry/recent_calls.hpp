@@ -11,6 +11,7 @@
 //
 // Where the parts begin follows from the time alone and not from when it was told, so telling it
 // more often changes nothing. A time from the past counts as the latest one.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_RECENT_CALLS_HPP
 #define WAYBILL_RETRY_RECENT_CALLS_HPP

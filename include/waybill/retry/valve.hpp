@@ -6,9 +6,9 @@
 // them were good. A valve shuts before that: it counts how calls end, lets none through for a while
 // when too many fail, then one to find out, then two, four, and then all.
 //
-//     waybill::valve v({.trip_at = 0.5, .min_calls = 10});
-//     if (auto p = v.try_pass(now)) v.report(*p, handle(message).how, later);
-//     else pause_until(v.next_change(now));
+//     waybill::valve v;
+//     if (auto pass = waybill::scoped_permit(v, clock)) pass.report(handle(message).how);
+//     else pause_until(v.next_change(clock()));
 //
 // A circuit breaker is the same with its words turned round: here open means that work flows.
 //
@@ -16,7 +16,7 @@
 //   1. each call has a permit of one generation, and every change of state begins a new one. A
 //      result that comes after such a change changes nothing; nor does one that comes twice;
 //   2. a permit that is never reported counts as failed at its deadline, so no lost probe keeps the
-//      valve half open;
+//      valve half open; one in a scoped_permit does so at the end of its scope;
 //   3. by default only `infrastructure` counts as failed. A message that fails by itself, be it for
 //      good, was answered; a call that was cancelled, or lost its partition, says nothing;
 //   4. it opens by steps of 1, 2, 4 ... calls, each begun when all calls of the one before are back
@@ -28,6 +28,7 @@
 // Constant time but for lost permits, each of which is counted once; fixed size; nothing is
 // allocated. No more than Most permits are out at once, and a valve that has given them all gives
 // none until one is back or lost. See tests/enumerate/retry/valve.test.cpp.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_VALVE_HPP
 #define WAYBILL_RETRY_VALVE_HPP

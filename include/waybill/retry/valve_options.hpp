@@ -3,6 +3,14 @@
 // valve_options: when a valve shuts, for how long, and how carefully it opens again.
 //
 //     if (auto bad = waybill::check(options)) log(waybill::text(*bad));
+//
+// The defaults are those of two guides, read in November 2026:
+//   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): a failure ratio of
+//     0.1, a minimum throughput of 100, a sampling duration of 30 s, a break duration of 5 s;
+//   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100 calls,
+//     however long they take. After a success that is 50 failures in a row.
+// So after 1,000 calls that worked, 50 failures in a row shut the valve, or 112 of 1,112 within the
+// period. A valve that sees fewer than 100 calls in 30 s needs a smaller `min_calls` or `in_a_row`.
 
 #ifndef WAYBILL_RETRY_VALVE_OPTIONS_HPP
 #define WAYBILL_RETRY_VALVE_OPTIONS_HPP
@@ -41,11 +49,11 @@ enum class valve_state : std::uint8_t {
 struct valve_options {
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    double trip_at = 0.5;                      ///< Shuts where at least this share of calls failed
-    std::uint64_t min_calls = 10;              ///< of so many at least (`never`: not by share)
+    double trip_at = 0.1;                      ///< Shuts where at least this share of calls failed
+    std::uint64_t min_calls = 100;             ///< of at least this many (`never`: not by share)
     duration period = duration::seconds(30);   ///< within about this time;
-    std::uint64_t in_a_row = never;            ///< or where so many failed one after the other,
-                                               ///< which then must not be `never`, too.
+    std::uint64_t in_a_row = 50;               ///< or if this many failed in a row
+                                               ///< (`never`: not by that; not both).
     duration timeout = duration::seconds(60);  ///< A permit not reported by then counts as failed.
     backoff shut_for{.base = duration::seconds(5),  ///< Grows with each round of failed probes.
                      .cap = duration::seconds(300),

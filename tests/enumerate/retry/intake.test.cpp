@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/retry/intake.hpp>
 #include <waybill/testing/choices.hpp>
@@ -173,7 +173,7 @@ private:
         waybill::intake_options o;
         o.at_once = extent_.at_once;
         o.pause = duration::seconds(extent_.consumers == 1 ? 2 : lock_lasts + 1);  // fewer orders
-        o.guard = {.min_calls = 2, .timeout = duration::seconds(30), .ramp = 2};
+        o.guard = {.trip_at = 0.5, .min_calls = 2, .timeout = duration::seconds(30), .ramp = 2};
         in() = waybill::intake(o);
         has().clear();
     }
@@ -417,7 +417,7 @@ std::string enumerate(const char* what, const extent& x, flaw f = flaw::none)
     return wrong;
 }
 
-constexpr std::uint32_t faults = tests_support::sanitized ? 1 : 2;
+constexpr std::uint32_t faults = tests_support::brief ? 1 : 2;
 
 TEST_CASE("intake: nothing is lost, whatever fails and wherever the process dies")
 {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/retry/prune.hpp>
 #include <waybill/testing/choices.hpp>
@@ -202,14 +202,14 @@ tried all(const extent& x)
 TEST_CASE("prune races: no row that is resubmitted is lost, nor a new failure")
 {
     std::uint64_t runs = 0;
-    const std::uint64_t most = tests_support::sanitized ? 2 : 4;
+    const std::uint64_t most = tests_support::brief ? 2 : 4;
     for (std::uint64_t rows = 1; rows <= most; ++rows) {
         const tried t = all({.rows = rows, .both = rows < 3 ? rows : 5 - rows});
         CHECK_MESSAGE(t.lost == 0, "replay: ", t.first);
         runs += t.runs;
     }
     std::printf("prune races: %llu orders\n", static_cast<unsigned long long>(runs));
-    CHECK(runs > (tests_support::sanitized ? 10'000U : 1'000'000U));
+    CHECK(runs > (tests_support::brief ? 10'000U : 1'000'000U));
 }
 
 TEST_CASE("prune races: who plans or removes without a look loses some")

@@ -15,7 +15,7 @@
 #include <string>
 
 #include <support/naive_valve.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/retry/valve.hpp>
 
 namespace valve_enumeration {
@@ -30,8 +30,10 @@ using waybill::steady_time;
 using waybill::valve_state;
 
 constexpr std::size_t most = 3;
-constexpr waybill::valve_options options{.min_calls = 2,
+constexpr waybill::valve_options options{.trip_at = 0.5,
+                                         .min_calls = 2,
                                          .period = duration::seconds(10),
+                                         .in_a_row = waybill::valve_options::never,
                                          .timeout = duration::seconds(4),
                                          .shut_for = {.base = duration::seconds(2),
                                                       .cap = duration::seconds(8),
@@ -300,7 +302,7 @@ auto enumerate(const char* what, Valve v, int depth)
     return e.broken;
 }
 
-constexpr int depth = tests_support::sanitized ? 5 : 8;
+constexpr int depth = tests_support::brief ? 5 : 8;
 
 TEST_CASE("valve: holds its promises after every sequence of moves")
 {

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/retry/deferral_book.hpp>
@@ -25,7 +25,7 @@ namespace {
 using namespace waybill;
 using tests_support::dice;
 
-constexpr int episodes = tests_support::sanitized ? 300 : 4'000;
+constexpr int episodes = tests_support::brief ? 300 : 4'000;
 
 class naive {
 public:

@@ -35,6 +35,7 @@ void told_anything()
     waybill::intake_options o;
     o.at_once = *rc::gen::inRange<std::uint64_t>(1, 6);
     o.pause = duration::seconds(*rc::gen::inRange(1, 4));
+    o.guard.trip_at = 0.5;
     o.guard.min_calls = *rc::gen::inRange<std::uint64_t>(1, 4);
     o.guard.timeout = duration::seconds(*rc::gen::inRange(1, 40));
     waybill::intake in(o);

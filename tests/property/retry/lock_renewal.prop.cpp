@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/core/match.hpp>
 #include <waybill/retry/lock_renewal.hpp>
@@ -24,7 +24,7 @@ namespace {
 using namespace waybill;
 using tests_support::dice;
 
-constexpr int episodes = tests_support::sanitized ? 2'000 : 40'000;
+constexpr int episodes = tests_support::brief ? 2'000 : 40'000;
 
 constexpr duration ms(std::int64_t n)
 {

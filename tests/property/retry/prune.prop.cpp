@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/retry/prune.hpp>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace waybill;
 using tests_support::dice;
 
-constexpr int episodes = tests_support::sanitized ? 2'000 : 30'000;
+constexpr int episodes = tests_support::brief ? 2'000 : 30'000;
 
 wall_time at(std::int64_t s)
 {

@@ -34,7 +34,7 @@ using action = intake::action;
 steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
 
 // One failure shuts it for five seconds; then one, then two may pass.
-const intake_options quick{.at_once = 4, .guard = {.min_calls = 1, .ramp = 2}};
+const intake_options quick{.at_once = 4, .guard = {.trip_at = 0.5, .min_calls = 1, .ramp = 2}};
 
 static_assert(name(settle_as::complete) == "complete" && name(settle_as::give_back) == "give_back");
 static_assert(name(settle_as::dead_letter) == "dead_letter" && name(static_cast<settle_as>(9)) == "?");

@@ -65,7 +65,7 @@ std::uint64_t a_long_life(waybill::intake& in, std::uint64_t rounds)
 
 TEST_CASE("intake memory: none after it was made, whatever comes")
 {
-    waybill::intake in({.at_once = 8});
+    waybill::intake in({.at_once = 8, .guard = {.trip_at = 0.5, .min_calls = 10, .in_a_row = waybill::valve_options::never}});
     std::uint64_t ended = 0;
     CHECK(!scarce::fails_after(0, [&] { ended = a_long_life(in, 5'000); }));
     CHECK(ended > 500);

@@ -84,6 +84,8 @@ static_assert(after_one({.immediate = 0, .delayed = ever, .pauses = {.spread = j
 constexpr retry_levels most{.immediate = ever, .delayed = ever, .pauses = {.spread = jitter::none}};
 constexpr std::uint64_t a_round = std::uint64_t{ever} + 1;
 static_assert(attempts_in_all(most) == ~std::uint64_t{0});
+static_assert(attempts_in_all({.immediate = 0, .delayed = retry_levels::unlimited}) == ~std::uint64_t{0});
+static_assert(attempts_in_all({.immediate = 0, .delayed = ever - 1}) == ever);
 static_assert(decide(most, a_round * ever, fault_class::transient, 0.0, now) == back_after(30s));
 static_assert(decide(most, a_round * ever + 1, fault_class::transient, 0.0, now, 1s) ==
               back_after(30s));

@@ -31,7 +31,7 @@ constexpr steady_time s(std::int64_t n)
 }
 
 // Two of two calls that fail shut it, for 5, 10, 20 ... seconds; then 1, 2, 4 probes.
-constexpr valve_options quick{.min_calls = 2, .ramp = 3};
+constexpr valve_options quick{.trip_at = 0.5, .min_calls = 2, .ramp = 3};
 
 constexpr void call(valve_of<8>& v, fault_class how, steady_time at)
 {
@@ -155,7 +155,7 @@ static_assert([] {
 // Only what tells of the surroundings counts.
 constexpr valve_state after_ten(fault_class how, bool transient_counts = false)
 {
-    valve_of<8> v({.transient_counts = transient_counts});
+    valve_of<8> v({.min_calls = 10, .transient_counts = transient_counts});
     for (int i = 0; i != 10; ++i) call(v, how, s(0));
     return v.state(s(0));
 }
@@ -191,7 +191,7 @@ static_assert([] {
     return v.state(s(0)) == valve_state::shut && old.state(s(31)) == valve_state::flowing;
 }());
 static_assert([] {  // 55 of 100 are 0.55, whatever a double makes of it
-    valve_of<8> v({.trip_at = 0.55, .min_calls = 100});
+    valve_of<8> v({.trip_at = 0.55, .min_calls = 100, .in_a_row = valve_options::never});
     for (int i = 0; i != 45; ++i) call(v, fault_class::none, s(0));
     for (int i = 0; i != 54; ++i) call(v, fault_class::infrastructure, s(0));
     if (v.state(s(0)) != valve_state::flowing) return false;
@@ -289,6 +289,26 @@ static_assert([] {
     return true;
 }());
 
+// The defaults: 1,000 calls that worked within the period. 50 failures in a row shut it, and so does a
+// tenth of all that failed.
+constexpr int failures_until_shut(int one_in)
+{
+    valve v;
+    for (int n = 0; n != 1'000; ++n) v.report(*v.try_pass(s(0)), fault_class::none, s(0));
+    for (int n = 1; n != 10'000; ++n) {
+        const bool failed = n % one_in == 0;
+        v.report(*v.try_pass(s(0)), failed ? fault_class::infrastructure : fault_class::none, s(0));
+        if (v.state(s(0)) == valve_state::shut) return n / one_in;
+    }
+    return 10'000;
+}
+TEST_CASE("valve: the default shuts after 50 failures in a row, or a tenth of its calls")
+{
+    CHECK(failures_until_shut(1) == 50);
+    CHECK(failures_until_shut(2) == 125);      // of 1,250
+    CHECK(failures_until_shut(11) == 10'000);  // fewer than a tenth
+}
+
 // It suspects the surroundings while it does not flow, and when the last that said anything said so,
 // as long as that is not too long ago.
 static_assert([] {
@@ -310,7 +330,7 @@ constexpr std::string_view bad(const valve_options& o)
     return error ? error->field : "";
 }
 static_assert(bad({}) == "" && bad({.trip_at = 1}) == "" && bad({.min_calls = valve_options::never, .in_a_row = 3}) == "");
-static_assert(bad({.min_calls = valve_options::never}) == "valve.in_a_row");  // it would never shut
+static_assert(bad({.min_calls = valve_options::never, .in_a_row = valve_options::never}) == "valve.in_a_row");
 static_assert(bad({.trip_at = 0}) == "valve.trip_at" && bad({.trip_at = 1.5}) == "valve.trip_at");
 static_assert(bad({.trip_at = -0.5}) == "valve.trip_at");
 static_assert(bad({.trip_at = std::numeric_limits<double>::quiet_NaN()}) == "valve.trip_at");
