@@ -27,6 +27,7 @@
 //   - Durations are strings, "100ms", "1.5s", "10min", "forever" (core/time_text.hpp); times are
 //     ISO 8601 in UTC; both are exact. Only points on a steady clock, which mean nothing to anybody
 //     else, are plain nanoseconds, and are only written.
+//   - Text is limited by `json_limits`: levels, members and bytes (json_parse.hpp).
 //   - "unlimited" stands for no limit. Sizes and counts are whole JSON numbers up to 64 bits.
 //   - Text that is not UTF-8, such as a dead letter's body, is written as base64 under its name
 //     with "_base64" behind it, so that dump() does not throw.
@@ -86,9 +87,10 @@ template <json_readable T>
 
 /// The same from text. A name that an object has twice is refused: one of the two would be lost.
 template <json_readable T>
-[[nodiscard]] result<T, json_error> parse_json(std::string_view text)
+[[nodiscard]] result<T, json_error> parse_json(std::string_view text,
+                                               const json_limits& allowed = {})
 {
-    result<nlohmann::json, json_error> parsed = parse_json_text(text);
+    result<nlohmann::json, json_error> parsed = parse_json_text(text, allowed);
     if (!parsed) return unexpected(std::move(parsed.error()));
     return read_json<T>(*parsed);
 }

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_parse: text as a JSON value, without exceptions, and where it is none.
+// ext/json_parse: JSON text as a value, without exceptions, in linear time and within limits.
+//
+//     auto value = waybill::parse_json_text(text, {.max_bytes = 65'536});
+//     if (!value) die(waybill::text(value.error()));
+//     // "/orders/17/id: expected this name once, found it twice"
+//
+//   1. A name that an object has twice is an error, since one of the two values would be lost.
+//   2. Text beyond a limit is an error before memory is allocated for the part beyond it.
+//   3. Text that is not JSON is reported with line and column, even after a name that is there
+//      twice. A NUL is not JSON, although nlohmann's parser takes it for the end of the text.
+//
+// The time is that of `nlohmann::json::parse` without a callback: bench/json_parse.cpp. With a
+// callback that function visits all members of an object or array after each object in it.
 
 #ifndef WAYBILL_EXT_JSON_PARSE_HPP
 #define WAYBILL_EXT_JSON_PARSE_HPP
 
 #include <cstddef>
-#include <optional>
-#include <set>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,112 +31,214 @@
 
 namespace waybill::inline v0_1 {
 
+/// The largest JSON text that is read. Its value takes at most 200 bytes of memory a member or
+/// element, plus the bytes of its strings. Set lower limits for text of unknown origin.
+struct json_limits {
+    std::uint64_t max_depth = 256;  ///< Objects and arrays in one another. nlohmann's library
+                                    ///< recurses once a level to copy or write a value.
+    std::uint64_t max_members = 4'194'304;  ///< Members and elements of all objects and arrays.
+    std::uint64_t max_bytes = 67'108'864;   ///< Of the text.
+
+    friend bool operator==(const json_limits&, const json_limits&) = default;
+};
+
 namespace detail {
 
-/// Follows the parser, and notes the first name that an object has twice and where that is.
-class twice_named {
-public:
-    using event = nlohmann::json::parse_event_t;
+enum class tree_problem : std::uint8_t { none, syntax, too_deep, too_many, duplicate };
 
-    bool operator()(int, event e, nlohmann::json& value)
+/// Builds a value from a parser's events. A name that an object has twice replaces the value, and
+/// parsing goes on: a later syntax error is reported instead.
+class tree_builder {
+public:
+    using json = nlohmann::json;
+
+    explicit tree_builder(const json_limits& limits) : limits_(limits) { open_.reserve(8); }
+
+    json root{};
+    tree_problem problem = tree_problem::none;
+    std::size_t at = 0;   ///< The byte of a syntax error, from 1 on.
+    std::string path{};   ///< The path of any other problem.
+    std::string twice{};  ///< The first name that an object has twice.
+
+    bool null() { return place(nullptr); }
+    bool boolean(bool b) { return place(b); }
+    bool number_integer(json::number_integer_t n) { return place(n); }
+    bool number_unsigned(json::number_unsigned_t n) { return place(n); }
+    bool number_float(json::number_float_t x, const json::string_t&) { return place(x); }
+    // Copied: a move would take the parser's buffer, which then has to grow again for each string.
+    bool string(json::string_t& s) { return place(std::as_const(s)); }
+    bool binary(json::binary_t& b) { return place(json::binary(std::move(b))); }
+    bool start_object(std::size_t) { return open(json::value_t::object); }
+    bool start_array(std::size_t) { return open(json::value_t::array); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+
+    bool key(const json::string_t& name)
     {
-        switch (e) {
-            case event::object_start: open_.push_back({}); break;
-            case event::array_start: open_.push_back({.array = true}); break;
-            case event::key: named(*value.get_ptr<const std::string*>()); break;
-            case event::object_end:
-            case event::array_end: open_.pop_back(); [[fallthrough]];
-            case event::value:
-                if (!open_.empty() && open_.back().array) ++open_.back().index;
-                break;
+        if (members_ == limits_.max_members) return stop(tree_problem::too_many, name);
+        ++members_;
+        // The library writes names in order, so the end is the place for most of them.
+        json::object_t& members = *open_.back()->get_ptr<json::object_t*>();
+        const std::size_t before = members.size();
+        value_ = &members.emplace_hint(members.end(), name, nullptr)->second;
+        if (members.size() == before && problem == tree_problem::none) {
+            stop(tree_problem::duplicate, name);
+            twice = name;
         }
         return true;
     }
 
-    [[nodiscard]] const std::optional<std::string>& path() const noexcept { return path_; }
-
-private:
-    struct level {
-        bool array = false;
-        std::size_t index = 0;         // in an array: how many elements are complete
-        std::string key{};             // in an object: the name that was read last
-        std::set<std::string> keys{};  // in an object: all of them
-    };
-
-    void named(const std::string& key)
-    {
-        open_.back().key = key;
-        if (open_.back().keys.insert(key).second || path_) return;
-        path_.emplace();
-        for (const level& l : open_) {
-            path_ = path_to(*path_, l.array ? std::to_string(l.index) : l.key);
-        }
-    }
-
-    std::vector<level> open_;
-    std::optional<std::string> path_;
-};
-
-/// Reads on as far as the text is JSON.
-struct until_syntax_error {
-    using json = nlohmann::json;
-
-    bool null() { return true; }
-    bool boolean(bool) { return true; }
-    bool number_integer(json::number_integer_t) { return true; }
-    bool number_unsigned(json::number_unsigned_t) { return true; }
-    bool number_float(json::number_float_t, const json::string_t&) { return true; }
-    bool string(json::string_t&) { return true; }
-    bool binary(json::binary_t&) { return true; }
-    bool start_object(std::size_t) { return true; }
-    bool key(json::string_t&) { return true; }
-    bool end_object() { return true; }
-    bool start_array(std::size_t) { return true; }
-    bool end_array() { return true; }
     bool parse_error(std::size_t position, const std::string&, const json::exception&)
     {
+        problem = tree_problem::syntax;
         at = position;
         return false;
     }
 
-    std::size_t at = 0;  // bytes up to and with the one that was wrong
+private:
+    /// False if `max_members` is reached. A member of an object was counted with its name.
+    template <class V>
+    bool place(V&& value)
+    {
+        if (open_.empty()) {
+            last_ = &(root = json(std::forward<V>(value)));
+        } else if (auto* all = open_.back()->get_ptr<json::array_t*>()) {
+            if (members_ == limits_.max_members) return stop(tree_problem::too_many, next_step());
+            ++members_;
+            last_ = &all->emplace_back(std::forward<V>(value));
+        } else {
+            last_ = &(*value_ = json(std::forward<V>(value)));
+        }
+        return true;
+    }
+
+    bool open(json::value_t kind)
+    {
+        if (open_.size() >= limits_.max_depth) {
+            return stop(tree_problem::too_deep, open_.empty() ? std::string() : next_step());
+        }
+        if (!place(kind)) return false;
+        open_.push_back(last_);
+        return true;
+    }
+
+    bool close()
+    {
+#if JSON_DIAGNOSTICS  // a value knows its parent: moving it sets that
+        json all = std::move(*open_.back());
+        *open_.back() = std::move(all);
+#endif
+        open_.pop_back();
+        return true;
+    }
+
+    bool stop(tree_problem p, std::string_view step)
+    {
+        problem = p;
+        path.clear();
+        for (std::size_t n = 1; n < open_.size(); ++n) {
+            path = path_to(path, step_to(*open_[n - 1], open_[n]));
+        }
+        if (!open_.empty()) path = path_to(path, step);
+        return false;
+    }
+
+    /// The step from the container that was opened last to the value that comes next.
+    [[nodiscard]] std::string next_step() const
+    {
+        const json& in = *open_.back();
+        return in.is_array() ? std::to_string(in.size()) : step_to(in, value_);
+    }
+
+    /// The step to a value that was placed. In an array it is the last element.
+    [[nodiscard]] static std::string step_to(const json& in, const json* value)
+    {
+        const auto* members = in.get_ptr<const json::object_t*>();
+        if (members == nullptr) return std::to_string(in.size() - 1);
+        for (const auto& [name, one] : *members) {
+            if (&one == value) return name;
+        }
+        return {};
+    }
+
+    json_limits limits_;
+    std::uint64_t members_ = 0;  // of all objects and arrays so far
+    std::vector<json*> open_;    // the containers that are not closed, each in the one before
+    json* value_ = nullptr;      // the member whose name was read last
+    json* last_ = nullptr;       // the value that was placed last
 };
 
-/// "line 3, column 7" of the byte at which the text stops being JSON.
-[[nodiscard]] inline std::string syntax_error_in(std::string_view text)
+/// Parses all bytes into the tree.
+inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::input_format_t format)
 {
-    until_syntax_error reader;
-    nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
+    const char* end = bytes.data() + bytes.size();
+    const bool all = nlohmann::json::sax_parse(bytes.data(), end, &tree, format);
+    if (!all && tree.problem == tree_problem::none) tree.problem = tree_problem::syntax;
+    // nlohmann's parser of JSON takes a NUL for the end of the text.
+    if (!all || format != nlohmann::json::input_format_t::json) return;
+    const std::size_t nul = bytes.find('\0');
+    if (nul == bytes.npos) return;
+    tree.problem = tree_problem::syntax;
+    tree.at = nul + 1;
+}
+
+/// "line 3, column 7" of the byte that is wrong, counted from 1 on.
+[[nodiscard]] inline std::string line_and_column(std::string_view text, std::size_t wrong)
+{
     std::size_t line = 1;
     std::size_t column = 1;
-    for (std::size_t i = 0; i + 1 < reader.at && i < text.size(); ++i, ++column) {
+    for (std::size_t i = 0; i + 1 < wrong && i < text.size(); ++i, ++column) {
         if (text[i] != '\n') continue;
         ++line;
         column = 0;
     }
-    return "something else in line " + std::to_string(line) + ", column " + std::to_string(column);
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+/// The error of a text that exceeds a limit.
+[[nodiscard]] inline json_error beyond(std::string path, std::uint64_t most, std::string_view unit,
+                                       std::string_view field, std::string found)
+{
+    std::string expected = "at most " + std::to_string(most);
+    expected.append(" ").append(unit).append(" (shorten the text, or raise json_limits::");
+    expected.append(field).append(")");
+    return {json_problem::too_large, std::move(path), std::move(expected), std::move(found)};
+}
+
+/// The error of a text for which no tree could be built.
+[[nodiscard]] inline json_error error_of(tree_builder& tree, std::string_view text,
+                                         const json_limits& allowed)
+{
+    switch (tree.problem) {
+        case tree_problem::too_deep:
+            return beyond(std::move(tree.path), allowed.max_depth, "levels of objects and arrays",
+                          "max_depth", "one more");
+        case tree_problem::too_many:
+            return beyond(std::move(tree.path), allowed.max_members, "members and elements",
+                          "max_members", "one more");
+        case tree_problem::duplicate:
+            return {json_problem::duplicate, std::move(tree.path), "this name once", "it twice"};
+        case tree_problem::none:
+        case tree_problem::syntax: break;
+    }
+    return {json_problem::syntax, {}, "JSON in UTF-8",
+            "something else in " + line_and_column(text, tree.at)};
 }
 
 }  // namespace detail
 
-/// The JSON value that `text` is. A name that stands twice in one object is an error, since only
-/// one of the two could be kept.
-[[nodiscard]] inline result<nlohmann::json, json_error> parse_json_text(std::string_view text)
+/// Parses `text` as one JSON value. Linear in its size, also for an error.
+[[nodiscard]] inline result<nlohmann::json, json_error> parse_json_text(
+    std::string_view text, const json_limits& allowed = {})
 {
-    detail::twice_named watch;
-    const auto follow = [&](int depth, nlohmann::json::parse_event_t e, nlohmann::json& value) {
-        return watch(depth, e, value);
-    };
-    nlohmann::json value = nlohmann::json::parse(text.begin(), text.end(), follow, false);
-    if (value.is_discarded()) {
-        return unexpected(json_error{json_problem::syntax, {}, "JSON in UTF-8",
-                                     detail::syntax_error_in(text)});
+    if (text.size() > allowed.max_bytes) {
+        return unexpected(detail::beyond({}, allowed.max_bytes, "bytes", "max_bytes",
+                                         std::to_string(text.size())));
     }
-    if (watch.path()) {
-        return unexpected(json_error{json_problem::duplicate, *watch.path(), "this name once",
-                                     "it twice"});
-    }
-    return value;
+    detail::tree_builder tree(allowed);
+    detail::build(tree, text, nlohmann::json::input_format_t::json);
+    if (tree.problem == detail::tree_problem::none) return std::move(tree.root);
+    return unexpected(detail::error_of(tree, text, allowed));
 }
 
 }  // namespace waybill::inline v0_1

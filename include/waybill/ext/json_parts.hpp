@@ -146,6 +146,7 @@ template <class Out>
         case tree_problem::none: break;
         case tree_problem::syntax:
             return std::pair(syntax, "something else at byte " + std::to_string(t.at));
+        case tree_problem::too_many:  // the budget limits them
         case tree_problem::too_deep:
             return std::pair(too_deep, "more than " + std::to_string(deepest_state) + " levels");
         case tree_problem::duplicate: return std::pair(duplicate, shown(t.twice));

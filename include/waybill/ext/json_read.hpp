@@ -36,6 +36,7 @@ enum class json_problem : std::uint8_t {
     unknown_field,  ///< A field that nothing here knows.
     wrong,         ///< It is of another type, or says something that cannot be.
     newer,         ///< A later version of waybill has written it.
+    too_large,     ///< The text exceeds its `json_limits`: too deep, too many members, too long.
 };
 
 [[nodiscard]] constexpr std::string_view name(json_problem p) noexcept
@@ -47,6 +48,7 @@ enum class json_problem : std::uint8_t {
         case json_problem::unknown_field: return "unknown_field";
         case json_problem::wrong: return "wrong";
         case json_problem::newer: return "newer";
+        case json_problem::too_large: return "too_large";
     }
     return "?";
 }
@@ -58,7 +60,8 @@ void from_json(const Json&, json_problem&) = delete;
 /// The first thing that is wrong.
 struct json_error {
     json_problem problem = json_problem::wrong;
-    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the whole.
+    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the whole. At
+                             ///< most 300 bytes: "/..." stands for the steps in the middle.
     std::string expected{};  ///< What should stand there.
     std::string found{};     ///< What does, shortened.
 
@@ -95,6 +98,24 @@ namespace detail {
     return v.dump(-1, ' ', true, replace);
 }
 
+/// Bytes of an error's path. Half of it holds the longest step: 60 bytes, each of them escaped.
+inline constexpr std::size_t max_path_bytes = 300;
+
+/// The first and the last steps of a path that is too long, with "/..." between them. A path that
+/// was shortened before has only one such gap.
+[[nodiscard]] inline std::string shortened_path(std::string path)
+{
+    if (path.size() <= max_path_bytes) return path;
+    constexpr std::string_view gap = "/...";
+    constexpr std::string_view gap_before_a_step = "/.../";
+    constexpr std::size_t half = (max_path_bytes - gap.size()) / 2;
+    const std::size_t head = lesser(path.rfind('/', half), path.find(gap_before_a_step));
+    std::size_t tail = lesser(path.find('/', path.size() - half), path.size());
+    const std::size_t last_gap = path.rfind(gap_before_a_step);
+    if (last_gap != path.npos) tail = greater(tail, last_gap + gap.size());
+    return path.substr(0, head).append(gap).append(path, tail);
+}
+
 /// A path with one step more, escaped as RFC 6901 has it.
 [[nodiscard]] inline std::string path_to(std::string_view path, std::string_view step)
 {
@@ -105,7 +126,7 @@ namespace detail {
         else if (c == '/') longer += "~1";
         else longer += c;
     }
-    return longer;
+    return shortened_path(std::move(longer));
 }
 
 }  // namespace detail

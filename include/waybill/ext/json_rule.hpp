@@ -247,8 +247,8 @@ public:
     void fail(std::string path, std::string expected, std::string found)
     {
         if (error) return;
-        error = json_error{json_problem::wrong, std::move(path), std::move(expected),
-                           std::move(found)};
+        error = json_error{json_problem::wrong, waybill::detail::shortened_path(std::move(path)),
+                           std::move(expected), std::move(found)};
     }
 
     [[nodiscard]] json number(const std::string& path, double x)

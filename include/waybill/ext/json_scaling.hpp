@@ -53,7 +53,8 @@ namespace waybill::inline v0_1::scaling {
     read_value(json_place{value, {}, error}, read);
     if (error) return unexpected(std::move(*error));
     if (std::optional<policy_error> bad = check(read)) {
-        return unexpected(json_error{json_problem::wrong, std::move(bad->path),
+        return unexpected(json_error{json_problem::wrong,
+                                     waybill::detail::shortened_path(std::move(bad->path)),
                                      std::move(bad->expected), std::move(bad->found)});
     }
     return read;

@@ -6,6 +6,7 @@
 //     NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
 //
 //     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
+//     if (!codec) return refuse(waybill::text(codec.error()));
 //     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
 //     if (state.how > waybill::state_read::ok) stop(waybill::text(state));
 //     state.value.receipt = "r17";

@@ -84,6 +84,7 @@ inline void to_json(nlohmann::json& j, const calibration_state& known)
          {"row", c.row},
          {"probe_after", c.probe_after},
          {"tells", c.tells}};
+    if (c.refuted != 0) j["refuted"] = c.refuted;
 }
 
 inline void read_value(const json_place& at, calibration_state& into)
@@ -116,6 +117,7 @@ inline void read_value(const json_place& at, calibration_state& into)
         .must("row", into.row)
         .must("probe_after", into.probe_after)
         .must("tells", into.tells)
+        .may_size("refuted", into.refuted)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
     if (!(calibration(into).state() == into)) at.fail("numbers that do not contradict each other");

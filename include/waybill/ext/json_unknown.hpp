@@ -297,7 +297,7 @@ struct tree_check {
                 if (depth == deepest_state) return bad(tree_fault::too_deep);
                 for (const auto& [key, one] : *v.get_ptr<const nlohmann::json::object_t*>()) {
                     if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
-                    path = path_to({}, in_line(key)) + path;
+                    path = shortened_path(path_to({}, in_line(key)) + path);
                     return false;
                 }
                 return true;
@@ -306,7 +306,7 @@ struct tree_check {
                 const auto& all = *v.get_ptr<const nlohmann::json::array_t*>();
                 for (std::size_t n = 0; n != all.size(); ++n) {
                     if (is_plain(all[n]) || (*this)(all[n], depth + 1)) continue;
-                    path = path_to({}, std::to_string(n)) + path;
+                    path = shortened_path(path_to({}, std::to_string(n)) + path);
                     return false;
                 }
                 return true;

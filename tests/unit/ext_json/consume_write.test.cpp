@@ -40,6 +40,11 @@ TEST_CASE("reports")
                                        .why = infrastructure("disk full")}) ==
           R"({"dead_lettered":1,"dropped":2,"end":"redeliver","handled":0,"repeated":4,)"
           R"("skipped":3,"uncovered":5,"why":{"how":"infrastructure","text":"disk full"}})");
+    CHECK(written(at_least_once_report{
+              .end = batch_end::committed, .dropped = 1, .dropped_events = {{{7, "x"}, permanent("bad")}}}) ==
+          R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
+          R"("why":{"how":"permanent","text":"bad"}}],"end":"committed","handled":0,"repeated":0,"skipped":0})");
+    CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"].size() == 1);
 
     const assignment mine{{"a", "b", "c"}, position{7, ""}, 3};
     CHECK(written(rewind_report{rewind_end::rewound, mine, {}}) ==

@@ -69,7 +69,13 @@ TEST_CASE("valves")
                R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
                R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
                R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
-    CHECK(json(valve_options{})["in_a_row"] == "unlimited");
+    CHECK(json(valve_options{.in_a_row = valve_options::never})["in_a_row"] == "unlimited");
+    // The defaults as version 0.1 wrote them before they changed.
+    const valve_options earlier{.trip_at = 0.5, .min_calls = 10, .in_a_row = valve_options::never};
+    CHECK(read_json<valve_options>(json::parse(
+              R"({"in_a_row":"unlimited","min_calls":10,"period":"30s","ramp":4,"shut_for":{"base":"5s",)"
+              R"("cap":"5min","factor":2.0,"highest_hint":"0s","spread":"none","step":"0s"},)"
+              R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
     const auto never = read_json<valve_options>({{"min_calls", "unlimited"}});
     CHECK(never->min_calls == valve_options::never);
     // A part of it leaves the rest as it is in a valve.
@@ -136,6 +142,16 @@ TEST_CASE("settling")
           not_a_duration("/longest_defer", "43200"));
     CHECK(wrong<settle_policy>({{"deliveries", 3}}) ==
           "/deliveries: expected no field of this name, found 3");
+
+    // As version 0.1 wrote its default, and a part of it.
+    const auto old = parse_json<settle_policy>(
+        R"({"can_defer":true,"defer_renews":false,"levels":{"delayed":3,"immediate":5,"pauses":)"
+        R"({"base":"100ms","cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
+        R"("longest_defer":"forever","max_deliveries":10,"on_outage":"leave","release_counts":true,)"
+        R"("to_settle":"1s"})");
+    REQUIRE(old.has_value());
+    CHECK(*old == settle_policy{.levels = {}, .max_deliveries = 10});
+    CHECK(read_json<settle_policy>({{"levels", {{"delayed", 9}}}})->levels == retry_levels{.delayed = 9});
 
     const settle_batch_policy b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};
     comes_back(b, R"({"items":100,"linger":"50ms","pauses":)" + json(b.pauses).dump() +

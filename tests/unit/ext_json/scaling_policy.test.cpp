@@ -245,14 +245,25 @@ TEST_CASE("rules have an end")
     std::string deep = R"({"mean": "a", "above": 1})";
     for (std::size_t n = 0; n != sc::deepest_rules; ++n) deep = R"({"not": )" + deep + "}";
     CHECK(wrong_rule(deep) == "/up" + inner + ": expected rules at most 64 deep, found an object");
+
+    // A longer path is shortened, of what is read and of what is written.
+    sc::rule any = sc::mean("a") > 1;
+    for (std::size_t n = 0; n != sc::deepest_rules; ++n) any = sc::rule(sc::rule::kind::any, {any});
+    p.up = any;
+    deep = R"({"mean": "a", "above": 1})";
+    for (std::size_t n = 0; n != sc::deepest_rules; ++n) deep = R"({"any": [)" + deep + "]}";
+    for (const std::string& line : {unwritten(p), wrong_rule(deep)}) {
+        CHECK(line.starts_with("/up/any/0/any/0/"));
+        CHECK(line.find("/.../") != line.npos);
+        CHECK(line.find(": expected rules at most 64 deep") <= 300);
+    }
+
     for (const char* open : {"{\"not\":", "[", "{\"any\":["}) {
         std::string abyss;
         for (int n = 0; n != 100'000; ++n) abyss += open;
-        CHECK(wrong_rule(abyss).find("expected JSON") != std::string::npos);
+        CHECK(wrong_rule(abyss).find("expected at most 256 levels") != std::string::npos);
     }
-    std::string closed;
-    for (int n = 0; n != 100'000; ++n) closed += "[";
-    for (int n = 0; n != 100'000; ++n) closed += "]";
+    const std::string closed = std::string(200, '[') + std::string(200, ']');
     CHECK(wrong_rule(closed) == "/up: expected an object, found an array");
 
     std::vector<sc::rule> many(sc::most_rules - 1, sc::mean("a") > 1);
