@@ -22,7 +22,7 @@ struct naive_limit {
 };
 
 /// More where "load" is above `more`, fewer where "idle" is above `fewer`, and as many as "work"
-/// needs.
+/// needs. The first where "wake" is above `active`, and none after it was not for `zero_after`.
 struct naive_policy {
     double more = 100;
     bool per_instance = false;
@@ -38,10 +38,12 @@ struct naive_policy {
     bool may_up = true, may_down = true;
     std::int64_t patience = 60, after_failure = 0;
     std::optional<std::uint64_t> if_unknown{};
+    std::optional<double> active{};  // only with lowest = 0
+    std::int64_t zero_after = 0;
 };
 
 struct naive_metrics {
-    std::optional<double> load{}, idle{}, work{};
+    std::optional<double> load{}, idle{}, work{}, wake{};
 };
 
 class naive_scaler {
@@ -65,10 +67,14 @@ public:
     {
         using enum waybill::scaling::reason;
         answer a;
-        bool unknown_one = false;
-        a.desired = desired(m, n, unknown_one);
+        const demand w = wants(m, n, now);
+        a.desired = w.instances;
         a.to = a.desired;
-        if (unknown_one) a.why = unknown;
+        if (w.unknown) a.why = unknown;
+        if (w.keeps_the_last) {
+            a.why = active;
+            if (is_idle(m)) a.until = idle_since(now) + p_.zero_after;
+        }
         const bool outside = n < p_.lowest || n > p_.highest;
         if (outside) {
             a.why = bounds;
@@ -86,6 +92,11 @@ public:
         if (outside) return a;
         const bool up = a.to > n;
         if (!(up ? p_.may_up : p_.may_down)) return held(a, n, disabled, {});
+        if (n == 0) return a.to > p_.highest ? cut(a, p_.highest, bounds, {}) : a;
+        if (w.all_go) {
+            cool_down(a, n, now, up);
+            return a;
+        }
         stabilise(a, n, now, up);
         if (a.to > p_.highest) cut(a, p_.highest, bounds, {});
         if (a.to < p_.lowest) cut(a, p_.lowest, bounds, {});
@@ -98,8 +109,9 @@ public:
         return a;
     }
 
-    void decided(std::uint64_t n, std::uint64_t desired, std::int64_t now)
+    void decided(const naive_metrics& m, std::uint64_t n, std::uint64_t desired, std::int64_t now)
     {
+        seen_.push_back({now, is_idle(m)});
         if (asked_.empty()) {
             asked_.push_back({now, n > desired ? n : desired, n < desired ? n : desired});
         } else {
@@ -162,32 +174,62 @@ private:
         return k;
     }
 
-    [[nodiscard]] std::uint64_t desired(const naive_metrics& m, std::uint64_t n,
-                                        bool& unknown) const
+    struct demand {
+        std::uint64_t instances = 0;
+        bool unknown = false;
+        bool all_go = false;
+        bool keeps_the_last = false;
+    };
+
+    [[nodiscard]] bool is_idle(const naive_metrics& m) const
     {
+        return p_.active && m.wake && *m.wake <= *p_.active;
+    }
+    /// The time of the first of the latest consecutive decisions that saw no need.
+    [[nodiscard]] std::int64_t idle_since(std::int64_t now) const
+    {
+        for (auto s = seen_.rbegin(); s != seen_.rend() && s->idle; ++s) now = s->at;
+        return now;
+    }
+
+    [[nodiscard]] demand nobody_knows(std::uint64_t n) const
+    {
+        const std::uint64_t least = p_.if_unknown.value_or(0);
+        const std::uint64_t within = least < p_.highest ? least : p_.highest;
+        return {.instances = within > n ? within : n, .unknown = true};
+    }
+
+    [[nodiscard]] demand wants_first(const naive_metrics& m) const
+    {
+        if (!m.wake) return nobody_knows(0);
+        if (is_idle(m)) return {};
+        const std::uint64_t target = p_.each && m.work ? needs(*m.work, 0) : 0;
+        return {.instances = target > 1 ? target : 1};
+    }
+
+    [[nodiscard]] demand wants(const naive_metrics& m, std::uint64_t n, std::int64_t now) const
+    {
+        if (p_.active && n == 0) return wants_first(m);
         const std::optional<bool> up = asks_for_more(m, n, n);
         std::uint64_t most = n;
         if (up && *up) most = n + p_.step_up;
         const bool target_known = !p_.each || m.work;
         const std::uint64_t target = p_.each && m.work ? needs(*m.work, n) : 0;
         if (target > most) most = target;
-        if (most > n) return most;
-        const bool idle_known = !p_.fewer || m.idle;
-        if (!up || !target_known) unknown = true;
-        else if (!p_.fewer && !p_.each) return n;
-        else if (!idle_known) unknown = true;
-        if (unknown) {
-            const std::uint64_t least = p_.if_unknown.value_or(0);
-            const std::uint64_t within = least < p_.highest ? least : p_.highest;
-            return within > n ? within : n;
-        }
+        if (most > n) return {.instances = most};
+        if (!up || !target_known) return nobody_knows(n);
+        if (is_idle(m) && now - idle_since(now) >= p_.zero_after) return {.all_go = true};
+        if (!p_.fewer && !p_.each) return {.instances = n};
+        if (p_.fewer && !m.idle) return nobody_knows(n);
         std::uint64_t fewer = target;
         if (p_.fewer) {
-            if (!(*m.idle > *p_.fewer)) return n;
+            if (!(*m.idle > *p_.fewer)) return {.instances = n};
             const std::uint64_t step = n > p_.step_down ? n - p_.step_down : 0;
             fewer = step > target ? step : target;
         }
-        return fewer < n ? fewer : n;
+        if (fewer > n) fewer = n;
+        if (p_.active && fewer == 0) return {.instances = 1, .keeps_the_last = n == 1};
+        return {.instances = fewer};
     }
 
     static answer& cut(answer& a, std::uint64_t to, reason why, std::optional<std::int64_t> until)
@@ -267,7 +309,13 @@ private:
         if (last && now - *last < wait) cut(a, n, reason::cooldown, *last + wait);
     }
 
+    struct sight {
+        std::int64_t at;
+        bool idle;
+    };
+
     naive_policy p_;
+    std::vector<sight> seen_;
     std::vector<wish> asked_;
     std::vector<change> changes_;
     std::optional<order> out_;

@@ -47,14 +47,13 @@ public:
     bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::inserted told)
     {
         using waybill::inserted;
-        // Where several reasons speak against it, each is as good as the others.
+        // Of several reasons the first counts.
         bool no = false;
         bool said = false;
         const auto against = [&](bool holds, inserted why, std::uint64_t& count) {
-            if (!holds) return;
+            if (!holds || no) return;
             no = true;
-            if (told != why) return;
-            said = true;
+            said = told == why;
             ++count;
         };
         against(!finite(value), inserted::not_finite, losses_.not_finite);

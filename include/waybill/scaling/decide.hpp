@@ -26,7 +26,7 @@
 // The first instance is started where `activation` holds, if more are allowed at all, and waits for
 // nothing but a command that is pending or failed a short while ago.
 // All may go, and not only as many as the rules say, where `activation` has said no for
-// `zero_after`.
+// `zero_after`. As in KEDA, steps 5 to 7 do not apply then: they are for the instances that stay.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP
@@ -180,7 +180,7 @@ private:
         if (w.activation != truth::no) return false;
         if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
-        return true;
+        return ends_ = true;
     }
 
     [[nodiscard]] wall_time inactive_since() const { return s_.inactive_since.value_or(d_.now); }
@@ -212,12 +212,17 @@ private:
         if (!(is_up() ? p_.allow.up : p_.allow.down)) return hold(reason::disabled);
         if (d_.from == 0 && p_.ladder.empty()) return bring_within_bounds();
         if (!is_up() && is_warming()) return hold(reason::warming, s_.warm_at);
+        if (!ends_) slow_down();
+        if (d_.to != d_.from) cool_down();
+    }
+
+    void slow_down()
+    {
         stabilise();
         bring_within_bounds();
         if (d_.to < d_.from) project();
         if (d_.to != d_.from) keep_to_rates();
         if (d_.to < d_.from && d_.why == reason::rate) project();
-        if (d_.to != d_.from) cool_down();
     }
 
     [[nodiscard]] bool is_pending() const
@@ -330,6 +335,7 @@ private:
     std::span<const reading> metrics_;
     const state& s_;
     decision d_;
+    bool ends_ = false;  // all may go, as none is needed
 };
 
 }  // namespace detail

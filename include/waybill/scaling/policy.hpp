@@ -92,7 +92,10 @@ struct basic_policy {
     both_ways<std::vector<rate_limit>> rate{};  ///< All of them hold.
     duration warm_up{};  ///< How long new instances need before they can do their part.
     std::optional<rule> activation{};  ///< Where there may be none: when the first one is needed.
-    duration zero_after{};       ///< And how long it must not be, before the last one goes.
+    /// How long `activation` must have been false before all instances go, from any number to zero.
+    /// It then replaces `stabilise.down` and `rate.down`, as KEDA's cooldownPeriod does. Cooldown
+    /// and warm-up still apply.
+    duration zero_after{};
     std::vector<rung> ladder{};  ///< Sizes with names in the place of numbers of instances.
     both_ways<bool> allow{true, true};            ///< A direction that is never gone is false.
     std::optional<std::uint64_t> if_unknown{};    ///< At least so many where nobody knows.

@@ -10,6 +10,7 @@
 //
 // Where many changes of mind lie within one period, neighbours are put together so that a hold is
 // never shorter than the policy says.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SCALING_STATE_HPP
 #define WAYBILL_SCALING_STATE_HPP

@@ -26,6 +26,7 @@
 // put forward and back, are not of equal width, and no business of this type.
 //
 // A measure for which the order of samples matters is given them as they come.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_BINS_HPP
 #define WAYBILL_WINDOW_BINS_HPP
@@ -183,9 +184,7 @@ public:
     binned add(Time at, value_type value, std::uint64_t weight)
         requires requires(sample_type s) { s.weight; }
     {
-        // More than 32 bits are no weight at all, and not what is left of them.
-        const std::uint64_t known = weight > UINT32_MAX ? 0 : weight;
-        return add(sample_type{at, value, static_cast<std::uint32_t>(known)});
+        return add(sample_type{at, value, detail::known_weight(weight)});
     }
     template <sample_for<Measure, Time> S>
     binned add(const S& given)

@@ -23,6 +23,8 @@
 //      those seen;
 //   4. what is not finite or has no weight is not taken, and counted. Weights saturate: when they
 //      reach 2^64 together, shares of them are not known any more, and there is no quantile.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_LOG_HISTOGRAM_HPP
 #define WAYBILL_WINDOW_LOG_HISTOGRAM_HPP

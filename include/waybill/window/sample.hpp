@@ -46,6 +46,16 @@ template <class V, class Time>
     return s.weight;
 }
 
+namespace detail {
+
+/// The weight in 32 bits. A larger one is invalid, and returned as 0 instead of truncated.
+[[nodiscard]] constexpr std::uint32_t known_weight(std::uint64_t weight) noexcept
+{
+    return weight > UINT32_MAX ? 0 : static_cast<std::uint32_t>(weight);
+}
+
+}  // namespace detail
+
 /// What can be measured: whole numbers of up to 64 bits, or floating ones.
 template <class V>
 concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||

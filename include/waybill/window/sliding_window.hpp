@@ -32,6 +32,7 @@
 //
 // What is stored is samples alone (see window_snapshot.hpp), so a stored window does not depend on
 // how its answers are found.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_SLIDING_WINDOW_HPP
 #define WAYBILL_WINDOW_SLIDING_WINDOW_HPP
@@ -103,11 +104,7 @@ public:
     inserted insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {
-        if (weight == 0 || weight > UINT32_MAX) {
-            ++losses_.no_weight;
-            return inserted::no_weight;
-        }
-        return insert(sample_type{at, value, static_cast<std::uint32_t>(weight)});
+        return insert(sample_type{at, value, detail::known_weight(weight)});
     }
     inserted insert(sample_type s)
     {

@@ -25,6 +25,7 @@
 //
 // The answer is as good as the sketch: see log_histogram.hpp for one, quantile.hpp for what one
 // needs.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_SLOTTED_WINDOW_HPP
 #define WAYBILL_WINDOW_SLOTTED_WINDOW_HPP
@@ -107,17 +108,12 @@ public:
     /// Takes a sample.
     inserted insert(Time at, double value, Time now)
     {
-        return put(at, value, now, [&](Sketch& s) { s.add(value); });
+        return put(at, value, 1, now, [&](Sketch& s) { s.add(value); });
     }
     inserted insert(Time at, double value, std::uint64_t weight, Time now)
         requires weighted_sketch<Sketch>
     {
-        if (weight == 0) {
-            advance(now);
-            ++losses_.no_weight;
-            return inserted::no_weight;
-        }
-        return put(at, value, now, [&](Sketch& s) { s.add(value, weight); });
+        return put(at, value, weight, now, [&](Sketch& s) { s.add(value, weight); });
     }
 
     /// Tells the time. An earlier one than was told before is not believed.
@@ -186,12 +182,16 @@ private:
     }
 
     template <class F>
-    inserted put(Time at, double value, Time now, F add)
+    inserted put(Time at, double value, std::uint64_t weight, Time now, F add)
     {
         advance(now);
         if (!is_finite(value)) {
             ++losses_.not_finite;
             return inserted::not_finite;
+        }
+        if (weight == 0) {
+            ++losses_.no_weight;
+            return inserted::no_weight;
         }
         const std::int64_t number = slot_of(at);
         const std::int64_t newest = slot_of(*clock_);

@@ -51,7 +51,8 @@ struct window_options {
     return {};
 }
 
-/// What became of a sample.
+/// The outcome of a sample. If several reasons apply, the first counts: not_finite, no_weight, then
+/// those about its time.
 enum class inserted : std::uint8_t {
     newest,      ///< Taken, as the newest one.
     late,        ///< Taken, at its place among older ones.

@@ -24,6 +24,7 @@
 // A window with `max_points` takes the room for all of them when its key comes. A sample that is
 // dated in the future keeps its key until then, so `ahead` is worth having here, and telling the
 // time with each sample.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_WINDOW_SET_HPP
 #define WAYBILL_WINDOW_WINDOW_SET_HPP
@@ -117,9 +118,7 @@ public:
                                    std::uint64_t weight)
         requires(Window::weighted)
     {
-        // More than 32 bits are no weight at all, and not what is left of them.
-        const std::uint64_t known = weight > UINT32_MAX ? 0 : weight;
-        return insert(key, sample_type{at, value, static_cast<std::uint32_t>(known)});
+        return insert(key, sample_type{at, value, detail::known_weight(weight)});
     }
     /// A weight is a number of events, and half an event is none.
     template <std::floating_point Weight, class... Rest>

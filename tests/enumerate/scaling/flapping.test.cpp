@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/scaling/flapping.hpp>
 
@@ -176,7 +176,7 @@ TEST_CASE("flapping: each pair of rules of one or two comparisons")
     }
     CHECK(rules.size() == 600);
     tally t;
-    for (std::size_t up = 0; up < rules.size(); up += tests_support::sanitized ? 7 : 1) {
+    for (std::size_t up = 0; up < rules.size(); up += tests_support::brief ? 7 : 1) {
         for (const sketch& down : rules) compare(rules[up], down, t);
     }
     MESSAGE(t.pairs << " pairs, " << t.flap << " flap, " << t.missed << " missed, "
@@ -199,7 +199,7 @@ TEST_CASE("flapping: rules of three comparisons, and the opposites of some")
         return roll.one_in(3) ? opposite(three) : three;
     };
     tally t;
-    for (int n = 0; n != (tests_support::sanitized ? 20'000 : 300'000); ++n) {
+    for (int n = 0; n != (tests_support::brief ? 20'000 : 300'000); ++n) {
         const sketch up = some();
         const sketch down = some();
         compare(up, down, t);

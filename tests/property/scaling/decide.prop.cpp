@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
 #include <support/naive_scaler.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/scaling.hpp>
 
 #include <waybill/scaling/check_policy.hpp>
@@ -39,7 +39,7 @@ using tests_support::seconds;
 
 namespace {
 
-constexpr int episodes = tests_support::sanitized ? 400 : 4'000;
+constexpr int episodes = tests_support::brief ? 400 : 4'000;
 
 std::vector<naive_limit> limits(dice& roll)
 {
@@ -82,6 +82,12 @@ naive_policy any_policy(dice& roll)
         }
         p.stabilise_down *= 8;
     }
+    if (roll.one_in(4)) {
+        p.active = 5;
+        p.zero_after = roll.one_in(4) ? 0 : roll.below(80);
+        p.lowest = 0;
+        p.highest = p.highest == 0 ? 1 : p.highest;
+    }
     return p;
 }
 
@@ -109,10 +115,12 @@ policy told(const naive_policy& n)
     p.patience = seconds(n.patience);
     p.after_failure = seconds(n.after_failure);
     p.if_unknown = n.if_unknown;
+    if (n.active) p.activation = sc::mean("wake") > *n.active;
+    p.zero_after = seconds(n.zero_after);
     return p;
 }
 
-naive_metrics any_metrics(dice& roll, std::uint64_t n, const naive_policy& p)
+naive_metrics any_metrics(dice& roll, std::uint64_t n, const naive_policy& p, bool awake)
 {
     const auto whole = static_cast<double>(n);
     naive_metrics m;
@@ -121,6 +129,7 @@ naive_metrics any_metrics(dice& roll, std::uint64_t n, const naive_policy& p)
     if (!roll.one_in(9)) m.idle = static_cast<double>(roll(100));
     const double each = p.each.value_or(1);
     if (!roll.one_in(9)) m.work = each * static_cast<double>(roll(2 * n + 4)) - 1;
+    if (!roll.one_in(30)) m.wake = awake ? 6 : 5;
     return m;
 }
 
@@ -130,11 +139,12 @@ readings told(const naive_metrics& m)
     if (m.load) r.push_back(level("load", *m.load));
     if (m.idle) r.push_back(level("idle", *m.idle));
     if (m.work) r.push_back(level("work", *m.work));
+    if (m.wake) r.push_back(level("wake", *m.wake));
     return r;
 }
 
 struct tally {
-    std::uint64_t decisions = 0, exact = 0, up = 0, down = 0, held[12]{};
+    std::uint64_t decisions = 0, exact = 0, up = 0, down = 0, to_zero = 0, held[12]{};
 };
 
 std::string words(const decision& d)
@@ -165,13 +175,15 @@ void episode(std::uint64_t seed, tally& all)
     std::uint64_t n = rules.lowest + roll(rules.highest - rules.lowest + 1);
     std::int64_t t = 0;
     bool exact = true;
+    bool awake = true;
     const auto fail = [&](const char* what, const decision& d) {
         FAIL(what << ": seed " << seed << " at " << t << ": " << words(d));
     };
     for (int step = 0; step != 120; ++step) {
         t += roll.one_in(12) ? roll.below(400) : roll.below(12);
         if (roll.one_in(60)) n = 1 + roll(30);  // someone else's hand
-        const naive_metrics m = any_metrics(roll, n, rules);
+        if (roll.one_in(12)) awake = !awake;
+        const naive_metrics m = any_metrics(roll, n, rules, awake);
         const readings now = told(m);
         const state before = s;
         const decision d = sc::decide(p, now, s, n, at(t));
@@ -202,13 +214,14 @@ void episode(std::uint64_t seed, tally& all)
         ++all.decisions;
         all.up += d.verdict == verdict::up;
         all.down += d.verdict == verdict::down;
+        all.to_zero += d.verdict == verdict::down && d.to == 0;
         if (d.verdict == verdict::held) ++all.held[static_cast<int>(d.why)];
         if (roll.one_in(15)) {  // a dry run
             naive = kept_by_naive;
             continue;
         }
         s.on(d);
-        naive.decided(n, d.desired, t);
+        naive.decided(m, n, d.desired, t);
         if (d.command) naive.ordered(*d.command, t);
         if (roll.one_in(20)) s.on(d);  // told twice
         // What becomes of the command, now or later.
@@ -249,12 +262,13 @@ TEST_CASE("decide: as one who remembers everything, and where not then longer he
     tally all;
     for (int n = 1; n <= episodes; ++n) episode(static_cast<std::uint64_t>(n), all);
     MESSAGE(all.decisions << " decisions, " << all.exact << " to the reason; " << all.up << " up, "
-                          << all.down << " down");
+                          << all.down << " down, " << all.to_zero << " to zero");
+    CHECK(all.to_zero > episodes / 4);
     CHECK(all.exact * 2 > all.decisions);
     CHECK((all.decisions - all.exact) * 20 > all.decisions);
     for (const reason r : {reason::unknown, reason::pending, reason::failed, reason::disabled,
                            reason::stabilising, reason::flapping, reason::rate, reason::cooldown,
-                           reason::bounds}) {
+                           reason::active, reason::bounds}) {
         CHECK(all.held[static_cast<int>(r)] > 100);
     }
 }

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <support/scaling.hpp>
 
 #include <waybill/scaling/check_policy.hpp>
@@ -38,7 +38,7 @@ using waybill::wall_time;
 
 namespace {
 
-constexpr int episodes = tests_support::sanitized ? 400 : 6'000;
+constexpr int episodes = tests_support::brief ? 400 : 6'000;
 constexpr const char* metrics[]{"a", "b", "c"};
 
 double number(dice& roll)
@@ -193,6 +193,10 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
         if (down && e.part == sc::role::target && !e.wants) return "down with an unknown target";
     }
     if (down && zero && d.activation != truth::no) return "to zero while active";
+    const bool all_go = p.activation && p.ladder.empty() && lowest == 0 && d.desired == 0;
+    if (all_go && (d.why == reason::stabilising || d.why == reason::rate)) {
+        return "to zero, and held as one of several";
+    }
     if (!p.allow.up && up) return "up is not allowed";
     if (!p.allow.down && down) return "down is not allowed";
     if (d.from == 0 && p.ladder.empty()) return nullptr;

@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/window/bins.hpp>
 
@@ -22,7 +22,7 @@ namespace bins_prop {
 using namespace waybill;
 using tests_support::clamped;
 using tests_support::dice;
-using tests_support::sanitized;
+using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -169,7 +169,7 @@ bool round(std::uint64_t seed)
 
 TEST_CASE("bins are those that are found by comparing each sample with each bin")
 {
-    const std::uint64_t rounds = sanitized ? 3'000 : 100'000;
+    const std::uint64_t rounds = brief ? 3'000 : 100'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
         CAPTURE(seed);
         REQUIRE(round(seed));

@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/window/log_histogram.hpp>
 #include <waybill/window/quantile.hpp>
@@ -108,9 +108,9 @@ void keeps_its_error()
 
 TEST_CASE("log_histogram: no quantile is farther off than its error")
 {
-    CHECK(rc::check("one bucket", keeps_its_error<0>));
     CHECK(rc::check("1024 buckets", keeps_its_error<10>));
-    if (tests_support::sanitized) return;
+    if (tests_support::brief) return;
+    CHECK(rc::check("one bucket", keeps_its_error<0>));
     CHECK(rc::check("8 buckets", keeps_its_error<3>));
     CHECK(rc::check("64 buckets", keeps_its_error<6>));
 }

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/window/measures.hpp>
 
@@ -23,7 +23,7 @@ namespace measures_prop {
 using namespace waybill;
 using tests_support::dice;
 using tests_support::differs;
-using tests_support::sanitized;
+using tests_support::brief;
 
 namespace {
 
@@ -80,7 +80,7 @@ template <class M>
 void any_grouping(bool weights)
 {
     using V = typename M::value_type;
-    const std::uint64_t most = sanitized ? 3'000 : 40'000;
+    const std::uint64_t most = brief ? 3'000 : 40'000;
     for (std::uint64_t seed = 0; seed != most; ++seed) {
         dice roll(seed);
         const std::uint64_t kind = roll(5);
@@ -116,7 +116,7 @@ template <class M>
 void any_order(bool weights)
 {
     using V = typename M::value_type;
-    const std::uint64_t most = sanitized ? 3'000 : 40'000;
+    const std::uint64_t most = brief ? 3'000 : 40'000;
     for (std::uint64_t seed = 0; seed != most; ++seed) {
         dice roll(seed);
         std::vector<entry<V>> all(1 + roll(20));

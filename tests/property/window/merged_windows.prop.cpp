@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/sliding_window.hpp>
@@ -23,7 +23,7 @@ namespace merged_windows_prop {
 using namespace waybill;
 using tests_support::clamped;
 using tests_support::dice;
-using tests_support::sanitized;
+using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -184,7 +184,7 @@ bool against_one_window(std::uint64_t seed)
 
 TEST_CASE("merged windows are all their samples, sorted")
 {
-    const std::uint64_t rounds = sanitized ? 3'000 : 50'000;
+    const std::uint64_t rounds = brief ? 3'000 : 50'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
         CAPTURE(seed);
         REQUIRE(against_a_list(seed));
@@ -193,7 +193,7 @@ TEST_CASE("merged windows are all their samples, sorted")
 
 TEST_CASE("merged partitions are the window that heard of all of it")
 {
-    const std::uint64_t rounds = sanitized ? 1'000 : 10'000;
+    const std::uint64_t rounds = brief ? 1'000 : 10'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
         CAPTURE(seed);
         REQUIRE(against_one_window(seed));

@@ -17,7 +17,7 @@
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/window/sliding_window.hpp>
 
@@ -28,7 +28,7 @@ using tests_support::clamped;
 using tests_support::dice;
 using tests_support::differs;
 using tests_support::naive_window;
-using tests_support::sanitized;
+using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -312,7 +312,7 @@ private:
 template <class Measure>
 void lives(const std::string& what)
 {
-    const std::uint64_t most = sanitized ? 100'000 : 2'000'000;
+    const std::uint64_t most = brief ? 100'000 : 2'000'000;
     tally t;
     for (std::uint64_t seed = 0; t.steps < most; ++seed) {
         const std::string broken = life<Measure>(seed, t).goes(seed % 4 == 0 ? 1'000 : 200);

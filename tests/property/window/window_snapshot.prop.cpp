@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/window/measures.hpp>
@@ -26,7 +26,7 @@ namespace {
 using namespace waybill;
 
 using dice = std::mt19937_64;
-using tests_support::sanitized;
+using tests_support::brief;
 
 std::uint64_t below(dice& d, std::uint64_t n)
 {
@@ -242,7 +242,7 @@ TEST_CASE("whatever becomes of the bytes, they are refused or say what they said
 {
     dice d(5);
     counts c;
-    const int rounds = sanitized ? 4'000 : 25'000;
+    const int rounds = brief ? 4'000 : 25'000;
     for (int round = 0; round != rounds; ++round) {
         for_each_kind([&](auto kind) {
             using W = decltype(kind);
@@ -261,7 +261,7 @@ TEST_CASE("where the checksum is made to fit, what is taken is well-formed")
 {
     dice d(6);
     counts c;
-    const int rounds = sanitized ? 4'000 : 25'000;
+    const int rounds = brief ? 4'000 : 25'000;
     for (int round = 0; round != rounds; ++round) {
         for_each_kind([&](auto kind) {
             using W = decltype(kind);
@@ -280,7 +280,7 @@ TEST_CASE("any bytes at all")
 {
     dice d(7);
     counts c;
-    const int rounds = sanitized ? 8'000 : 50'000;
+    const int rounds = brief ? 8'000 : 50'000;
     for (int round = 0; round != rounds; ++round) {
         std::string bytes("wbw\x01", 4);
         for (std::uint64_t n = below(d, 40); n != 0; --n) {

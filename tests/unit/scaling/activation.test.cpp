@@ -153,22 +153,62 @@ TEST_CASE("activation: fewer go one by one, and where none is needed all of them
     CHECK(d.to == 0);
 }
 
-TEST_CASE("activation: the last instance waits for its cooldown, rate and stabilisation as any other")
+TEST_CASE("activation: the last instances wait for zero_after, and for neither stabilisation nor rates")
 {
+    const readings none{level("work", 0)};
+    for (const std::uint64_t instances : {1U, 2U, 10U}) {
+        CAPTURE(instances);
+        policy p = to_zero();
+        p.stabilise.down = seconds(3'600);
+        p.rate.down = {{{.count = 1}, seconds(3'600)}};
+        loop l{p, instances};
+        l.state.made.push({at(-1), instances + 1, instances});
+        l.step({level("work", 50)}, at(0));
+        CHECK(l.step(none, at(1)).to == instances);
+        CHECK(l.step(none, at(300)).to == instances);
+        const decision d = l.step(none, at(301));
+        CHECK(d.to == 0);
+        CHECK(d.why == reason::nothing);
+    }
+}
+
+TEST_CASE("activation: the last instance waits for a command, a failure, warm-up and cooldown as any other")
+{
+    const readings none{level("work", 0)};
     policy p = to_zero();
     p.zero_after = {};
-    const readings none{level("work", 0)};
     CHECK(decide(p, none, {}, 1, at(0)).to == 0);
-    p.cooldown.down = seconds(60);
     state s;
     s.last_up = at(-10);
+    p.cooldown.down = seconds(60);
     CHECK(decide(p, none, s, 1, at(0)).why == reason::cooldown);
     p.cooldown.down = {};
-    p.stabilise.down = seconds(60);
-    CHECK(decide(p, none, {}, 1, at(0)).why == reason::stabilising);
-    p.stabilise.down = {};
+    s.warm_at = at(1);
+    CHECK(decide(p, none, s, 1, at(0)).why == reason::warming);
+    p.after_failure = seconds(60);
+    s.last_failure = at(-10);
+    CHECK(decide(p, none, s, 1, at(0)).why == reason::failed);
+    s.last_id = 1;
+    s.pending = {{1, 1, 2}, at(-10), {}};
+    CHECK(decide(p, none, s, 1, at(0)).why == reason::pending);
     p.allow.down = false;
     CHECK(decide(p, none, {}, 1, at(0)).why == reason::disabled);
+}
+
+TEST_CASE("activation: one of two that the rules alone take away is stabilised and limited")
+{
+    policy p = to_zero();
+    p.stabilise.down = seconds(60);
+    CHECK(decide(p, readings{level("work", 6)}, {}, 2, at(0)).why == reason::stabilising);
+    p.stabilise.down = {};
+    p.rate.down = {{{.count = 1}, seconds(60)}};
+    state s;
+    s.made.push({at(-1), 3, 2});
+    CHECK(decide(p, readings{level("work", 6)}, s, 2, at(0)).why == reason::rate);
+    // If at least one instance is required, activation removes none.
+    p.instances.lowest = 1;
+    p.zero_after = {};
+    CHECK(decide(p, readings{level("work", 0)}, s, 2, at(0)).why == reason::rate);
 }
 
 TEST_CASE("activation: where one at least has to be there, none goes and nothing else is said")

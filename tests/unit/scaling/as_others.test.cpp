@@ -40,6 +40,28 @@ policy service_bus()
     return p;
 }
 
+// The same with KEDA's defaults for the autoscaler that it creates (horizontalPodAutoscalerConfig in
+// the same document): a change down is stabilised for five minutes, and all may go in 15 s.
+policy keda_defaults()
+{
+    policy p = service_bus();
+    p.stabilise.down = seconds(300);
+    p.rate.down = {{{.percent = 100}, seconds(15)}};
+    return p;
+}
+
+// When there is no instance left, if one message is there until 0 s and none after it.
+std::int64_t seconds_to_zero(const policy& p, std::uint64_t instances, std::int64_t interval)
+{
+    loop l{p, instances};
+    for (std::int64_t t = -600; t <= 1'200; t += interval) {
+        const double messages = t > 0 ? 0 : 5 * static_cast<double>(instances);
+        l.step({level("messages", messages)}, at(t));
+        if (l.instances == 0) return t;
+    }
+    return -1;
+}
+
 // Knative: https://knative.dev/docs/serving/autoscaling/kpa-specific/. A stable window of 60 s and
 // a panic window of 6 s; panic where twice of what there is would be needed, and for as long as a
 // stable window none goes.
@@ -88,6 +110,47 @@ TEST_CASE("as KEDA: the cooldown is for the last ones only")
     CHECK(l.step({level("messages", 0)}, at(3)).to == 1);
     CHECK(l.step({level("messages", 0)}, at(301)).to == 1);
     CHECK(l.step({level("messages", 0)}, at(303)).to == 0);
+}
+
+// "The period to wait after the last trigger reported active before scaling the resource back to 0":
+// KEDA writes the 0 itself, and the autoscaler's behaviour is for 1 to n.
+TEST_CASE("as KEDA: with its defaults none is left 300 s after the last active poll, and one interval")
+{
+    CHECK_FALSE(sc::check(keda_defaults()));
+    for (const std::uint64_t instances : {1U, 2U, 10U, 100U}) {
+        CAPTURE(instances);
+        CHECK(seconds_to_zero(keda_defaults(), instances, 15) == 315);
+        CHECK(seconds_to_zero(keda_defaults(), instances, 30) == 330);
+    }
+    policy slow = keda_defaults();  // the autoscaler's other settings are for 1 to n
+    slow.stabilise.down = seconds(3'600);
+    slow.rate.down = {{{.count = 1}, seconds(1'800)}};
+    CHECK(seconds_to_zero(slow, 10, 15) == 315);
+    policy at_once = keda_defaults();
+    at_once.zero_after = {};
+    CHECK(seconds_to_zero(at_once, 10, 15) == 15);
+}
+
+TEST_CASE("as KEDA: from ten to one it is stabilised, and the 0 comes from anywhere")
+{
+    loop l{keda_defaults(), 10};
+    for (std::int64_t t = 0; t <= 60; t += 15) l.step({level("messages", 50)}, at(t));
+    // Active with one message: the autoscaler waits five minutes, and zero is far.
+    for (std::int64_t t = 75; t < 360; t += 15) {
+        const decision d = l.step({level("messages", 1)}, at(t));
+        CHECK(d.why == reason::stabilising);
+        CHECK(d.to == 10);
+    }
+    decision d = l.step({level("messages", 1)}, at(375));
+    CHECK(d.to == 1);
+    // One message in between begins the time again.
+    l.step({level("messages", 0)}, at(390));
+    l.step({level("messages", 1)}, at(660));
+    l.step({level("messages", 0)}, at(675));
+    d = l.step({level("messages", 0)}, at(974));
+    CHECK(d.why == reason::active);
+    CHECK(d.until == at(975));
+    CHECK(l.step({level("messages", 0)}, at(975)).to == 0);
 }
 
 TEST_CASE("as KEDA: five messages each, several queues as one or the greatest")

@@ -4,38 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <support/scaling.hpp>
+#include <support/scarce_new.hpp>
 
 #include <waybill/scaling/decide.hpp>
-
-namespace decide_memory_test {
-namespace {
-
-std::uint64_t taken = 0;
-
-}  // namespace
-}  // namespace decide_memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    ++decide_memory_test::taken;
-    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
 
 namespace decide_memory_test {
 
@@ -47,6 +22,7 @@ using sc::verdict;
 using tests_support::at;
 using tests_support::level;
 using tests_support::readings;
+using tests_support::scarce::taken;
 using tests_support::seconds;
 
 namespace {

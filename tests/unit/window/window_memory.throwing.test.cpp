@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <support/scarce_new.hpp>
 
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_set.hpp>
@@ -25,40 +25,11 @@ using waybill::weighted_sample;
 using waybill::window_set;
 using waybill::worst_case;
 
-namespace {
+using tests_support::scarce::bytes;
+using tests_support::scarce::left;
+using tests_support::scarce::plenty;
+using tests_support::scarce::taken;
 
-std::uint64_t taken = 0;
-std::uint64_t bytes = 0;
-std::uint64_t left = ~std::uint64_t{0};
-
-void* scarce(std::size_t size)
-{
-    if (left == 0) return nullptr;
-    --left;
-    ++taken;
-    bytes += size;
-    return std::malloc(size == 0 ? 1 : size);
-}
-
-}  // namespace
-}  // namespace window_memory_test
-
-// Inlined, g++ would see memory of new go to free, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size)
-{
-    if (void* p = window_memory_test::scarce(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept
-{
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept
-{
-    std::free(p);
-}
-
-namespace window_memory_test {
 namespace {
 
 constexpr wall_time at(std::int64_t n)
@@ -131,7 +102,7 @@ TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, qu
         } catch (const std::bad_alloc&) {
             failed = true;
         }
-        left = ~std::uint64_t{0};
+        left = plenty;
         return failed;
     };
     for (std::uint64_t after = 0; after != 2; ++after) {
@@ -175,7 +146,7 @@ TEST_CASE("window memory: a set that cannot be copied into another leaves that a
         } catch (const std::bad_alloc&) {
             thrown = true;
         }
-        left = ~std::uint64_t{0};
+        left = plenty;
         if (!thrown) break;
         ++failed;
         CHECK(into == before);
