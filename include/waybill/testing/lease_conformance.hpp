@@ -2,19 +2,17 @@
 //
 // lease_conformance: does a store do what a `lease_keeper` relies on?
 //
-// The answer is the list of rules that do not hold, in plain words:
-//
-//     auto broken = waybill::testing::lease_conformance(
-//         [&] { return my_leases(new_empty_database()); },      // a store in which nothing is
-//         [&](my_leases& s) { return my_leases(s.path()); },    // a second connection to it
+//     const auto report = waybill::testing::lease_conformance(
+//         [&] { return my_leases(new_empty_database()); },      // an empty store at each call
+//         [](my_leases& s) { return my_leases(s.path()); },     // a second connection to it
 //         [](auto f, auto g) { std::jthread t(f); g(); },       // runs both at the same time
 //         [](my_leases& s, const auto& key) { delete_row(s.path(), key); });
-//     for (const auto& rule : broken) log(rule);                // nothing: it conforms
+//     for (const auto& rule : report.broken) log(rule);         // none: it conforms
+//     for (const auto& rule : report.untested) log(rule);       // none: all of it was tried
 //
-// Whoever has but one connection leaves out the second argument, whoever has no threads the third:
-// then two claims that race are made one after the other, which many a wrong store survives. The
-// fourth is for stores whose rows somebody may delete.
-// What a store does that cannot be reached is tried by `lease_outage_conformance`.
+// A caller with one connection leaves out the second argument, one without threads the third: those
+// rules are reported as untested. The fourth is for stores whose rows may be deleted by hand.
+// A store that cannot be reached is tried by `lease_outage_conformance`.
 
 #ifndef WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
@@ -22,17 +20,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <waybill/consume/lease.hpp>
 #include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
 
 namespace waybill::inline v0_1::testing {
 
-/// Nobody deletes rows: what needs that is left out.
+/// No row is deleted by hand. The rules of that are reported as untested.
 struct no_erase {
     template <class S>
     void operator()(S&, const partition_key&) const noexcept
@@ -185,92 +184,152 @@ void claim_rules(S& s, trial& t)
             "claim: takes any name, and all 64 bits of incarnation and epoch");
 }
 
-}  // namespace detail
+/// Names of owners that a store could take for one another.
+template <class S>
+void owner_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    const auto of = [](const std::string& name) {
+        return presence{"orders", "billing", {name, 1}, 1};
+    };
+    bool apart = true;
+    for (const std::string& name : similar_names()) apart = on.announce(of(name)) && apart;
+    for (const std::string& name : similar_names()) apart = on.there(of(name)) && apart;
+    t.holds(apart, "announce: owners are told apart by their names, byte for byte");
+    std::size_t n = 0;
+    for (const std::string& name : similar_names()) {
+        if (n++ % 2 == 0) apart = on.withdraw(of(name)) && apart;
+    }
+    n = 0;
+    for (const std::string& name : similar_names())
+        apart = on.there(of(name)) == (n++ % 2 != 0) && apart;
+    t.holds(apart, "withdraw: an owner with a similar name stays");
+}
 
-/// The rules of `list`, `claim`, `announce` and `withdraw`. `again(store)` answers with a second
-/// connection, `race(f, g)` calls both, at the same time if it can, and `erase(store, key)` deletes
-/// the row of a lease, as somebody does who tidies up.
-template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
-[[nodiscard]] std::vector<std::string> lease_conformance(Make make, Again again = {},
-                                                         Race race = {}, Erase erase = {})
+template <class S>
+void lease_key_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    const std::vector<partition_key> keys = many_similar_keys();
+    std::vector<lease_claim> claims;
+    std::vector<std::optional<std::uint64_t>> versions;
+    for (std::uint64_t i = 0; i != keys.size(); ++i) {
+        claims.push_back({keys[i], {"owner", i}, i + 1, {}});
+        versions.push_back(on.wins(claims.back()));
+    }
+    bool apart = true;
+    for (std::size_t i = 0; i != keys.size(); ++i) {
+        const lease expected{keys[i], claims[i].owner, claims[i].epoch, versions[i].value_or(0)};
+        bool listed = false;
+        for (const lease& l : on.table(keys[i]).leases) {
+            apart = l.key.source == keys[i].source && l.key.group == keys[i].group && apart;
+            if (l.key == keys[i]) apart = !std::exchange(listed, true) && l == expected && apart;
+        }
+        apart = listed && versions[i] && apart;
+    }
+    t.holds(apart, "leases of different keys are independent, and listed for their group only");
+}
+
+/// The version of one lease is not accepted for another one.
+template <class S>
+void lease_version_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    const std::vector<partition_key> keys = similar_keys();
+    std::vector<lease_claim> claims;
+    std::vector<std::uint64_t> versions;
+    for (std::uint64_t i = 0; i != keys.size(); ++i) {
+        claims.push_back({keys[i], {"owner", i}, i + 1, {}});
+        versions.push_back(on.wins(claims.back()).value_or(0));
+    }
+    const partition_key absent = key_of("a", "b", "never claimed");
+    bool refused = true;
+    for (std::size_t i = 0; i != keys.size(); ++i) {
+        refused = on.contended({absent, {"thief", 1}, 100, versions[i]}) && refused;
+        for (std::size_t other = 0; other != keys.size(); ++other) {
+            lease_claim c{keys[i], {"thief", 1}, 100, versions[other]};
+            if (versions[other] != versions[i]) {
+                refused = on.contended(c) && refused;
+            } else {
+                versions[i] = on.wins(c).value_or(0);
+                claims[i] = c;
+            }
+        }
+        for (std::size_t n = 0; n != keys.size(); ++n)
+            refused = on.stands(claims[n], versions[n]) && refused;
+    }
+    t.holds(refused, "claim: the version of another lease is contended, and changes neither");
+}
+
+struct lease_rule {
+    static constexpr std::string_view deleted =
+        "claim: a lease whose row was deleted has no version that it had before";
+    static constexpr std::string_view listed =
+        "list: a second connection sees what was claimed and announced";
+    static constexpr std::string_view other =
+        "claim: what a second connection has claimed since is contended";
+    static constexpr std::string_view one_new =
+        "claim: of two who race for a new lease at most one wins";
+    static constexpr std::string_view one = "claim: of two who race for a lease at most one wins";
+    static constexpr std::string_view some =
+        "claim: of two who race one wins, or cannot reach the store";
+    static constexpr std::string_view winner =
+        "claim: of two who race the one who was told so has won";
+};
+
+template <class S, class Erase>
+void lease_erase_rules(S& s, trial& t, Erase& erase)
+{
+    lease_trial<S> on(s, t);
+    const partition_key key = key_of("orders", "billing", "0");
+    std::vector<std::uint64_t> had;
+    bool fresh = true;
+    for (int n = 0; n != 3; ++n) {
+        lease_claim c{key, {"a", 1}, 1, {}};
+        for (int renewal = 0; renewal != 3; ++renewal) {
+            c.expected = on.wins(c);
+            const std::uint64_t version = c.expected.value_or(0);
+            const bool before = std::find(had.begin(), had.end(), version) != had.end();
+            fresh = fresh && c.expected && !before;
+            had.push_back(version);
+        }
+        erase(s, key);
+        t.holds(on.table(key).leases.empty(),
+                "the row of a lease is deleted by hand, and listed no more");
+    }
+    t.holds(fresh, lease_rule::deleted);
+}
+
+template <class S, class Other>
+void second_lease_rules(S& s, Other& second, trial& t)
+{
+    lease_trial<S> here(s, t);
+    lease_trial<S> there(second, t);
+    const partition_key key = key_of("orders", "billing", "0");
+    const presence p{"orders", "billing", {"a", 1}, 1};
+    const lease_claim mine{key, {"a", 1}, 1, {}};
+    const bool none = there.table(key) == lease_table{};
+    const auto first = here.wins(mine);
+    const bool announced = here.announce(p);
+    t.holds(none && first && announced && there.stands(mine, *first) && there.there(p),
+            lease_rule::listed);
+    const lease_claim theirs{key, {"b", 2}, 2, first};
+    const auto stolen = there.wins(theirs);
+    const lease_claim renewal{key, {"a", 1}, 1, first};
+    t.holds(stolen && here.contended(renewal) && here.stands(theirs, *stolen), lease_rule::other);
+}
+
+/// Two connections claim the same lease, a new one or one with an owner. Many rounds, because a
+/// race is a matter of chance.
+template <class Make, class Again, class Race>
+void lease_race_rules(trial& t, Make& make, Again& again, Race& race)
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    static_assert(lease_store<store>,
-                  "lease_conformance: not a lease store, see consume/lease.hpp");
-    detail::trial t;
-    {
-        auto s = make();
-        detail::claim_rules(s, t);
-    }
-    {
-        auto s = make();
-        detail::presence_rules(s, t);
-    }
-    {
-        auto s = make();
-        detail::lease_trial<store> on(s, t);
-        const std::vector<partition_key> keys = detail::similar_keys();
-        std::vector<lease_claim> claims;
-        std::vector<std::uint64_t> versions;
-        for (std::uint64_t i = 0; i != keys.size(); ++i) {
-            claims.push_back({keys[i], {"owner", i}, i + 1, {}});
-            versions.push_back(on.wins(claims.back()).value_or(0));
-        }
-        bool apart = true;
-        for (std::size_t i = 0; i != keys.size(); ++i) {
-            apart = on.stands(claims[i], versions[i]) && apart;
-            for (const lease& l : on.table(keys[i]).leases) {
-                apart = l.key.source == keys[i].source && l.key.group == keys[i].group && apart;
-            }
-        }
-        t.holds(apart, "leases of different keys are independent, and listed for their group only");
-        const partition_key absent = detail::key_of("a", "b", "never claimed");
-        bool refused = true;
-        for (std::size_t i = 0; i != keys.size(); ++i) {
-            const lease_claim of_none{absent, {"thief", 1}, 100, versions[i]};
-            refused = on.contended(of_none) && refused;
-            for (std::size_t other = 0; other != keys.size(); ++other) {
-                lease_claim c{keys[i], {"thief", 1}, 100, versions[other]};
-                if (versions[other] != versions[i]) {
-                    refused = on.contended(c) && refused;
-                } else {
-                    versions[i] = on.wins(c).value_or(0);
-                    claims[i] = c;
-                }
-            }
-            for (std::size_t n = 0; n != keys.size(); ++n) {
-                refused = on.stands(claims[n], versions[n]) && refused;
-            }
-        }
-        t.holds(refused, "claim: the version of another lease is contended, and changes neither");
-    }
-    if constexpr (!std::is_same_v<Erase, no_erase>) {
-        auto s = make();
-        detail::lease_trial<store> on(s, t);
-        const partition_key key = detail::key_of("orders", "billing", "0");
-        std::vector<std::uint64_t> had;
-        bool fresh = true;
-        for (int n = 0; n != 3; ++n) {
-            lease_claim c{key, {"a", 1}, 1, {}};
-            for (int renewal = 0; renewal != 3; ++renewal) {
-                c.expected = on.wins(c);
-                const std::uint64_t version = c.expected.value_or(0);
-                const bool before = std::find(had.begin(), had.end(), version) != had.end();
-                fresh = fresh && c.expected && !before;
-                had.push_back(version);
-            }
-            erase(s, key);
-            t.holds(on.table(key).leases.empty(),
-                    "the row of a lease is deleted by hand, and listed no more");
-        }
-        t.holds(fresh, "claim: a lease whose row was deleted has no version that it had before");
-    }
-    // Nobody, or somebody, has the lease; two want it. Often, since a race is a matter of luck.
     for (int n = 0; n != 50; ++n) {
         auto s = make();
         decltype(auto) other = again(s);
-        detail::lease_trial<store> on(s, t);
-        const partition_key key = detail::key_of("orders", "billing", "0");
+        lease_trial<store> on(s, t);
+        const partition_key key = key_of("orders", "billing", "0");
         std::optional<std::uint64_t> expected;
         for (const bool first : {true, false}) {
             const lease_claim mine{key, {"a", 1}, first ? 1U : 2U, expected};
@@ -280,23 +339,70 @@ template <class Make, class Again = no_second, class Race = in_turn, class Erase
             race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
             const bool a_won = a && a->end == claim_end::won;
             const bool b_won = b && b->end == claim_end::won;
-            t.holds(!(a_won && b_won),
-                    first ? "claim: of two who race for a new lease at most one wins"
-                          : "claim: of two who race for a lease at most one wins");
-            t.holds(a_won || b_won || !a || !b,
-                    "claim: of two who race one wins, or cannot reach the store");
+            t.holds(!(a_won && b_won), first ? lease_rule::one_new : lease_rule::one);
+            t.holds(a_won || b_won || !a || !b, lease_rule::some);
             if (a_won == b_won) break;
             t.holds(a_won ? on.stands(mine, a->version) : on.stands(theirs, b->version),
-                    "claim: of two who race the one who was told so has won");
+                    lease_rule::winner);
             expected = a_won ? a->version : b->version;
         }
     }
-    return std::move(t.broken);
+}
+
+template <class Again, class Race, class Erase>
+void untested_lease_rules(trial& t)
+{
+    using rule = lease_rule;
+    if constexpr (std::is_same_v<Erase, no_erase>)
+        t.untested(rule::deleted, "rows that are deleted by hand");
+    if constexpr (!has_second<Again>) {
+        for (const auto r : {rule::listed, rule::other}) t.untested(r, second_connection);
+    }
+    if constexpr (!has_race<Race>) {
+        for (const auto r : {rule::one_new, rule::one, rule::some, rule::winner})
+            t.untested(r, two_threads);
+    }
+}
+
+}  // namespace detail
+
+/// The rules of `list`, `claim`, `announce` and `withdraw`. `again(store)` returns a second
+/// connection, `race(f, g)` calls both, at the same time if it can, and `erase(store, key)` deletes
+/// the row of a lease, as an administrator may.
+template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
+[[nodiscard]] conformance_report lease_conformance(Make make, Again again = {}, Race race = {},
+                                                   Erase erase = {})
+{
+    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    static_assert(lease_store<store>,
+                  "lease_conformance: not a lease store, see consume/lease.hpp");
+    detail::trial t;
+    const auto on_new = [&](auto rules) {
+        auto s = make();
+        rules(s);
+    };
+    on_new([&](store& s) { detail::claim_rules(s, t); });
+    on_new([&](store& s) { detail::presence_rules(s, t); });
+    on_new([&](store& s) { detail::owner_rules(s, t); });
+    on_new([&](store& s) { detail::lease_key_rules(s, t); });
+    on_new([&](store& s) { detail::lease_version_rules(s, t); });
+    if constexpr (!std::is_same_v<Erase, no_erase>) {
+        on_new([&](store& s) { detail::lease_erase_rules(s, t, erase); });
+    }
+    if constexpr (detail::has_second<Again>) {
+        on_new([&](store& s) {
+            decltype(auto) other = again(s);
+            detail::second_lease_rules(s, other, t);
+        });
+    }
+    detail::lease_race_rules(t, make, again, race);
+    detail::untested_lease_rules<Again, Race, Erase>(t);
+    return std::move(t.report);
 }
 
 /// The rules for a store that cannot be reached just now: what is down is no rival.
 template <lease_store S>
-[[nodiscard]] std::vector<std::string> lease_outage_conformance(S& unreachable)
+[[nodiscard]] conformance_report lease_outage_conformance(S& unreachable)
 {
     detail::trial t;
     const partition_key key = detail::key_of("orders", "billing", "0");
@@ -307,7 +413,7 @@ template <lease_store S>
             "claim: a store that cannot be reached is an error, not contention");
     t.holds(!unreachable.announce(p), "announce: a store that cannot be reached is an error");
     t.holds(!unreachable.withdraw(p), "withdraw: a store that cannot be reached is an error");
-    return std::move(t.broken);
+    return std::move(t.report);
 }
 
 }  // namespace waybill::inline v0_1::testing

@@ -5,8 +5,8 @@
 // It does what lease_conformance.hpp asks of a lease store. Several keepers share one:
 //
 //     waybill::testing::memory_leases store;
-//     a.on(waybill::ask(store, *a.call(now), draw), now);
-//     b.on(waybill::ask(store, *b.call(now), draw), now);
+//     if (auto call = a.call(now)) a.on(waybill::ask(store, *call, draw), now);
+//     if (auto call = b.call(now)) b.on(waybill::ask(store, *call, draw), now);
 
 #ifndef WAYBILL_TESTING_MEMORY_LEASES_HPP
 #define WAYBILL_TESTING_MEMORY_LEASES_HPP

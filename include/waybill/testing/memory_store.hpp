@@ -188,10 +188,9 @@ public:
                                                         std::uint64_t most) const
     {
         std::vector<dead_letter> found;
-        for (const auto& [row, letter] : letters_) {
-            if (row.first != key || (after && row.second <= *after)) continue;
-            if (found.size() == most) break;
-            found.push_back(letter);
+        auto row = letters_.lower_bound({key, after.value_or(0)});
+        for (; row != letters_.end() && row->first.first == key && found.size() < most; ++row) {
+            if (!after || row->first.second != *after) found.push_back(row->second);
         }
         return found;
     }

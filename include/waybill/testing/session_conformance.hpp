@@ -2,18 +2,17 @@
 //
 // session_conformance: does a store do what a pipeline relies on?
 //
-// The answer is the list of rules that do not hold, in plain words:
-//
-//     auto broken = waybill::testing::session_conformance(
-//         [&] { return my_sessions(new_empty_database()); },       // a store in which nothing is
-//         [&](my_sessions& s) { return my_sessions(s.path()); },   // a second connection to it
+//     const auto report = waybill::testing::session_conformance(
+//         [&] { return my_sessions(new_empty_database()); },       // an empty store at each call
+//         [](my_sessions& s) { return my_sessions(s.path()); },    // a second connection to it
 //         [](auto f, auto g) { std::jthread t(f); g(); });         // runs both at the same time
-//     for (const auto& rule : broken) log(rule);                   // nothing: it conforms
+//     for (const auto& rule : report.broken) log(rule);            // none: it conforms
+//     for (const auto& rule : report.untested) log(rule);          // none: all of it was tried
 //
-// Whoever has but one connection leaves out the second argument, whoever has no threads the third:
-// then two who race write one after the other, which many a wrong store survives. A fourth is the
-// `state_budget` of the pipelines, where it is not the usual one: a state may be as large as that.
-// What a store does that cannot be reached is tried by `session_outage_conformance`.
+// A caller with one connection leaves out the second argument, one without threads the third: those
+// rules are reported as untested. A fourth is the `state_budget` of the pipelines, if it is not the
+// default: a state may be as large as that. A store that cannot be reached is tried by
+// `session_outage_conformance`.
 
 #ifndef WAYBILL_TESTING_SESSION_CONFORMANCE_HPP
 #define WAYBILL_TESTING_SESSION_CONFORMANCE_HPP
@@ -22,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -29,6 +29,7 @@
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
 
 namespace waybill::inline v0_1::testing {
 
@@ -40,38 +41,6 @@ template <class R>
 {
     if (r) return true;
     return r.error().how == fault_class::transient || r.error().how == fault_class::infrastructure;
-}
-
-/// So many bytes, of which no part is like another.
-[[nodiscard]] inline std::string varied_bytes(std::uint64_t count, std::uint64_t seed)
-{
-    std::string all;
-    while (all.size() < count) {
-        seed = seed * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
-        all += static_cast<char>(seed >> 56U);
-    }
-    return all;
-}
-
-/// Ids that a store could take for one another: by case, by blanks, by what a database's collation
-/// finds equal, by what an address or a pattern makes of them, by their ends.
-[[nodiscard]] inline std::vector<std::string> similar_sessions()
-{
-    return {"a", "A", "a ", " a", "a  ", "b", "ab", "aB", "a b", "a_b", "a/b", "a\\b", "a#b", "a?b",
-            "a%2Fb", "a+b", "a.b", "a/", "it's \"me\"; --%_", "\xC3\xA9", "\xC3\x89", "e",
-            "e\xCC\x81", "ss", "\xC3\x9F", "a\xC2\xA0", "a\xC2\xAD", "\xEF\xBD\x81",
-            "\xF0\x9F\x8D\x80", "\xF0\x9F\x8D\x81", "1", "01", "1.0", "null",
-            "order-17~1", "order-17~2", std::string(128, 'x'), std::string(127, 'x'),
-            std::string(127, 'x') + "y"};
-}
-
-/// Ids that no job makes, but that others may send.
-[[nodiscard]] inline std::vector<std::string> odd_sessions()
-{
-    const std::string zero(1, '\0');
-    return {"a" + zero, "a" + zero + "b", "a" + zero + "c", "a\n", "a\r\n", "a\t", "a\tb",
-            "a\x7F", "a\xC2\x85", "\xFF", "\xFE", "a\xC3", std::string(129, 'x'),
-            std::string(128, 'x') + "y"};
 }
 
 /// What the suite does with a store.
@@ -161,7 +130,7 @@ void session_rules(S& s, trial& t)
 
     std::string all_bytes;
     for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
-    const std::string contents[] = {std::string(), all_bytes, "\xFF\xFE'\";--\xC3(", "null",
+    const std::string contents[] = {std::string(),         all_bytes, "\xFF\xFE'\";--\xC3(", "null",
                                     std::string("x\0", 2), " x \r\n"};
     std::size_t n = 0;
     bool kept = true;
@@ -197,9 +166,9 @@ template <class S>
 void session_id_rules(S& s, trial& t)
 {
     session_trial<S> on(s, t);
-    std::vector<std::string> ids = similar_sessions();
+    std::vector<std::string> ids = similar_names();
     const std::size_t similar = ids.size();
-    for (std::string& id : odd_sessions()) ids.push_back(std::move(id));
+    for (std::string& id : odd_names()) ids.push_back(std::move(id));
     std::vector<std::optional<typename S::version>> versions(ids.size());
     const auto stand = [&](std::size_t from, std::size_t to) {
         bool all = true;
@@ -227,8 +196,9 @@ void session_id_rules(S& s, trial& t)
         if (taken) versions[i] = saved->version;
     }
     apart = stand(0, ids.size()) && apart;
-    t.holds(apart, "an id that no job makes has a state of its own, or is refused with an error: "
-                   "it is not cut at a NUL or after 128 bytes, and not taken for another one");
+    t.holds(apart,
+            "an id that no job makes has a state of its own, or is refused with an error: "
+            "it is not cut at a NUL or after 128 bytes, and not taken for another one");
 
     bool alone = true;
     for (std::size_t i = 0; i != similar; ++i) {
@@ -238,14 +208,96 @@ void session_id_rules(S& s, trial& t)
     t.holds(alone, "clear: removes the state of this session, and of no other");
 }
 
+struct session_rule {
+    static constexpr std::string_view seen = "load: a second connection sees what was written";
+    static constexpr std::string_view fresh =
+        "load: what a connection has seen before is not what it sees now";
+    static constexpr std::string_view other =
+        "save: what a second connection has written in between is a conflict";
+    static constexpr std::string_view gone =
+        "clear: what a second connection has removed is absent";
+    static constexpr std::string_view one = "save: of two who race at most one is applied";
+    static constexpr std::string_view some =
+        "save: of two who race one is applied, or cannot reach the store";
+    static constexpr std::string_view error =
+        "save: an error of one who races is infrastructure or transient";
+    static constexpr std::string_view winner =
+        "save: of two who race the one who was told so has written";
+    static constexpr std::string_view end =
+        "clear: of it and a save that race at most one is applied";
+    static constexpr std::string_view ended = "clear: a save that raced and lost has made no state";
+};
+
+template <class S, class Other>
+void second_session_rules(S& s, Other& second, trial& t)
+{
+    const std::string id = "order-17";
+    session_trial<S> here(s, t);
+    session_trial<S> there(second, t);
+    const bool none = here.absent(id) && there.absent(id);
+    const auto v = here.writes(id, "one", {});
+    t.holds(none && v && there.stands(id, "one", *v), session_rule::seen);
+    const auto w = v && here.stands(id, "one", *v) ? there.writes(id, "two", v) : v;
+    t.holds(w && here.stands(id, "two", *w), session_rule::fresh);
+    t.holds(w && here.conflicts(id, v) && here.stands(id, "two", *w), session_rule::other);
+    t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
+}
+
+/// Two saves at once, of a first state and over a state, and a save against a removal.
+template <class S, class Other, class Race>
+void session_race(S& s, Other& other, Race& race, trial& t)
+{
+    const std::string id = "order-17";
+    using version = typename S::version;
+    session_trial<S> on(s, t);
+    std::optional<version> expected;
+    for (int round = 0; round != 2; ++round) {
+        result<state_saving<version>> a;
+        result<state_saving<version>> b;
+        race([&] { a = s.save(id, "mine", expected); },
+             [&] { b = other.save(id, "theirs", expected); });
+        const bool mine = a && a->outcome == state_write::applied;
+        const bool theirs = b && b->outcome == state_write::applied;
+        t.holds(!(mine && theirs), session_rule::one);
+        t.holds(mine || theirs || !a || !b, session_rule::some);
+        t.holds(blames_nobody(a) && blames_nobody(b), session_rule::error);
+        if (mine == theirs) break;
+        expected = mine ? a->version : b->version;
+        t.holds(on.stands(id, mine ? "mine" : "theirs", *expected), session_rule::winner);
+    }
+    if (!expected) return;
+    result<state_write> gone = state_write::conflict;
+    result<state_saving<version>> late;
+    race([&] { gone = s.clear(id, *expected); }, [&] { late = other.save(id, "late", expected); });
+    const bool cleared = gone && *gone == state_write::applied;
+    const bool saved = late && late->outcome == state_write::applied;
+    t.holds(!(cleared && saved), session_rule::end);
+    if (cleared) t.holds(on.absent(id), session_rule::ended);
+}
+
+template <class Again, class Race>
+void untested_session_rules(trial& t)
+{
+    using rule = session_rule;
+    if constexpr (!has_second<Again>) {
+        for (const auto r : {rule::seen, rule::fresh, rule::other, rule::gone})
+            t.untested(r, second_connection);
+    }
+    if constexpr (!has_race<Race>) {
+        for (const auto r :
+             {rule::one, rule::some, rule::error, rule::winner, rule::end, rule::ended}) {
+            t.untested(r, two_threads);
+        }
+    }
+}
+
 }  // namespace detail
 
-/// The rules of `load`, `save` and `clear`. `again(store)` answers with a second connection, and
+/// The rules of `load`, `save` and `clear`. `again(store)` returns a second connection, and
 /// `race(f, g)` calls both, at the same time if it can. States have up to `budget.bytes`.
 template <class Make, class Again = no_second, class Race = in_turn>
-[[nodiscard]] std::vector<std::string> session_conformance(Make make, Again again = {},
-                                                           Race race = {},
-                                                           const state_budget& budget = {})
+[[nodiscard]] conformance_report session_conformance(Make make, Again again = {}, Race race = {},
+                                                     const state_budget& budget = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(session_store<store>,
@@ -263,64 +315,25 @@ template <class Make, class Again = no_second, class Race = in_turn>
         auto s = make();
         detail::session_id_rules(s, t);
     }
-    const std::string id = "order-17";
-    {
+    if constexpr (detail::has_second<Again>) {
         auto s = make();
         decltype(auto) other = again(s);
-        detail::session_trial<store> here(s, t);
-        detail::session_trial<store> there(other, t);
-        const bool none = here.absent(id) && there.absent(id);
-        const auto v = here.writes(id, "one", {});
-        t.holds(none && v && there.stands(id, "one", *v),
-                "load: a second connection sees what was written");
-        const auto w = v && here.stands(id, "one", *v) ? there.writes(id, "two", v) : v;
-        t.holds(w && here.stands(id, "two", *w),
-                "load: what a connection has seen before is not what it sees now");
-        t.holds(w && here.conflicts(id, v) && here.stands(id, "two", *w),
-                "save: what a second connection has written in between is a conflict");
-        t.holds(w && there.clears(id, *w) && here.absent(id),
-                "clear: what a second connection has removed is absent");
+        detail::second_session_rules(s, other, t);
     }
-    // Often, since a race is a matter of luck: over nothing, over a state, and against its end.
+    // Many rounds, because a race is a matter of chance.
     for (int n = 0; n != 50; ++n) {
         auto s = make();
         decltype(auto) other = again(s);
-        detail::session_trial<store> on(s, t);
-        std::optional<typename store::version> expected;
-        for (int round = 0; round != 2; ++round) {
-            result<state_saving<typename store::version>> a;
-            result<state_saving<typename store::version>> b;
-            race([&] { a = s.save(id, "mine", expected); },
-                 [&] { b = other.save(id, "theirs", expected); });
-            const bool mine = a && a->outcome == state_write::applied;
-            const bool theirs = b && b->outcome == state_write::applied;
-            t.holds(!(mine && theirs), "save: of two who race at most one is applied");
-            t.holds(mine || theirs || !a || !b,
-                    "save: of two who race one is applied, or cannot reach the store");
-            t.holds(detail::blames_nobody(a) && detail::blames_nobody(b),
-                    "save: an error of one who races is infrastructure or transient");
-            if (mine == theirs) break;
-            expected = mine ? a->version : b->version;
-            t.holds(on.stands(id, mine ? "mine" : "theirs", *expected),
-                    "save: of two who race the one who was told so has written");
-        }
-        if (!expected) continue;
-        result<state_write> gone = state_write::conflict;
-        result<state_saving<typename store::version>> late;
-        race([&] { gone = s.clear(id, *expected); },
-             [&] { late = other.save(id, "late", expected); });
-        const bool cleared = gone && *gone == state_write::applied;
-        const bool saved = late && late->outcome == state_write::applied;
-        t.holds(!(cleared && saved), "clear: of it and a save that race at most one is applied");
-        if (cleared) t.holds(on.absent(id), "clear: a save that raced and lost has made no state");
+        detail::session_race(s, other, race, t);
     }
-    return std::move(t.broken);
+    detail::untested_session_rules<Again, Race>(t);
+    return std::move(t.report);
 }
 
 /// The rules for a store that cannot be reached just now: what is down is not absent.
 template <session_store S>
-[[nodiscard]] std::vector<std::string> session_outage_conformance(
-    S& unreachable, const typename S::version& version = {})
+[[nodiscard]] conformance_report session_outage_conformance(S& unreachable,
+                                                            const typename S::version& version = {})
 {
     detail::trial t;
     const std::string id = "order-17";
@@ -336,7 +349,7 @@ template <session_store S>
             "load, save, clear: a store that cannot be reached is infrastructure or transient: "
             "none says that it is done, permanent that the step is to blame, and ownership_lost "
             "that somebody else has the session");
-    return std::move(t.broken);
+    return std::move(t.report);
 }
 
 }  // namespace waybill::inline v0_1::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// trial: what the parts of the conformance suite do with a store, and the rules that did not hold.
+// trial: the report of a conformance suite, and the calls that all parts of a suite use.
 
 #ifndef WAYBILL_TESTING_TRIAL_HPP
 #define WAYBILL_TESTING_TRIAL_HPP
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,16 @@
 
 namespace waybill::inline v0_1::testing {
 
-/// There is no second connection: what needs one is left out.
+/// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
+/// `untested` were not tried, because the caller left out what they need: the store may break them.
+struct [[nodiscard]] conformance_report {
+    std::vector<std::string> broken{};    ///< Rules that do not hold, each of them once.
+    std::vector<std::string> untested{};  ///< Rules that were not tried: "rule (needs ...)".
+
+    friend bool operator==(const conformance_report&, const conformance_report&) = default;
+};
+
+/// There is no second connection. The rules that need one are reported as untested.
 struct no_second {
     template <class S>
     S& operator()(S& s) const noexcept
@@ -25,7 +35,7 @@ struct no_second {
     }
 };
 
-/// Two things that should happen at the same time happen one after the other.
+/// Calls both one after the other. The rules of races are reported as untested.
 struct in_turn {
     template <class F, class G>
     void operator()(F f, G g) const
@@ -37,16 +47,25 @@ struct in_turn {
 
 namespace detail {
 
-/// What all parts of the suite do with a store, and the rules that did not hold.
+template <class Again>
+inline constexpr bool has_second = !std::is_same_v<std::remove_cvref_t<Again>, no_second>;
+template <class Race>
+inline constexpr bool has_race = !std::is_same_v<std::remove_cvref_t<Race>, in_turn>;
+
+inline constexpr std::string_view second_connection = "a second connection";
+inline constexpr std::string_view two_threads = "two threads";
+inline constexpr std::string_view threads_and_connections = "a second connection and two threads";
+
+/// The calls that all parts of a suite use, and their report.
 class trial {
 public:
     void holds(bool it_does, std::string_view rule)
     {
-        if (it_does) return;
-        for (const std::string& known : broken) {
-            if (known == rule) return;
-        }
-        broken.emplace_back(rule);
+        if (!it_does) add(report.broken, std::string(rule));
+    }
+    void untested(std::string_view rule, std::string_view needs)
+    {
+        add(report.untested, std::string(rule) + " (needs " + std::string(needs) + ")");
     }
 
     template <class S>
@@ -60,8 +79,8 @@ public:
 
     /// Advances in a transaction of its own; true if that took effect.
     template <class S>
-    bool set(S& s, const partition_key& key, const std::optional<position>& from, const position& to,
-             std::uint64_t epoch)
+    bool set(S& s, const partition_key& key, const std::optional<position>& from,
+             const position& to, std::uint64_t epoch)
     {
         auto tx = open(s);
         if (!tx) return false;
@@ -105,42 +124,17 @@ public:
         return r && !*r;
     }
 
-    std::vector<std::string> broken;
+    conformance_report report;
+
+private:
+    static void add(std::vector<std::string>& rules, std::string rule)
+    {
+        for (const std::string& known : rules) {
+            if (known == rule) return;
+        }
+        rules.push_back(std::move(rule));
+    }
 };
-
-inline constexpr std::uint64_t largest = ~std::uint64_t{0};
-
-[[nodiscard]] inline partition_key key_of(std::string source, std::string group, std::string partition)
-{
-    return {std::move(source), std::move(group), std::move(partition)};
-}
-
-/// Keys that a store could take for one another.
-[[nodiscard]] inline std::vector<partition_key> similar_keys()
-{
-    return {key_of("a", "b", "c"), key_of("a", "b", "d"), key_of("a", "c", "c"), key_of("b", "b", "c"),
-            key_of("ab", "", "c"), key_of("", "ab", "c"), key_of("", "", ""),    key_of("A", "b", "c"),
-            key_of("it's", "\"b\"; --", "%_\\")};
-}
-
-/// Keys that differ from `key` in one part each.
-[[nodiscard]] inline std::vector<partition_key> neighbours(const partition_key& key)
-{
-    return {key_of(key.source, key.group, key.partition + "1"), key_of(key.source, "audit", key.partition),
-            key_of("invoices", key.group, key.partition)};
-}
-
-[[nodiscard]] inline dead_letter letter_of(const partition_key& key, std::uint64_t sequence,
-                                           std::string reason)
-{
-    dead_letter d;
-    d.key = key;
-    d.at = {sequence, "o" + std::to_string(sequence)};
-    d.reason = std::move(reason);
-    d.body = "body";
-    d.tries = 1;
-    return d;
-}
 
 }  // namespace detail
 

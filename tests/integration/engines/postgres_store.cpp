@@ -28,10 +28,19 @@ namespace {
 
 using namespace postgres_test;
 
+/// Prints a report; how many of its rules are broken or untested.
+int shown(const char* suite, const waybill::testing::conformance_report& report)
+{
+    for (const std::string& rule : report.broken) std::printf("broken: %s\n", rule.c_str());
+    for (const std::string& rule : report.untested) std::printf("untested: %s\n", rule.c_str());
+    std::printf("%s: %zu rules broken, %zu untested\n", suite, report.broken.size(), report.untested.size());
+    return static_cast<int>(report.broken.size() + report.untested.size());
+}
+
 /// Most of the suite is one thread, so nobody waits long for a lock.
 int conforms()
 {
-    auto broken = waybill::testing::conformance(
+    auto report = waybill::testing::conformance(
         [&] { return store_at(fresh_schema(), "50ms"); },
         [](const store_at& s) { return store_at(s.schema(), "50ms"); },
         [](auto waits, auto commits) {
@@ -47,10 +56,8 @@ int conforms()
             by_hand.connect();
             by_hand.exec(("DROP SCHEMA " + s.schema() + " CASCADE").c_str());
         });
-    broken.insert(broken.end(), down.begin(), down.end());
-    for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());
-    std::printf("conformance: %zu rules broken\n", broken.size());
-    return static_cast<int>(broken.size());
+    report.broken.insert(report.broken.end(), down.broken.begin(), down.broken.end());
+    return shown("conformance", report);
 }
 
 /// Leases with their connection.
@@ -80,7 +87,7 @@ private:
 
 int leases_conform()
 {
-    auto broken = waybill::testing::lease_conformance(
+    int wrong = shown("leases", waybill::testing::lease_conformance(
         [&] { return leases_at(address_of(fresh_schema(), "5s")); },
         [](const leases_at& l) { return leases_at(l.address()); },
         [](auto f, auto g) {
@@ -92,22 +99,14 @@ int leases_conform()
             engines::postgres by_hand(l.address());
             by_hand.connect();
             by_hand.exec("DELETE FROM leases");
-        });
+        }));
     leases_at nowhere("host=127.0.0.1 port=1 connect_timeout=2");
-    for (std::string& rule : waybill::testing::lease_outage_conformance(nowhere)) {
-        broken.push_back(std::move(rule));
-    }
+    wrong += shown("leases in an outage", waybill::testing::lease_outage_conformance(nowhere));
     const std::string both = fresh_schema();
     store_at checkpoints(both);
     engines::postgres_leases leases(checkpoints.db());
     leases_at other(address_of(both, "50ms"));
-    for (std::string& rule :
-         waybill::testing::fence_conformance(checkpoints.bare(), leases, other)) {
-        broken.push_back(std::move(rule));
-    }
-    for (const std::string& rule : broken) std::printf("%s\n", rule.c_str());
-    std::printf("leases: %zu rules broken\n", broken.size());
-    return static_cast<int>(broken.size());
+    return wrong + shown("fence", waybill::testing::fence_conformance(checkpoints.bare(), leases, other));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include <engines/sqlite_store.hpp>
 
 #include <waybill/consume/fenced_store.hpp>
-#include <waybill/testing/checkpoint_conformance.hpp>
 #include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/lease_conformance.hpp>
 
@@ -99,7 +98,7 @@ int main(int, char** argv)
 {
     int stores = 0;
     const auto path = [&] { return std::string(argv[1]) + "/leases" + std::to_string(++stores) + ".sqlite"; };
-    const auto broken = waybill::testing::lease_conformance(
+    const auto report = waybill::testing::lease_conformance(
         [&] { return connection(path()); }, [](const connection& c) { return connection(c.path()); },
         [](auto f, auto g) {
             std::thread one(f);
@@ -109,11 +108,12 @@ int main(int, char** argv)
         [](const connection& c, const waybill::partition_key&) {
             engines::database(c.path()).exec("DELETE FROM leases");
         });
-    for (const std::string& rule : broken) check(false, rule);
+    for (const std::string& rule : report.broken) check(false, "broken: " + rule);
+    for (const std::string& rule : report.untested) check(false, "untested: " + rule);
 
     connection gone(path());
     engines::database(gone.path()).exec("DROP TABLE leases; DROP TABLE owners");
-    for (const std::string& rule : waybill::testing::lease_outage_conformance(gone)) check(false, rule);
+    for (const std::string& rule : waybill::testing::lease_outage_conformance(gone).broken) check(false, rule);
 
     fence(path());
     const std::string both = path();
@@ -123,9 +123,9 @@ int main(int, char** argv)
     engines::database other_db(both);
     sqlite3_busy_timeout(other_db.handle(), 0);
     engines::sqlite_leases other(other_db);
-    for (const std::string& rule : waybill::testing::fence_conformance(checkpoints, leases, other)) {
-        check(false, rule);
-    }
+    const auto fenced = waybill::testing::fence_conformance(checkpoints, leases, other);
+    for (const std::string& rule : fenced.broken) check(false, "broken: " + rule);
+    for (const std::string& rule : fenced.untested) check(false, "untested: " + rule);
     std::printf("%d lease stores, %d rules broken\n", stores, failures);
     return failures == 0 && stores > 3 ? 0 : 1;
 }

@@ -336,7 +336,7 @@ void conforms(const std::string& tables, const waybill::state_budget& budget, Pa
 {
     rule = "conforms";
     using states = file_states<Store>;
-    const auto wrong = waybill::testing::session_conformance(
+    const auto report = waybill::testing::session_conformance(
         [&] { return states(path()); }, [](const states& s) { return states(s.path()); },
         [](auto f, auto g) {
             std::thread one(f);
@@ -344,10 +344,11 @@ void conforms(const std::string& tables, const waybill::state_budget& budget, Pa
             one.join();
         },
         budget);
-    for (const std::string& w : wrong) check(false, w);
+    for (const std::string& r : report.broken) check(false, "broken: " + r);
+    for (const std::string& r : report.untested) check(false, "untested: " + r);
     states gone(path());
     engines::database(gone.path()).exec(("DROP TABLE " + tables).c_str());
-    for (const std::string& w : waybill::testing::session_outage_conformance(gone)) check(false, w);
+    for (const std::string& w : waybill::testing::session_outage_conformance(gone).broken) check(false, w);
 }
 
 void broken(const std::string& path)

@@ -47,7 +47,7 @@ std::vector<std::string> broken_by(flaw f)
 {
     store s;
     wrong_fence leases(f);
-    return waybill::testing::fence_conformance(s, leases);
+    return waybill::testing::fence_conformance(s, leases).broken;
 }
 
 TEST_CASE("fence_conformance: passes what is right")
@@ -79,8 +79,23 @@ TEST_CASE("fence_conformance: catches a fence that locks nothing")
 {
     store s;
     waybill::testing::memory_leases leases;
+    const std::string rule = "epoch: nobody takes a lease between its reading and the commit";
     CHECK(waybill::testing::fence_conformance(s, leases, leases) ==
-          std::vector<std::string>{"epoch: nobody takes a lease between its reading and the commit"});
+          waybill::testing::conformance_report{{rule}, {}});
+}
+
+TEST_CASE("fence_conformance: without a second connection it names the rules that it could not try")
+{
+    store s;
+    waybill::testing::memory_leases leases;
+    CHECK(waybill::testing::fence_conformance(s, leases).untested ==
+          std::vector<std::string>{
+              "epoch: whoever read it commits, or somebody has taken the lease"
+              " (needs a second connection to the leases)",
+              "epoch: nobody takes a lease between its reading and the commit"
+              " (needs a second connection to the leases)",
+              "epoch: answers what another connection has claimed since"
+              " (needs a second connection to the leases)"});
 }
 
 }  // namespace

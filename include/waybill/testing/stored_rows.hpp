@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// stored_rows: the three kinds of rows of a store, as the conformance suite writes and reads them.
+//
+// Most rules are the same for a checkpoint, a dead letter and a crash record (`attempt`).
+
+#ifndef WAYBILL_TESTING_STORED_ROWS_HPP
+#define WAYBILL_TESTING_STORED_ROWS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <waybill/consume/stores.hpp>
+#include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
+
+namespace waybill::inline v0_1::testing::detail {
+
+/// How rows of one kind are made, written and read. `write` replaces `from` by `to`, each of which
+/// may be absent, within a transaction; it is true if the store took it.
+template <class Row>
+struct rows_of;
+
+template <>
+struct rows_of<checkpoint> {
+    static constexpr std::string_view plural = "checkpoints";
+    static constexpr std::string_view first = "a first checkpoint";
+    static constexpr std::string_view replaced = "a checkpoint that moved";
+    static constexpr std::string_view removed = "a checkpoint that was reset";
+    template <class S>
+    static constexpr bool removed_by = checkpoint_reset<S>;
+
+    static checkpoint make(const partition_key&, std::uint64_t n)
+    {
+        return {{n, "offset " + std::to_string(n)}, 1};
+    }
+    template <class S>
+    static auto read(S& s, const partition_key& key)
+    {
+        return s.load(key);
+    }
+    template <class S, class Tx>
+    static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<checkpoint>& from,
+                      const std::optional<checkpoint>& to)
+    {
+        result<advance_outcome> r = advance_outcome::conflict;
+        const auto start = from ? std::optional(from->at) : std::optional<position>();
+        if (to) r = s.advance(tx, key, start, to->at, to->epoch);
+        if constexpr (checkpoint_reset<S>) {
+            if (!to && from) r = s.reset(tx, key, from->at, from->epoch);
+        }
+        return r && *r == advance_outcome::applied;
+    }
+};
+
+template <>
+struct rows_of<dead_letter> {
+    static constexpr std::string_view plural = "dead letters";
+    static constexpr std::string_view first = "a first dead letter";
+    static constexpr std::string_view replaced = "a dead letter that was replaced";
+    static constexpr std::string_view removed = "a dead letter that was removed";
+    template <class S>
+    static constexpr bool removed_by = dead_letter_queue<S>;
+
+    static dead_letter make(const partition_key& key, std::uint64_t n)
+    {
+        return letter_of(key, 7, "reason " + std::to_string(n));
+    }
+    template <class S>
+    static auto read(S& s, const partition_key& key)
+    {
+        return s.find(key, 7);
+    }
+    template <class S, class Tx>
+    static bool write(S& s, Tx& tx, const partition_key& key,
+                      const std::optional<dead_letter>& from, const std::optional<dead_letter>& to)
+    {
+        if (to) return s.put(tx, *to).has_value();
+        if constexpr (dead_letter_queue<S>) {
+            const auto r = s.remove(tx, key, 7);
+            return r && *r == from.has_value();
+        }
+        return false;
+    }
+};
+
+template <>
+struct rows_of<attempt> {
+    static constexpr std::string_view plural = "crash records";
+    static constexpr std::string_view first = "a first crash record";
+    static constexpr std::string_view replaced = "a crash record that was replaced";
+    static constexpr std::string_view removed = "a crash record that was forgotten";
+    template <class S>
+    static constexpr bool removed_by = attempt_store<S>;
+
+    static attempt make(const partition_key&, std::uint64_t n)
+    {
+        return {n, n + 2, n + 1, 0, 1, 1};
+    }
+    template <class S>
+    static auto read(S& s, const partition_key& key)
+    {
+        return s.attempted(key);
+    }
+    template <class S, class Tx>
+    static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<attempt>&,
+                      const std::optional<attempt>& to)
+    {
+        return to ? s.note(tx, key, *to).has_value() : s.forget(tx, key).has_value();
+    }
+};
+
+/// Whether `list` returns only this dead letter for its key, if the store has such a call.
+template <class Row, class S>
+[[nodiscard]] bool lists_only(S& s, const partition_key& key, const std::optional<Row>& row)
+{
+    if constexpr (dead_letter_queue<S> && std::is_same_v<Row, dead_letter>) {
+        const auto r = s.list(key, {}, 3);
+        return r && (row ? r->size() == 1 && r->front() == *row : r->empty());
+    }
+    return true;
+}
+
+/// Whether each call that reads the row returns exactly this.
+template <class Row, class S>
+[[nodiscard]] bool shows(S& s, const partition_key& key, const std::optional<Row>& row)
+{
+    const auto r = rows_of<Row>::read(s, key);
+    return r && *r == row && lists_only(s, key, row);
+}
+
+/// Writes in a transaction of its own; true if that took effect.
+template <class Row, class S>
+bool stores(trial& t, S& s, const partition_key& key, const std::optional<Row>& from,
+            const std::optional<Row>& to)
+{
+    auto tx = t.open(s);
+    return tx && rows_of<Row>::write(s, *tx, key, from, to) && t.committed(*tx);
+}
+
+/// One write: the committed row before it, and the row after it.
+template <class Row>
+struct change {
+    std::string_view name;
+    partition_key key{};
+    std::optional<Row> from{};
+    std::optional<Row> to{};
+};
+
+/// f(std::type_identity<Row>) for each kind of rows that the store keeps.
+template <class S, class F>
+void for_each_kind(F f)
+{
+    if constexpr (checkpoint_store<S>) f(std::type_identity<checkpoint>());
+    if constexpr (dead_letter_store<S>) f(std::type_identity<dead_letter>());
+    if constexpr (attempt_store<S>) f(std::type_identity<attempt>());
+}
+
+/// f(change) for a first, a replaced and a removed row of each kind that the store keeps, each of
+/// them under a key of its own.
+template <class S, class F>
+void for_each_change(const std::string& source, F f)
+{
+    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) {
+        using rows = rows_of<Row>;
+        const auto key = [&](const char* part) {
+            return key_of(source, std::string(rows::plural), part);
+        };
+        const auto row = [&](const char* part, std::uint64_t n) {
+            return std::optional(rows::make(key(part), n));
+        };
+        f(change<Row>{rows::first, key("1"), {}, row("1", 1)});
+        f(change<Row>{rows::replaced, key("2"), row("2", 1), row("2", 2)});
+        if constexpr (rows::template removed_by<S>) {
+            f(change<Row>{rows::removed, key("3"), row("3", 1), {}});
+        }
+    });
+}
+
+}  // namespace waybill::inline v0_1::testing::detail
+
+#endif  // WAYBILL_TESTING_STORED_ROWS_HPP

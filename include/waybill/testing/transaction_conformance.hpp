@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+//
+// transaction_conformance: how each way to end a transaction affects each kind of write.
+//
+// A part of conformance.hpp. A store that rolls back checkpoints may still keep crash records, so
+// the rules are tried with a first, a replaced and a removed row of each kind that the store keeps.
+
+#ifndef WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
+#define WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/testing/stored_rows.hpp>
+#include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
+
+namespace waybill::inline v0_1::testing::detail {
+
+enum class ending : std::uint8_t {
+    rollback,
+    scope,
+    assigned_over,
+    late_write,
+    commit,
+    moved,
+    rollback_late,
+    undo,  // this one and the next two need savepoints
+    released_and_rolled_back,
+    release,
+};
+
+struct ending_rule {
+    ending how;
+    bool keeps;             // the write is committed
+    std::string_view rule;  // the name of the write follows
+};
+
+inline constexpr std::string_view commit_keeps = "commit keeps ";
+
+inline constexpr ending_rule ending_rules[] = {
+    {ending::rollback, false, "rollback takes back "},
+    {ending::scope, false, "a transaction that goes out of scope takes back "},
+    {ending::assigned_over, false, "a transaction that is assigned over takes back "},
+    {ending::late_write, false, "a transaction that has ended does not write "},
+    {ending::commit, true, commit_keeps},
+    {ending::moved, true, "a transaction that was moved commits "},
+    {ending::rollback_late, true, "a rollback after the commit keeps "},
+};
+inline constexpr ending_rule savepoint_ending_rules[] = {
+    {ending::undo, false, "undo takes back "},
+    {ending::released_and_rolled_back, false, "a rollback after release takes back "},
+    {ending::release, true, "release keeps "},
+};
+
+/// Ends the transaction, or lets it go out of scope later. True if each step says that it is done.
+template <class Tx>
+bool ends(Tx& tx, Tx& ended_before, ending how)
+{
+    if (how == ending::commit) return trial::committed(tx);
+    if (how == ending::rollback) tx.rollback();
+    if (how == ending::assigned_over) tx = std::move(ended_before);
+    if (how == ending::moved) {
+        Tx taken = std::move(tx);
+        return trial::committed(taken);
+    }
+    if (how == ending::rollback_late) {
+        const bool done = trial::committed(tx);
+        tx.rollback();
+        return done;
+    }
+    if constexpr (savepoint_scope<Tx>) {
+        if (how == ending::undo) return tx.undo() && trial::committed(tx);
+        if (how == ending::release) return tx.release() && trial::committed(tx);
+        if (how == ending::released_and_rolled_back) {
+            (void)tx.release();
+            tx.rollback();
+        }
+    }
+    return true;
+}
+
+/// Commits the row that the write needs. If that fails, no other rule is reported as broken.
+template <class Row, class S>
+bool prepared(trial& t, S& s, const change<Row>& c)
+{
+    if (!c.from) return true;
+    const bool done = stores<Row>(t, s, c.key, {}, c.from) && shows(s, c.key, c.from);
+    t.holds(done, std::string(commit_keeps) + std::string(rows_of<Row>::first));
+    return done;
+}
+
+template <class Row, class S>
+void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
+{
+    if (!prepared(t, s, c)) return;
+    bool done = true;
+    auto ended = t.open(s);
+    if (!ended) return;
+    ended->rollback();
+    if (auto tx = t.open(s)) {
+        if (e.how == ending::late_write) (void)tx->commit();
+        if constexpr (savepoint_scope<typename S::transaction>) {
+            if (e.how >= ending::undo) done = tx->savepoint().has_value();
+        }
+        done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
+        done = ends(*tx, *ended, e.how) && done;
+        if (e.how == ending::assigned_over) {
+            t.holds(s.begin().has_value(),
+                    "a transaction that is assigned over is in nobody's way");
+        }
+    }
+    // A buffer that was not emptied would be written now.
+    if (auto next = t.open(s)) (void)next->commit();
+    const std::string rule = std::string(e.rule) + std::string(c.name);
+    t.holds(e.keeps ? done && shows(s, c.key, c.to) : shows(s, c.key, c.from), rule);
+}
+
+template <class S>
+void ending_rules_hold(trial& t, S& s)
+{
+    const auto hold = [&](const ending_rule& e) {
+        for_each_change<S>(std::string(e.rule), [&](const auto& c) { ending_holds(t, s, c, e); });
+    };
+    for (const ending_rule& e : ending_rules) hold(e);
+    if constexpr (savepoint_scope<typename S::transaction>) {
+        for (const ending_rule& e : savepoint_ending_rules) hold(e);
+    }
+}
+
+/// All kinds of writes in one transaction: they are there together, or none is.
+template <class S>
+void together_rules(trial& t, S& s)
+{
+    bool ready = true;
+    const auto all = [&](auto f) { for_each_change<S>("together", f); };
+    all([&](const auto& c) { ready = prepared(t, s, c) && ready; });
+    if (!ready) return;
+    for (const bool commits : {false, true}) {
+        bool done = false;
+        if (auto tx = t.open(s)) {
+            done = true;
+            all([&]<class Row>(const change<Row>& c) {
+                done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
+            });
+            if (commits) done = t.committed(*tx) && done;
+        }
+        all([&](const auto& c) { done = shows(s, c.key, commits ? c.to : c.from) && done; });
+        t.holds(done, commits ? "all writes of a transaction are committed together"
+                              : "all writes of a transaction are rolled back together");
+    }
+}
+
+template <class Row, class S>
+void second_commit_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("second commit", std::string(rows_of<Row>::plural), "0");
+    const auto one = std::optional(rows_of<Row>::make(key, 1));
+    const auto two = std::optional(rows_of<Row>::make(key, 2));
+    if (!stores<Row>(t, s, key, {}, one)) return;
+    if (auto tx = t.open(s)) {
+        (void)rows_of<Row>::write(s, *tx, key, one, two);
+        const bool done = t.committed(*tx) && stores<Row>(t, s, key, two, one);
+        (void)tx->commit();
+        t.holds(!done || shows(s, key, one), "a second commit of a transaction writes nothing: " +
+                                                 std::string(rows_of<Row>::plural));
+    }
+}
+
+/// The rules of a transaction as an object; any kind of rows will do.
+template <class Row, class S>
+void handle_rules(trial& t, S& s)
+{
+    const auto key = [](const char* part) { return key_of("handles", "", part); };
+    const auto row = [&](const char* part) {
+        return std::optional(rows_of<Row>::make(key(part), 1));
+    };
+    const auto write = [&](auto& tx, const char* part) {
+        return rows_of<Row>::write(s, tx, key(part), {}, row(part));
+    };
+    const auto absent = std::optional<Row>();
+    if (auto tx = t.open(s)) {
+        (void)write(*tx, "0");
+        tx->rollback();
+        t.holds(!t.committed(*tx) && shows(s, key("0"), absent),
+                "a commit after a rollback does nothing");
+    }
+    if (auto tx = t.open(s)) {
+        (void)write(*tx, "1");
+        auto taken = *std::move(tx);
+        const bool said_so = t.committed(*tx);
+        taken.rollback();
+        t.holds(!said_so && shows(s, key("1"), absent),
+                "a transaction that was moved from commits nothing");
+    }
+    if (auto tx = t.open(s)) {
+        tx->rollback();
+        if (auto other = t.open(s)) {
+            (void)write(*other, "2");
+            *tx = *std::move(other);
+            other.reset();
+            t.holds(t.committed(*tx) && shows(s, key("2"), row("2")),
+                    "a transaction survives being assigned");
+        }
+    }
+    // Not every store has two at once.
+    auto mine = s.begin();
+    auto theirs = s.begin();
+    if (mine && theirs && write(*mine, "3") && write(*theirs, "4")) {
+        *mine = *std::move(theirs);
+        const bool committed = t.committed(*mine);
+        t.holds(committed && shows(s, key("4"), row("4")) && shows(s, key("3"), absent),
+                "a transaction that is assigned over is rolled back, and the one assigned goes on");
+    }
+}
+
+template <class S>
+void leak_rules(trial& t, S& s)
+{
+    bool opens = true;
+    for (int n = 0; n != 100; ++n) {
+        auto dropped = s.begin();
+        opens = dropped.has_value() && opens;
+    }
+    t.holds(opens && s.begin(), "begin opens a transaction after 100 that went out of scope");
+}
+
+/// The rules of savepoints that follow one another.
+template <class Row, class S>
+void savepoint_rules(trial& t, S& s)
+{
+    const auto key = [](const char* part) { return key_of("savepoints", "", part); };
+    const auto row = [&](const char* part) {
+        return std::optional(rows_of<Row>::make(key(part), 1));
+    };
+    const auto rule = [](std::string_view text) {
+        return std::string(text) + ": " + std::string(rows_of<Row>::plural);
+    };
+    const auto there = [&](const char* part) { return shows(s, key(part), row(part)); };
+    const auto absent = std::optional<Row>();
+    auto tx = t.open(s);
+    if (!tx) return;
+    const auto write = [&](const char* part) {
+        return rows_of<Row>::write(s, *tx, key(part), {}, row(part));
+    };
+    bool done = write("before") && tx->savepoint() && write("released") && tx->release();
+    done = done && tx->savepoint() && write("undone") && tx->undo() && write("after");
+    done = done && tx->savepoint() && write("released later") && tx->release();
+    done = done && tx->savepoint() && tx->undo() && t.committed(*tx);
+    t.holds(done && shows(s, key("undone"), absent),
+            rule("undo takes back what was written since its savepoint"));
+    t.holds(done && there("before"), rule("undo keeps what was written before its savepoint"));
+    t.holds(done && there("after"), rule("a transaction goes on after an undo"));
+    t.holds(done && there("released") && there("released later"),
+            rule("savepoints follow one another, each for itself"));
+}
+
+/// An undo brings back what the same transaction wrote before the savepoint.
+template <class Row, class S>
+void replaced_in_savepoint(trial& t, S& s)
+{
+    using rows = rows_of<Row>;
+    const partition_key key = key_of("replaced in a savepoint", "", "");
+    const auto one = std::optional(rows::make(key, 1));
+    const auto two = std::optional(rows::make(key, 2));
+    const std::string rule = "undo brings back what the transaction wrote before: ";
+    if (auto tx = t.open(s)) {
+        const bool done = rows::write(s, *tx, key, {}, one) && tx->savepoint() &&
+                          rows::write(s, *tx, key, one, two) && tx->undo() && t.committed(*tx);
+        t.holds(done && shows(s, key, one), rule + std::string(rows::plural));
+    }
+}
+
+/// A batch has a savepoint for each of its events.
+template <class S>
+void many_savepoints(trial& t, S& s)
+{
+    auto tx = t.open(s);
+    bool done = tx.has_value();
+    for (int n = 0; n != 200; ++n) done = done && tx->savepoint() && tx->release();
+    t.holds(done && t.committed(*tx), "a transaction takes 200 savepoints, one after another");
+}
+
+template <class S>
+void every_savepoint_rule(trial& t, S& s)
+{
+    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) { savepoint_rules<Row>(t, s); });
+    many_savepoints(t, s);
+    if constexpr (dead_letter_store<S>) replaced_in_savepoint<dead_letter>(t, s);
+    if constexpr (attempt_store<S>) replaced_in_savepoint<attempt>(t, s);
+}
+
+/// All rules of transactions, each group in a store of its own.
+template <class Make>
+void transaction_rules(trial& t, Make& make)
+{
+    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    using row =
+        std::conditional_t<checkpoint_store<store>, checkpoint,
+                           std::conditional_t<dead_letter_store<store>, dead_letter, attempt>>;
+    {
+        auto s = make();
+        ending_rules_hold(t, s);
+        together_rules(t, s);
+        for_each_kind<store>(
+            [&]<class Row>(std::type_identity<Row>) { second_commit_rules<Row>(t, s); });
+    }
+    {
+        auto s = make();
+        handle_rules<row>(t, s);
+    }
+    {
+        auto s = make();
+        leak_rules(t, s);
+    }
+    if constexpr (savepoint_scope<typename store::transaction>) {
+        auto s = make();
+        every_savepoint_rule(t, s);
+    }
+}
+
+}  // namespace waybill::inline v0_1::testing::detail
+
+#endif  // WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
