@@ -3,9 +3,11 @@
 // job: numbers the steps of a session, so that whoever handles them sees what is missing.
 //
 //     auto job = waybill::job::make("order-17", 5);                   // result<job, job_error>
+//     if (!job) return refuse(waybill::text(job.error()));
 //     while (!job->complete()) send(body(), job->next());             // 1 of 5, 2 of 5, ...
 //
 //     auto import = waybill::job::make("import-3");                   // nobody knows yet how many
+//     if (!import) return refuse(waybill::text(import.error()));
 //     send(body(), import->next());
 //     send(body(), import->last());                                   // and this one is the last
 //

@@ -22,6 +22,7 @@
 // it is older than `give_up_after`, which is never unless somebody says so; where the session had
 // failed before, once it is older than `keep_failed`. Who clears it by hand does so after the
 // redrive: until then a drain reads in it where the session stands, and what it remembers.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_LETTER_DRAIN_HPP
 #define WAYBILL_SESSION_LETTER_DRAIN_HPP

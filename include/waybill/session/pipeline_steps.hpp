@@ -97,6 +97,12 @@ struct step_received {
     friend bool operator==(const step_received&, const step_received&) = default;
 };
 
+/// The call for `execute` begins. If this is reported again before `executed`, the first call ended
+/// with an exception and counts as a try. Only a driver whose calls may throw reports it.
+struct step_begun {
+    friend bool operator==(const step_begun&, const step_begun&) = default;
+};
+
 /// The step has run, or failed in this way. `draw` in [0, 1) spreads the pauses, and `retry_after`
 /// is a "come back after" of what it called.
 struct executed {

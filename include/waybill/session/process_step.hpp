@@ -2,7 +2,9 @@
 //
 // process_step: one message of a session, from its receipt to what became of it.
 //
-//     auto pipe = *waybill::make<waybill::pipeline>(policy);
+//     auto made = waybill::make<waybill::pipeline>(policy);
+//     if (!made) return refuse(waybill::text(made.error()));
+//     waybill::pipeline& pipe = *made;
 //     waybill::session_state state(codec, place);
 //     while (auto m = session.receive()) {
 //         auto end = waybill::process_step(pipe, {m->facts, wall()}, now,
@@ -17,6 +19,9 @@
 //         if (pipe.over()) break;
 //     }
 //
+// A sweep is required (sweep.hpp): a process that ends between `complete` and `clear_state` leaves
+// a state that no later message clears.
+//
 // Each call answers with a fault, an empty one where it was done, or a result<void>; `execute` may
 // answer with `executed` instead, and `load_state` does with `state_loaded`. A `wait` that ends in
 // `ownership_lost` has lost the lock, and one that ends in another fault asks to stop; it may
@@ -24,7 +29,9 @@
 //
 // A call that throws passes through, and the message stays in hand. There are two ways on:
 //   - call process_step with the same message again. The call that threw is made again, and none
-//     before it; where it was `clear_state` the message is complete, and another one may follow;
+//     before it. An `execute` that threw counts as a try: after `retry.most` of them the step is
+//     parked as exhausted. After a `clear_state` that threw the message is complete, and another
+//     one may follow;
 //   - or close the session and let go of the pipeline: all that is not complete comes again.
 // Another message is `not_taken` until then, and nothing is done for it. But who goes on with it
 // after `load_state` has thrown skips a step that the pipeline has never seen, and makes a gap.
@@ -130,6 +137,8 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                   tell(found);
               },
               [&](act::execute a) {
+                  tell(step_begun{});
+                  if (!pipe.running()) return;  // the last call threw: that is counted first
                   if constexpr (std::same_as<run_answer, executed>) tell(call(a));
                   else tell(executed{detail::said(call(a))});
               },

@@ -34,6 +34,7 @@
 //      a letter and its message's completion writes that letter again, and it is sent again.
 //
 // tests/enumerate/session/redrive.test.cpp tries it, with a consumer beside it.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_REDRIVE_HPP
 #define WAYBILL_SESSION_REDRIVE_HPP

@@ -45,8 +45,13 @@ struct redrive_options {
     bool close = false;
     /// The sender fetches bodies that are not in their letters.
     bool fetches_bodies = false;
-    /// The table removes so many letters of one session at once or not at all: 100 in Azure's. Such
-    /// a session needs no mark while its letters are removed.
+    /// The table removes up to this many letters of one session in one atomic request: all of them or
+    /// none. An Azure table removes 100. A session of at most this many letters gets no mark before
+    /// its letters are removed.
+    ///
+    /// Warning: keep 1 for a table without atomic writes, however many letters one request takes.
+    /// With a larger number a crash in the middle of the removal leaves letters without a mark, and
+    /// the next plan takes steps that were sent for steps that are lost or were never sent.
     std::uint64_t removed_at_once = 1;
     std::uint64_t most_id_bytes = 128;
 

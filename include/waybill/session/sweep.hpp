@@ -14,8 +14,9 @@
 // `how` and `progress` are what a codec decodes; `written` is the time that the store itself says,
 // where it says one.
 //
-// A state is cleared when the last step is settled. Where that call failed, or the last step never
-// came, it stays and takes up the broker's room. What holds:
+// A state is cleared after the last step is settled. If the process ends between the two, that call
+// fails, or the last step never comes, the state stays and takes up the broker's room. Nothing but a
+// sweep removes it, so every system with a pipeline runs one regularly. Guarantees:
 //   1. a state goes only when no message of its session can come any more, `messages_live` after it
 //      was written. A step that came after that would find none: a session that has failed would
 //      begin anew, and one that is finished would do its only step twice;

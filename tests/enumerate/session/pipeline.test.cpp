@@ -13,46 +13,46 @@
 #include <span>
 
 #include <enumerate/session/pipeline_world.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 namespace pipeline_enumeration {
 namespace {
 
 using namespace pipeline_world;
-using tests_support::sanitized;
+using tests_support::brief;
 
 constexpr auto stop = pipeline_mode::stop_on_failure;
 constexpr auto alone = pipeline_mode::independent;
 constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_all).first(n); }
 
-constexpr extent none{stop, sanitized ? 3 : 5, 0, the_first(6)};
-constexpr extent none_alone{alone, sanitized ? 3 : 5, 0, the_first(6)};
-constexpr extent singles{stop, sanitized ? 2 : 4, 1, the_first(6), 1, true, true};
-constexpr extent singles_alone{alone, sanitized ? 2 : 4, 1, the_first(6), 1, true, true};
-constexpr extent doubles{stop, sanitized ? 2 : 4, 2, the_first(sanitized ? 2 : 3)};
-constexpr extent doubles_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3)};
-constexpr extent doubles_of_all{stop, sanitized ? 1 : 2, 2, the_first(6), 1, true, true};
-constexpr extent triples{stop, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 6)};
-constexpr extent triples_alone{alone, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 5)};
-constexpr extent triples_overtaken{stop, sanitized ? 1 : 2, 3, the_first(2), 1, true, true};
-constexpr extent refusals{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, true};
-constexpr extent refusals_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, true};
-constexpr extent uncounted{stop, sanitized ? 2 : 4, 1, the_first(6), 1, false, false, false, true};
-constexpr extent uncounted_alone{alone, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
-constexpr extent uncounted_triples{stop, sanitized ? 1 : 2, 3, the_first(sanitized ? 2 : 3), 1, false, false, false, true};
-constexpr extent pauses{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 3 : 4), 1, false, false, false, false, true};
-constexpr extent pauses_uncounted{stop, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
-constexpr extent pauses_alone{alone, sanitized ? 1 : 2, 2, the_first(sanitized ? 4 : 5), 1, false, false, false, true, true};
-constexpr extent redriven{stop, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 2};
-constexpr extent redriven_doubles{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, false, false, 2};
-constexpr extent open_end{stop, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
-constexpr extent open_end_redriven{stop, sanitized ? 1 : 3, 2, the_first(sanitized ? 2 : 3), 1, false, false, false, false, false, 2, true};
-constexpr extent open_end_alone{alone, sanitized ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
-constexpr extent two_sessions{stop, 2, 1, the_first(sanitized ? 1 : 3), 2};
-constexpr extent two_without_faults{stop, sanitized ? 2 : 3, 0, the_first(3), 2};
+constexpr extent none{stop, brief ? 3 : 5, 0, the_first(6)};
+constexpr extent none_alone{alone, brief ? 3 : 5, 0, the_first(6)};
+constexpr extent singles{stop, brief ? 2 : 4, 1, the_first(6), 1, true, true};
+constexpr extent singles_alone{alone, brief ? 2 : 4, 1, the_first(6), 1, true, true};
+constexpr extent doubles{stop, brief ? 2 : 4, 2, the_first(brief ? 2 : 3)};
+constexpr extent doubles_alone{alone, brief ? 1 : 3, 2, the_first(brief ? 2 : 3)};
+constexpr extent doubles_of_all{stop, brief ? 1 : 2, 2, the_first(6), 1, true, true};
+constexpr extent triples{stop, brief ? 1 : 2, brief ? 2 : 3, the_first(brief ? 2 : 6)};
+constexpr extent triples_alone{alone, brief ? 1 : 2, brief ? 2 : 3, the_first(brief ? 2 : 5)};
+constexpr extent triples_overtaken{stop, brief ? 1 : 2, 3, the_first(2), 1, true, true};
+constexpr extent refusals{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, true};
+constexpr extent refusals_alone{alone, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, true};
+constexpr extent uncounted{stop, brief ? 2 : 4, 1, the_first(6), 1, false, false, false, true};
+constexpr extent uncounted_alone{alone, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, true};
+constexpr extent uncounted_triples{stop, brief ? 1 : 2, brief ? 2 : 3, the_first(brief ? 2 : 3), 1, false, false, false, true};
+constexpr extent pauses{stop, brief ? 1 : 3, 2, the_first(brief ? 3 : 4), 1, false, false, false, false, true};
+constexpr extent pauses_uncounted{stop, brief ? 1 : 2, 2, the_first(brief ? 4 : 5), 1, false, false, false, true, true};
+constexpr extent pauses_alone{alone, brief ? 1 : 2, 2, the_first(brief ? 4 : 5), 1, false, false, false, true, true};
+constexpr extent redriven{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 2};
+constexpr extent redriven_doubles{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2};
+constexpr extent open_end{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
+constexpr extent open_end_redriven{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2, true};
+constexpr extent open_end_alone{alone, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
+constexpr extent two_sessions{stop, 2, 1, the_first(brief ? 1 : 3), 2};
+constexpr extent two_without_faults{stop, brief ? 2 : 3, 0, the_first(3), 2};
 
-constexpr extent for_mutants{stop, sanitized ? 2 : 3, 1, the_first(6), 1, false, true};
-constexpr extent for_mutants_alone{alone, sanitized ? 2 : 3, 1, the_first(6)};
+constexpr extent for_mutants{stop, brief ? 2 : 3, 1, the_first(6), 1, false, true};
+constexpr extent for_mutants_alone{alone, brief ? 2 : 3, 1, the_first(6)};
 constexpr extent for_mutants_uncounted{stop, 2, 1, the_first(6), 1, false, false, false, true};
 constexpr outcome for_the_broker[] = {outcome::ok, outcome::infrastructure_once};
 constexpr extent for_gaps{stop, 2, 3, for_the_broker};
@@ -172,7 +172,7 @@ TEST_CASE("pipeline: schedules in all")
 {
     std::printf("pipeline: %llu schedules in all, each of them once\n",
                 static_cast<unsigned long long>(schedules_in_all()));
-    if (!sanitized) CHECK(schedules_in_all() >= 20'000'000);
+    if (!brief) CHECK(schedules_in_all() >= 20'000'000);
 }
 
 }  // namespace

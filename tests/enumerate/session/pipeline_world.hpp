@@ -23,7 +23,7 @@
 #include <vector>
 
 #include <support/every_schedule.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -660,7 +660,7 @@ inline void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x);
     CHECK(v.broken == 0);
-    if (!tests_support::sanitized) CHECK(v.schedules >= at_least);
+    if (!tests_support::brief) CHECK(v.schedules >= at_least);
 }
 
 /// A wrong process is caught, by the rule that it breaks; and its line replays to the same end.
@@ -668,7 +668,7 @@ inline void is_caught(const char* what, const extent& x, wrong w, const char* ru
 {
     const verdict v = enumerate(what, x, w);
     CHECK(v.broken > 0);
-    bool by_that_rule = tests_support::sanitized;  // a smaller extent may not come to it
+    bool by_that_rule = tests_support::brief;  // a smaller extent may not reach it
     choices c;
     while (!by_that_rule) {
         by_that_rule = run(x, c, w) == rule;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -52,7 +52,7 @@ std::string run(choices& c)
     std::vector<bool> sent(plan.ready);
     std::vector<bool> marked(plan.sessions.size());
     std::vector<bool> removed(plan.ready);
-    std::uint32_t mishaps = tests_support::sanitized ? 1 : 2;
+    std::uint32_t mishaps = tests_support::brief ? 1 : 2;
     std::string broken;
     const auto answer = [&](std::uint64_t count) {
         const std::uint32_t how = mishaps == 0 ? 0 : c.pick(4);
@@ -130,7 +130,7 @@ TEST_CASE("redrive machine: all small plans, all answers")
     } while (c.next());
     CHECK(broken == 0);
     CHECK(!c.diverged());
-    if (!tests_support::sanitized) CHECK(c.completed() > 2'300'000);
+    if (!tests_support::brief) CHECK(c.completed() > 2'300'000);
     std::printf("redrive machine: %llu schedules\n", static_cast<unsigned long long>(c.completed()));
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -183,31 +183,31 @@ verdict enumerate(const char* name, pipeline_mode mode, std::uint32_t length, wr
     return v;
 }
 
-constexpr std::uint32_t length = tests_support::sanitized ? 3 : 5;
+constexpr std::uint32_t length = tests_support::brief ? 3 : 5;
 
 TEST_CASE("senders: a failed session never revives, and no step is taken for one that ran")
 {
     const verdict v = enumerate("steps that depend on each other", pipeline_mode::stop_on_failure, length);
     CHECK(v.rule == "");
-    if (!tests_support::sanitized) CHECK(v.rows == 3'981'312);
+    if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
 
 TEST_CASE("senders: of independent steps none is lost")
 {
     const verdict v = enumerate("independent steps", pipeline_mode::independent, length);
     CHECK(v.rule == "");
-    if (!tests_support::sanitized) CHECK(v.rows == 3'981'312);
+    if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
 
 TEST_CASE("senders: what was given back takes no other step with it")
 {
-    constexpr std::uint32_t few = tests_support::sanitized ? 2 : 4;
+    constexpr std::uint32_t few = tests_support::brief ? 2 : 4;
     for (const bool uncounted : {false, true}) {
         for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
             const std::string said = std::string(name(mode)) + (uncounted ? ", uncounted, at times down" : ", at times down");
             const verdict v = enumerate(said.c_str(), mode, few, wrong::nothing, true, uncounted);
             CHECK(v.rule == "");
-            if (!tests_support::sanitized) CHECK(v.rows >= 1'000'000);
+            if (!tests_support::brief) CHECK(v.rows >= 1'000'000);
         }
     }
 }

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/state_text.hpp>
@@ -21,7 +21,7 @@ namespace {
 using namespace waybill;
 using tests_support::dice;
 
-constexpr int episodes = tests_support::sanitized ? 2'000 : 50'000;
+constexpr int episodes = tests_support::brief ? 2'000 : 50'000;
 
 std::uint64_t any_number(dice& roll)
 {

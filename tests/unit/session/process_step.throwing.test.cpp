@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -65,6 +66,63 @@ TEST_CASE("process_step: whichever call throws is made again, and none before it
         std::string expected;
         for (const std::string& a : all) expected += a == one ? a + " " + a + " " : a + " ";
         CHECK(c.said == expected);
+    }
+}
+
+// The same message again after each exception, as a caller does that catches them.
+struct always_throws {
+    std::uint64_t deliveries;
+    std::uint64_t runs = 0;
+    std::uint64_t rounds = 0;
+    pipeline pipe{{.retry = {.most = 4}}};
+    waybill::session_progress saved{};
+    std::string parked{};
+    std::uint64_t tries = 0;
+
+    void run()
+    {
+        std::optional<step_end> end;
+        for (; !end && rounds != 50; ++rounds) {
+            try {
+                end = once();
+            } catch (const std::runtime_error&) {
+            }
+        }
+    }
+    step_end once()
+    {
+        return waybill::process_step(
+            pipe, step_received{{101, 1, 1, 1, true, deliveries}, {}}, [] { return waybill::steady_time{}; },
+            [&](act::load_state) { return state_loaded{}; },
+            [&](act::execute) -> fault {
+                ++runs;
+                throw std::runtime_error("out of order");
+            },
+            [&](act::save_state) {
+                saved = pipe.progress();
+                return fault{};
+            },
+            [&](act::park a) {
+                parked = pipe.why();
+                tries = a.tries;
+                return fault{};
+            },
+            [](act::complete) { return fault{}; }, [](act::clear_state) { return fault{}; }, [](act::give_back) {},
+            [](act::wait) {});
+    }
+};
+
+TEST_CASE("process_step: a step that throws each time is parked after as many tries as any other")
+{
+    for (const std::uint64_t deliveries : {1U, 0U}) {  // 0: the broker does not count, and tries are saved
+        always_throws a{.deliveries = deliveries};
+        a.run();
+        CHECK(a.runs == 4);
+        CHECK(a.rounds == 5);
+        CHECK(a.parked == "its call threw an exception");
+        CHECK(a.tries == 4);
+        REQUIRE(a.saved.failed.has_value());
+        CHECK(a.saved.failed->reason == waybill::park_reason::exhausted);
     }
 }
 

@@ -33,11 +33,33 @@ static_assert(!session_store<int>);
 
 TEST_CASE("session_store: the one in memory conforms")
 {
-    CHECK(waybill::testing::session_conformance([] { return memory_sessions(); }) == std::vector<std::string>{});
-    const waybill::state_budget large{.bytes = 1'000'000};
-    const auto broken = waybill::testing::session_conformance([] { return memory_sessions(); },
-                                                              waybill::testing::no_second{}, waybill::testing::in_turn{}, large);
-    CHECK(broken == std::vector<std::string>{});
+    const auto broken = [](const waybill::state_budget& budget) {
+        return waybill::testing::session_conformance([] { return memory_sessions(); }, waybill::testing::no_second{},
+                                                     waybill::testing::in_turn{}, budget)
+            .broken;
+    };
+    CHECK(broken({}) == std::vector<std::string>{});
+    CHECK(broken({.bytes = 1'000'000}) == std::vector<std::string>{});
+}
+
+TEST_CASE("session_conformance: names the rules that it could not try")
+{
+    const auto make = [] { return memory_sessions(); };
+    CHECK(waybill::testing::session_conformance(make).untested ==
+          std::vector<std::string>{
+              "load: a second connection sees what was written (needs a second connection)",
+              "load: what a connection has seen before is not what it sees now (needs a second connection)",
+              "save: what a second connection has written in between is a conflict (needs a second connection)",
+              "clear: what a second connection has removed is absent (needs a second connection)",
+              "save: of two who race at most one is applied (needs two threads)",
+              "save: of two who race one is applied, or cannot reach the store (needs two threads)",
+              "save: an error of one who races is infrastructure or transient (needs two threads)",
+              "save: of two who race the one who was told so has written (needs two threads)",
+              "clear: of it and a save that race at most one is applied (needs two threads)",
+              "clear: a save that raced and lost has made no state (needs two threads)"});
+    const auto same = [](memory_sessions& s) -> memory_sessions& { return s; };
+    const auto race = [](auto f, auto g) { f(), g(); };
+    CHECK(waybill::testing::session_conformance(make, same, race).untested == std::vector<std::string>{});
 }
 
 // Stores that are wrong in one way each.
@@ -154,7 +176,7 @@ private:
 TEST_CASE("session_conformance: stores that are wrong in one way are caught")
 {
     const auto rules = [](flaw f) {
-        return waybill::testing::session_conformance([f] { return wrong_sessions(f); });
+        return waybill::testing::session_conformance([f] { return wrong_sessions(f); }).broken;
     };
     CHECK(rules(flaw::nothing) == std::vector<std::string>{});
     for (auto f = static_cast<std::uint8_t>(flaw::last_writer_wins);
@@ -169,7 +191,8 @@ TEST_CASE("session_conformance: states have as many bytes as the pipelines' budg
     const auto rules = [](std::uint64_t bytes) {
         return waybill::testing::session_conformance([] { return wrong_sessions(flaw::cut_at_70_000_bytes); },
                                                      waybill::testing::no_second{}, waybill::testing::in_turn{},
-                                                     {.bytes = bytes});
+                                                     {.bytes = bytes})
+            .broken;
     };
     CHECK(rules(70'000) == std::vector<std::string>{});
     const auto broken = rules(70'001);
@@ -194,7 +217,7 @@ struct strict_sessions {
 
 TEST_CASE("session_conformance: a store may refuse what no job makes")
 {
-    CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }) == std::vector<std::string>{});
+    CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }).broken == std::vector<std::string>{});
 }
 
 // Connections to one store, each of which remembers what it has read or not found.
@@ -221,8 +244,9 @@ struct caching_sessions {
 TEST_CASE("session_conformance: what a connection has read before is not what is there")
 {
     const auto make = [] { return caching_sessions(); };
-    CHECK(waybill::testing::session_conformance(make).empty());
-    CHECK(!waybill::testing::session_conformance(make, [](caching_sessions& s) { return caching_sessions{s.in}; }).empty());
+    CHECK(waybill::testing::session_conformance(make).broken.empty());
+    const auto again = [](caching_sessions& s) { return caching_sessions{s.in}; };
+    CHECK(!waybill::testing::session_conformance(make, again).broken.empty());
 }
 
 // A store that cannot be reached, and one that says then what is not so.
@@ -251,8 +275,8 @@ TEST_CASE("session_conformance: a store that is down is neither empty nor in con
 {
     unreachable_sessions<true> honest;
     unreachable_sessions<false> other;
-    CHECK(waybill::testing::session_outage_conformance(honest).empty());
-    CHECK(waybill::testing::session_outage_conformance(other).size() == 3);
+    CHECK(waybill::testing::session_outage_conformance(honest).broken.empty());
+    CHECK(waybill::testing::session_outage_conformance(other).broken.size() == 3);
 
     held_state held(honest, "order-17");
     CHECK(held.load().error().how == fault_class::infrastructure);
@@ -289,7 +313,7 @@ TEST_CASE("session_conformance: an outage is infrastructure or transient")
 {
     const auto rules = [](fault_class how) {
         unreachable_as store{how};
-        return waybill::testing::session_outage_conformance(store).size();
+        return waybill::testing::session_outage_conformance(store).broken.size();
     };
     CHECK(rules(fault_class::infrastructure) == 0);
     CHECK(rules(fault_class::transient) == 0);
