@@ -55,6 +55,7 @@ int conclude(const options& o, const rules& r, std::span<const tick> ticks, cons
                    "on what nobody knows\n");
     }
     for (const std::string& f : flaws) support::say(fmt::format("autoscaler: wrong: {}\n", f));
+    if (!flaws.empty()) fmt::print("{}", support::verdict_of(flaws));
     support::write_file("chart", o.chart, chart_of(h, r));
     return flaws.empty() ? 0 : 1;
 }

@@ -17,9 +17,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../support/cleanup.hpp"
 
 namespace autoscaler {
 
@@ -167,7 +168,7 @@ std::string text(milliseconds time) { return std::to_string(time.count()); }
 int ended(pid_t p, steady::time_point deadline)
 {
     int status = 0;
-    while (waitpid(p, &status, WNOHANG) == 0) {
+    while (support::wait_for(p, &status, WNOHANG) == 0) {
         if (steady::now() > deadline) kill(p, SIGKILL);
         std::this_thread::sleep_for(5ms);
     }
@@ -175,7 +176,7 @@ int ended(pid_t p, steady::time_point deadline)
 }
 
 /// Whether it has gone by itself, and how.
-bool gone(pid_t p, int& status) { return waitpid(p, &status, WNOHANG) != 0; }
+bool gone(pid_t p, int& status) { return support::wait_for(p, &status, WNOHANG) != 0; }
 
 }  // namespace
 
@@ -224,19 +225,7 @@ live_queue::~live_queue()
 pid_t live_queue::start(std::vector<std::string> words) const
 {
     words.insert(words.begin(), "autoscaler");
-    std::vector<char*> argv;
-    for (std::string& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) throw complaint(fmt::format("no other process: {}", std::strerror(errno)));
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(1);
-        execv("/proc/self/exe", argv.data());
-        _exit(127);
-    }
-    return pid;
+    return support::start_process(std::move(words));
 }
 
 void live_queue::start_producer(std::chrono::seconds lasting, std::uint64_t seed,

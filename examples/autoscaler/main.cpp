@@ -11,9 +11,7 @@
 //
 // Without arguments: a recording of a RabbitMQ queue under real load, see `record`.
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +24,8 @@
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_scaling.hpp>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
 #include "../support/program.hpp"
 #include "brain.hpp"
 #include "live_queue.hpp"
@@ -38,10 +38,8 @@ using namespace autoscaler;
 
 waybill::scaling::policy policy_in(const std::string& path)
 {
-    if (std::filesystem::is_directory(path)) throw complaint(path + " is a folder");
-    errno = 0;
+    support::expect_input(path, "policy");
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw complaint(fmt::format("no policy {}: {}", path, std::strerror(errno)));
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     auto p = waybill::scaling::parse_policy(text);
     if (!p) throw complaint(fmt::format("{}: {}", path, waybill::text(p.error())));
@@ -53,6 +51,8 @@ void expect_files(const options& o)
 {
     const std::string input = o.input == "-" ? "/dev/stdin" : o.input;
     const std::string queue = o.from.starts_with("sqlite:") ? o.from.substr(7) : std::string();
+    // A queue that is not there yet is unknown; a FIFO would be waited for.
+    if (std::filesystem::exists(queue)) support::expect_regular(queue, "queue");
     support::expect_file("state", o.state,
                          {{"the trace", input}, {"the policy", o.policy}, {"the queue", queue}});
     support::expect_file("records", o.records,
@@ -65,6 +65,8 @@ void expect_files(const options& o)
 
 int run(const options& o)
 {
+    support::end_on_signals();
+    if (!o.input.empty()) support::expect_input(o.input);
     rules r{.policy = policy_in(o.policy), .window = o.window, .every = o.every, .delay = o.delay};
     expect_files(o);
     r.start = o.instances.value_or(r.policy.instances.lowest);

@@ -114,7 +114,6 @@ std::optional<ending> set_number(std::optional<std::uint64_t>& to, std::string_v
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
-    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
     if (name == "--from") o.from = value;
     if (name == "--policy") o.policy = value;
     if (name == "--state") o.state = value;
@@ -198,14 +197,12 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else if (name == "--plain") {
             o.plain = true;
         } else if (takes) {
-            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = support::value_error(name, argv[++i])) return wrong(*std::move(bad));
             if (auto bad = set(o, name, argv[i])) return *bad;
-        } else if (name.starts_with('-') && name != "-") {
-            return wrong(fmt::format("there is no option {}", name));
+        } else if (name.empty() || (name.starts_with('-') && name != "-")) {
+            return wrong(support::no_option(name));
         } else if (!o.input.empty()) {
             return wrong(fmt::format("one trace is enough: {} is one too many", name));
-        } else if (name.empty()) {
-            return wrong("the name of the trace must not be empty");
         } else {
             o.input = name;
         }

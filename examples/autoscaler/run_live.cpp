@@ -2,18 +2,16 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <waybill/scaling/known_metrics.hpp>
 
+#include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "live_queue.hpp"
 #include "run.hpp"
@@ -28,30 +26,6 @@ using namespace std::chrono_literals;
 constexpr const char* resource = "orders";
 /// How long the workers may take for what is left when nothing is sent any more.
 constexpr waybill::duration longest_rest = waybill::duration::seconds(30);
-
-/// As told, or one that is gone at the end.
-class work_folder {
-public:
-    explicit work_folder(const std::string& told) : path_(told), own_(told.empty())
-    {
-        if (!own_) return;
-        std::string name = (std::filesystem::temp_directory_path() / "autoscaler.XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw complaint("no temporary folder " + name);
-        path_ = name;
-    }
-    work_folder(const work_folder&) = delete;
-    work_folder& operator=(const work_folder&) = delete;
-    ~work_folder()
-    {
-        std::error_code e;
-        if (own_) std::filesystem::remove_all(path_, e);
-    }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
-private:
-    std::string path_;
-    bool own_;
-};
 
 /// Those who do the work, and only as they were told.
 class staff {
@@ -125,7 +99,7 @@ int run_live(const options& o, rules r)
     }
     if (!r.policy.ladder.empty()) throw complaint(o.policy + ": workers are counted, not named");
     r.source = fmt::format("a live queue in {}", live_name(o.where));
-    const work_folder folder(o.folder);
+    const support::locked_folder folder(o.folder, "autoscaler");
     std::vector<std::string> flaws;
     std::string remarks;
     session s(o, r);
@@ -170,7 +144,8 @@ int run_live(const options& o, rules r)
                                sum.seconds > 0 ? sum.worker_seconds / sum.seconds : 0,
                                r.policy.instances.highest, sum.oldest);
     }
-    return s.end(std::move(flaws), std::move(remarks));
+    const int code = s.end(std::move(flaws), std::move(remarks));
+    return is_over() ? 128 + ending_signal() : code;
 }
 
 }  // namespace autoscaler

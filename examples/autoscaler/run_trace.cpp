@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <waybill/scaling/known_metrics.hpp>
 
+#include "../support/input.hpp"
 #include "../support/program.hpp"
 #include "closing.hpp"
 #include "run.hpp"
@@ -39,9 +40,7 @@ stored last_time(const options& o, const schedule& s, const rules& r)
     const std::uint64_t n = kept->known.ticks;
     if (n == 0) return *kept;
     if (n > s.ticks.size() || s.ticks[n - 1].mark != kept->known.mark) {
-        throw complaint(fmt::format(
-            "the state {} cannot be used: the first {} in {} are not those that it was made of",
-            o.state, support::counted(n, "decision"), r.source));
+        throw support::another_input(o.state, o.input, "state");
     }
     return *kept;
 }

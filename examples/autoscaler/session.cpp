@@ -103,11 +103,16 @@ int session::end(std::vector<std::string> flaws, std::string remarks)
 
 bool is_over() { return over != 0; }
 
+int ending_signal() { return over; }
+
 void end_on_request()
 {
     struct sigaction end = {};
-    end.sa_handler = [](int) { over = 1; };
+    end.sa_handler = [](int signal) { over = signal; };
     end.sa_flags = SA_RESTART;
+    struct sigaction before = {};
+    sigaction(SIGHUP, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &end, nullptr);
     sigaction(SIGINT, &end, nullptr);
     sigaction(SIGTERM, &end, nullptr);
 }

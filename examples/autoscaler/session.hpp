@@ -72,6 +72,8 @@ private:
 /// Whether somebody wants us to end, as by Ctrl-C. To be heard, ask for it first.
 void end_on_request();
 [[nodiscard]] bool is_over();
+/// The signal that asked for the end; 0 while none has.
+[[nodiscard]] int ending_signal();
 /// Until then, or until somebody wants us to end.
 void sleep_until(waybill::steady_time due);
 [[nodiscard]] waybill::steady_time steady_now();

@@ -22,6 +22,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,9 +80,12 @@ public:
     explicit database(const std::string& path)
     {
         if (sqlite3_open(path.c_str(), &db_) != SQLITE_OK) {
-            const std::string why = path + ": " + sqlite3_errmsg(db_);
+            const int code = sqlite3_extended_errcode(db_);
+            std::string why = path + ": " + sqlite3_errmsg(db_);
+            const int e = sqlite3_system_errno(db_);
+            if (e != 0) why += std::string(" (") + std::strerror(e) + ")";
             sqlite3_close(db_);
-            throw sqlite_error(why);
+            throw sqlite_error(why, code);
         }
         sqlite3_busy_timeout(db_, 5'000);
         try {

@@ -166,7 +166,7 @@ telemetry read_telemetry(const std::string& path, bool keep_duplicates)
 std::vector<counted_minute> read_truth(const std::string& path)
 {
     std::vector<counted_minute> minutes;
-    line_source from(path);
+    line_source from(path, "truth");
     std::string line;
     bool too_long = false;
     for (std::uint64_t number = 1; from.next(line, too_long); ++number) {

@@ -22,6 +22,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
 #include "../support/program.hpp"
 #include "findings.hpp"
 #include "input.hpp"
@@ -62,6 +64,9 @@ bool coloured()
 
 int run(const options& o)
 {
+    support::end_on_signals();
+    support::expect_input(o.input);
+    if (!o.truth.empty()) support::expect_input(o.truth, "truth");
     support::expect_file("chart", o.chart, {{"the input", o.input}, {"the truth", o.truth}});
     const telemetry t = read_telemetry(o.input, o.keep_duplicates);
     const std::vector<counted_minute> truth =
@@ -93,7 +98,8 @@ int run(const options& o)
     support::write_file("chart", o.chart, picture(t, bins, f, truth));
     for (const std::string& w : v.wrong) support::say(fmt::format("lost_events: {}\n", w));
     if (!v.wrong.empty()) {
-        fmt::print("\nThe weights are wrong: they do not add up to what was counted.\n");
+        fmt::print("\n{}The weights are wrong: they do not add up to what was counted.\n",
+                   support::verdict_of(v.wrong));
         return 1;
     }
     const std::uint64_t bad = t.rejected_lines();

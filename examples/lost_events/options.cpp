@@ -57,7 +57,6 @@ std::optional<waybill::duration> width_in(const std::string& text)
 
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
-    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
     if (name == "--chart") o.chart = value;
     if (name == "--truth") o.truth = value;
     if (name != "--bin") return {};
@@ -82,14 +81,12 @@ std::variant<options, ending> options_in(int argc, char** argv)
         if (name == "--keep-duplicates") {
             o.keep_duplicates = true;
         } else if (name == "--bin" || name == "--chart" || name == "--truth") {
-            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = support::value_error(name, argv[++i])) return wrong(*std::move(bad));
             if (auto bad = set(o, name, argv[i])) return *bad;
-        } else if (name.starts_with('-') && name != "-") {
-            return wrong(fmt::format("there is no option {}", name));
+        } else if (name.empty() || (name.starts_with('-') && name != "-")) {
+            return wrong(support::no_option(name));
         } else if (!o.input.empty()) {
             return wrong(fmt::format("one file is enough: {} is one too many", name));
-        } else if (name.empty()) {
-            return wrong("the name of the file must not be empty");
         } else {
             o.input = name;
         }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "../support/input.hpp"
 #include <waybill/core/text.hpp>
 
 namespace mailroom {
@@ -173,9 +174,7 @@ std::optional<waybill::wall_time> time_in(std::string_view text)
 
 std::int64_t checksum(std::string_view bytes) noexcept
 {
-    std::uint64_t sum = 14'695'981'039'346'656'037U;  // FNV-1a
-    for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-    return static_cast<std::int64_t>(sum);
+    return static_cast<std::int64_t>(support::checksum(bytes));
 }
 
 }  // namespace mailroom

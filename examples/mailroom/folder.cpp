@@ -3,18 +3,11 @@
 #include "folder.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
-#include <system_error>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "../engines/sqlite.hpp"
 #include "event.hpp"
@@ -22,33 +15,10 @@
 
 namespace mailroom {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-std::string temporary_folder()
-{
-    std::string name = (fs::temp_directory_path() / "mailroom-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-        throw complaint(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
-    return name;
-}
-
-int locked(const std::string& path)
-{
-    const int fd =
-        open(path.c_str(), O_RDWR | O_CREAT, 0644);  // without O_CLOEXEC: the worker has it too
-    if (fd < 0) throw complaint(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-    for (int tries = 0; tries < 500; ++tries) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-        usleep(10'000);
-    }
-    close(fd);
-    throw complaint(fmt::format("another mailroom is at work here: {} is locked", path));
-}
-
-/// The first and the last bytes of the input: enough to tell one file from another.
-std::int64_t signature(const std::string& input, std::uint64_t bytes)
+/// The first and the last bytes of the input, which is what version 0.1 recorded of it.
+std::int64_t old_signature(const std::string& input, std::uint64_t bytes)
 {
     constexpr std::uint64_t some = 65'536;
     std::string text(2 * some, '\0');
@@ -62,62 +32,31 @@ std::int64_t signature(const std::string& input, std::uint64_t bytes)
     return checksum(std::string_view(text).substr(0, n));
 }
 
+/// A folder of version 0.1 has a table of its input, or nothing.
+bool is_of_another_input(const std::string& dir, const std::string& input)
+{
+    engines::database db(queue_in(dir));
+    const std::uint64_t bytes = std::filesystem::file_size(input);
+    bool any = false;
+    bool same = false;
+    const auto tables = engines::statement(db, "SELECT count(*) FROM sqlite_master WHERE name = ?")
+                            .number(std::string_view("input"));
+    if (tables != 1) return false;
+    engines::statement rows(db, "SELECT bytes, signature FROM input");
+    rows.each([&] {
+        any = true;
+        same = rows.size(0) == bytes && rows.integer(1) == old_signature(input, bytes);
+    });
+    return any && !same;
+}
+
 }  // namespace
 
-std::uint64_t input_size(const std::string& path)
+void expect_same_input(const support::locked_folder& here, const std::string& input)
 {
-    std::error_code e;
-    const fs::file_status s = fs::status(path, e);
-    if (s.type() == fs::file_type::not_found)
-        throw complaint(fmt::format("there is no file {}", path));
-    if (s.type() == fs::file_type::directory)
-        throw complaint(fmt::format("{} is a folder; a file is expected", path));
-    if (s.type() != fs::file_type::regular) {
-        throw complaint(
-            fmt::format("{} is no regular file, and could not be read on after a kill", path));
-    }
-    if (!std::ifstream(path))
-        throw complaint(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-    const std::uintmax_t bytes = fs::file_size(path, e);
-    if (e) throw complaint(fmt::format("{} cannot be read: {}", path, e.message()));
-    return bytes;
-}
-
-folder::folder(const std::string& dir)
-    : path_(dir.empty() ? temporary_folder() : dir), temporary_(dir.empty())
-{
-    std::error_code e;
-    fs::create_directories(path_, e);
-    if (!fs::is_directory(path_))
-        throw complaint(fmt::format("{} is no folder and cannot be made one", path_));
-    lock_ = locked(path_ + "/lock");
-}
-
-folder::~folder()
-{
-    std::error_code e;
-    if (temporary_) fs::remove_all(path_, e);
-    close(lock_);
-}
-
-void folder::belongs_to(const std::string& input, std::uint64_t bytes) const
-{
-    engines::database db(queue_in(path_));
-    db.exec(
-        "CREATE TABLE IF NOT EXISTS input (bytes INTEGER NOT NULL, signature INTEGER NOT NULL)");
-    const std::int64_t sign = signature(input, bytes);
-    if (!engines::statement(db, "SELECT count(*) FROM input").number().value_or(0)) {
-        engines::statement(db, "INSERT INTO input VALUES (?, ?)").run(bytes, sign);
-    }
-    const auto same =
-        engines::statement(db, "SELECT 1 FROM input WHERE bytes = ? AND signature = ?")
-            .number(bytes, sign);
-    if (!same) {
-        throw complaint(fmt::format(
-            "{} holds the queue and the sink of another input than {}, or of what that was before it "
-            "changed; name another folder",
-            path_, input));
-    }
+    const bool is_old = !here.has_input() && std::filesystem::exists(queue_in(here.path()));
+    if (is_old && is_of_another_input(here.path(), input)) throw here.another(input);
+    here.belongs_to(input);
 }
 
 }  // namespace mailroom

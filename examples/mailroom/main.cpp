@@ -2,7 +2,7 @@
 //
 // mailroom: real events through a queue, each of them into effect exactly once, through kill -9.
 //
-//     lines | parse | chunk_by      job.cpp        the input, cut into batches as they are sent
+//     lines | parse | outbox        job.cpp        the input, read once and kept until it is sent
 //     send_all -> queue.sqlite      producer.cpp   a queue that refuses; learning what it takes
 //     process_batch -> sink.sqlite  consumer.cpp   effects, dead letters and checkpoint at once
 //     what an event does            ledger.cpp
@@ -20,12 +20,15 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
 #include "folder.hpp"
 #include "job.hpp"
 #include "options.hpp"
@@ -84,15 +87,30 @@ contestant run_naive(options o, std::uint64_t bytes)
     return c;
 }
 
+/// All that is not as it should be.
+std::vector<std::string> reasons_of(const findings& f)
+{
+    std::vector<std::string> all;
+    const auto count = [&](std::uint64_t n, std::string_view what) {
+        if (n != 0) all.push_back(fmt::format("{} {}", support::counted(n, "event"), what));
+    };
+    count(f.lost, "lost");
+    count(f.duplicated, "doubled");
+    all.insert(all.end(), f.wrong.begin(), f.wrong.end());
+    return all;
+}
+
 int run(options o)
 {
     const auto begun = std::chrono::steady_clock::now();
+    support::end_on_signals();
+    support::expect_input(o.input);
     support::expect_file("report", o.report, {{"the input", o.input}});
-    results r{.input_bytes = input_size(o.input)};
-    const folder here(o.db);
+    results r{.input_bytes = std::filesystem::file_size(o.input)};
+    const support::locked_folder here(o.db, "mailroom");
     o.db = here.path();
     r.temporary = here.temporary();
-    here.belongs_to(o.input, r.input_bytes);
+    expect_same_input(here, o.input);
 
     r.waybill = run_waybill(o, r.input_bytes);
     if (!o.plain && r.waybill.how.told.worked) r.naive = run_naive(o, r.input_bytes);
@@ -100,9 +118,11 @@ int run(options o)
     print(o, r);
     write_report(o, r);
 
-    const findings& f = r.waybill.found;
-    for (const std::string& w : f.wrong) say(fmt::format("mailroom: {}\n", w));
-    return f.wrong.empty() && f.lost == 0 && f.duplicated == 0 ? 0 : 1;
+    for (const std::string& w : r.waybill.found.wrong) say(fmt::format("mailroom: {}\n", w));
+    const std::vector<std::string> reasons = reasons_of(r.waybill.found);
+    if (reasons.empty()) return 0;
+    fmt::print("{}", support::verdict_of(reasons));
+    return 1;
 }
 
 int do_as_told(int argc, char** argv)

@@ -47,7 +47,6 @@ ending wrong(std::string text)
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
-    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
     if (name == "--input") o.input = value;
     if (name == "--db") o.db = value;
     if (name == "--report") o.report = value;
@@ -94,10 +93,10 @@ std::variant<options, ending> options_in(int argc, char** argv)
             o.dump = true;
         } else if (name == "--input" || name == "--db" || name == "--limit" || name == "--report" ||
                    name == "--hold" || name == "--worker") {
-            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = support::value_error(name, argv[++i])) return wrong(*std::move(bad));
             if (auto bad = set(o, name, argv[i])) return *bad;
         } else {
-            return wrong(fmt::format("there is no option {}", name));
+            return wrong(support::no_option(name));
         }
     }
     if (o.dump && o.db.empty()) return wrong("--dump needs --db");

@@ -12,16 +12,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "folder.hpp"
+#include "../support/cleanup.hpp"
 #include "job.hpp"
 
 namespace mailroom {
 
 namespace {
+
+using support::complaint;
 
 void work(const options& o, phases& at, const teller& tell)
 {
@@ -51,21 +52,7 @@ worker start(const options& o, const std::optional<hold>& stop)
                                    o.db,       "--limit",  std::to_string(o.limit)};
     if (o.naive) words.emplace_back("--naive");
     if (stop) words.insert(words.end(), {"--hold", text(*stop)});
-    std::vector<char*> argv;
-    for (std::string& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) throw complaint(fmt::format("no second process: {}", std::strerror(errno)));
-    if (pid == 0) {
-        // It must not outlive us: who starts mailroom again would meet it at work.
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(1);
-        fcntl(ends[1], F_SETFD, 0);
-        execv("/proc/self/exe", argv.data());
-        _exit(127);
-    }
+    const pid_t pid = support::start_process(std::move(words), {.inherited = ends[1]});
     close(ends[1]);
     return {pid, ends[0]};
 }
@@ -117,8 +104,7 @@ outcome supervise(const options& o, std::vector<hold> plan,
         });
         close(w.from);
         int status = 0;
-        while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        support::wait_for(w.pid, &status);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return result;
         if (WIFEXITED(status)) throw complaint("the worker gave up");
         if (WTERMSIG(status) != SIGKILL)

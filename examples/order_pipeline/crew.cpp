@@ -3,10 +3,8 @@
 #include "crew.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <random>
 #include <string>
 #include <thread>
@@ -14,11 +12,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "../support/cleanup.hpp"
 #include "../support/program.hpp"
+#include "../support/worker_page.hpp"
 #include "phases.hpp"
 #include "sweeping.hpp"
 
@@ -33,40 +31,8 @@ pid_t start(const options& o, std::uint64_t number)
     std::vector<std::string> words{"order_pipeline", "--worker", std::to_string(number), "--db",
                                    o.db};
     if (!o.dead_letters.empty()) words.insert(words.end(), {"--dead-letters", o.dead_letters});
-    std::vector<char*> argv;
-    for (std::string& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive us
-        if (getppid() != parent) _exit(1);
-        execv("/proc/self/exe", argv.data());
-        _exit(127);
-    }
-    if (pid > 0) return pid;
-    throw support::complaint(fmt::format("no further process: {}", std::strerror(errno)));
+    return support::start_process(std::move(words));
 }
-
-/// For how long nothing has become of any step. Only the time of looks that follow each other soon
-/// is counted: who stops the whole family for an hour has not found anything that stands still.
-class standstill {
-public:
-    void look(std::uint64_t left)
-    {
-        const auto now = clock::now();
-        const auto passed = std::min<clock::duration>(now - std::exchange(looked_, now), 100ms);
-        const bool moved = std::exchange(left_, left) != left;
-        stood_ = moved ? clock::duration{} : stood_ + passed;
-    }
-    [[nodiscard]] bool moved() const { return stood_ == clock::duration{}; }
-    [[nodiscard]] clock::duration stood() const { return stood_; }
-
-private:
-    std::uint64_t left_ = 0;
-    clock::time_point looked_ = clock::now();
-    clock::duration stood_{};
-};
 
 /// By somebody else, who may do so: there is no more memory, or he has had enough of this one.
 bool ended_from_outside(int status)
@@ -91,8 +57,9 @@ public:
         for (const worker& w : workers_) {
             if (w.pid > 0) kill(w.pid, SIGKILL);
         }
+        int status = 0;
         for (const worker& w : workers_) {
-            if (w.pid > 0) waitpid(w.pid, nullptr, 0);
+            if (w.pid > 0) support::wait_for(w.pid, &status);
         }
     }
 
@@ -107,7 +74,7 @@ public:
             if (w.killed) continue;
             kill(w.pid, SIGSTOP);
             int status = 0;
-            waitpid(w.pid, &status, WUNTRACED);
+            support::wait_for(w.pid, &status, WUNTRACED);
             if (!WIFSTOPPED(status)) {
                 replace(n, status);
                 continue;
@@ -124,7 +91,7 @@ public:
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             worker& w = workers_[n];
             int status = 0;
-            if (waitpid(w.pid, &status, WNOHANG) != w.pid) continue;
+            if (support::wait_for(w.pid, &status, WNOHANG) != w.pid) continue;
             if (w.killed) {
                 ++c.kills;
                 if (phases_.of(n).at == phase::at_work) ++c.at_work;
@@ -159,7 +126,7 @@ public:
         for (const worker& w : workers_) kill(w.pid, SIGTERM);
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             int status = 0;
-            waitpid(workers_[n].pid, &status, 0);
+            support::wait_for(workers_[n].pid, &status);
             workers_[n].pid = -1;
             if (!ended_from_outside(status)) {
                 throw support::complaint(fmt::format("worker {} did not end well", n));
@@ -216,7 +183,7 @@ casualties work_off(world& w, const options& o, const look_at& look)
     auto next_kill = begun + 20ms;
     // The lock of a step has to run out after each death, so none dies so often that it is parked.
     const auto last_kill = begun + 6 * queue_options.lock;
-    standstill nothing;
+    support::standstill nothing;
     for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {
         all.look(c);
         const std::string why = all.told();

@@ -6,7 +6,7 @@
 //     what the steps do             shop.cpp
 //     orders and products           jobs.cpp         stamped, and sent in batches
 //     who comes back, and how       returning.cpp    drain, plan, redrive
-//     what killed workers left      sweeping.cpp
+//     what killed workers left      sweeping.cpp     required: see sweeping.hpp
 //     who kills the workers         crew.cpp
 //     the screen and the picture    board.cpp picture.cpp
 //     who believes nobody           verify.cpp
@@ -24,6 +24,8 @@
 
 #include <fmt/format.h>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "board.hpp"
@@ -84,7 +86,7 @@ bool work_and_check(world& here, const options& o)
     const casualties c = work_off(here, o, [&](const std::string& why) { all.tell(why); });
     const board b = read_board(here);
     print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
-    support::write_file("picture", o.svg, picture(b));
+    support::write_file("picture", o.chart, picture(b));
     const findings f = verify(o.db, o.dead_letters);
     fmt::print("{} in {:.1f} s; {} of steps repeated", counted(o.workers, "worker"), c.seconds,
                counted(f.repeated, "run"));
@@ -95,7 +97,10 @@ bool work_and_check(world& here, const options& o)
     if (c.swept != 0) fmt::print("; {} that a killed one left", counted(c.swept, "state"));
     fmt::print("\n");
     for (const std::string& w : f.wrong) support::say(fmt::format("order_pipeline: {}\n", w));
-    if (!f.wrong.empty()) return false;
+    if (!f.wrong.empty()) {
+        fmt::print("{}", support::verdict_of(f.wrong));
+        return false;
+    }
     fmt::print("checked: each order is complete in the order of its steps or stopped with the\n"
                "rest parked, each product is imported or parked; none is lost, doubled or half\n");
     return true;
@@ -118,14 +123,14 @@ bool redrive(world& w, const options& o)
 void expect_picture(const options& o)
 {
     namespace fs = std::filesystem;
-    if (o.svg.empty()) return;
+    if (o.chart.empty()) return;
     std::error_code e;
-    const fs::path svg = fs::weakly_canonical(o.svg, e);
+    const fs::path chart = fs::weakly_canonical(o.chart, e);
     const fs::path folder = fs::canonical(o.db);
     for (const std::string_view name : own_files) {
-        if (svg != folder / name && !fs::equivalent(o.svg, folder / name, e)) continue;
+        if (chart != folder / name && !fs::equivalent(o.chart, folder / name, e)) continue;
         throw support::complaint(fmt::format(
-            "the picture cannot be written to {}: it is one of the files of --db", o.svg));
+            "the picture cannot be written to {}: it is one of the files of --db", o.chart));
     }
 }
 
@@ -150,14 +155,17 @@ void keep_address(world& w, const options& o)
 
 int run(options o)
 {
-    support::expect_file("picture", o.svg, {{"the input", o.input}});
+    support::end_on_signals();
+    if (o.what == command::run) support::expect_input(o.input);
+    support::expect_file("picture", o.chart, {{"the input", o.input}});
     if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite")) {
         throw support::complaint(fmt::format("nobody has ordered anything in {}", o.db));
     }
-    const bool temporary = o.db.empty();
     const support::locked_folder here(o.db, "order_pipeline");
+    const bool temporary = here.temporary();
     o.db = here.path();
     expect_picture(o);
+    if (o.what == command::run) here.belongs_to(o.input);
     world w(o.db, o.dead_letters);
     keep_address(w, o);
     write_templates(w, false);

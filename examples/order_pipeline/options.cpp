@@ -38,7 +38,7 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
   --imports N      so many imports share the products (default {}, at most 1,000)
   --db DIR         keeps the databases there, and goes on with what is there; without it they are in
                    a temporary folder, and the redrive follows at once
-  --svg FILE       a picture of all orders
+  --chart FILE     a picture of all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
                    keeps what is parked in a table of an Azure emulator; DIR remembers which
   --help           this
@@ -93,7 +93,8 @@ struct text_option {
 constexpr text_option texts[] = {
     {"--input", &options::input},
     {"--db", &options::db},
-    {"--svg", &options::svg},
+    {"--chart", &options::chart},
+    {"--svg", &options::chart},  // as it was called at first; not in --help
     {"--dead-letters", &options::dead_letters},
 };
 
@@ -111,8 +112,8 @@ bool set_flag(options& o, std::string_view name)
 std::optional<ending> set_option(options& o, std::string_view name, const char* value)
 {
     const auto needs = [&]() -> std::optional<ending> {
-        if (value != nullptr && *value != '\0') return {};
-        return wrong(fmt::format("{} needs a value", name));
+        if (auto bad = support::value_error(name, value)) return wrong(*std::move(bad));
+        return {};
     };
     for (const text_option& t : texts) {
         if (name != t.name) continue;
@@ -136,7 +137,7 @@ std::optional<ending> set_option(options& o, std::string_view name, const char* 
         o.*c.into = *n;
         return {};
     }
-    return wrong(fmt::format("there is no option {}", name));
+    return wrong(support::no_option(name));
 }
 
 }  // namespace

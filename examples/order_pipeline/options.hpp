@@ -24,7 +24,7 @@ struct options {
     command what = command::run;
     std::string input{};
     std::string db{};   ///< Empty: a folder of its own that is removed at the end.
-    std::string svg{};
+    std::string chart{};
     std::string dead_letters{};  ///< Empty: with the rest.
     std::uint64_t workers = 3;
     std::uint64_t most = most_jobs;  ///< Orders or products.

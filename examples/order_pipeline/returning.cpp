@@ -18,9 +18,9 @@
 
 #include "../support/program.hpp"
 #include "jobs.hpp"
+#include "order_codec.hpp"
 #include "shop.hpp"
 #include <waybill/core/match.hpp>
-#include <waybill/ext/json_session.hpp>
 #include <waybill/session.hpp>
 
 namespace order_pipeline {
@@ -44,7 +44,7 @@ std::string state_of(world& w, const std::string& session)
 /// The letter of a message that the broker has parked itself.
 waybill::step_letter letter_of(world& w, const engines::session_message& m)
 {
-    const auto codec = *waybill::state_codec<order_state>::make();
+    const auto codec = order_codec();
     const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
     const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
     const std::string bytes = state_of(w, m.session);

@@ -140,8 +140,10 @@ waybill::fault shop::run(const task& t, order_state& s)
             note(t, s.payment);
             return {};
         case 4: {
-            known.insert({{"number", t.job}, {"total", std::to_string(s.total)},
-                          {"payment", s.payment}});
+            // A field of the order itself may have one of these names.
+            known.insert_or_assign("number", t.job);
+            known.insert_or_assign("total", std::to_string(s.total));
+            known.insert_or_assign("payment", s.payment);
             const waybill::fault f = fill_in(here_.receipt, "receipt", known, s.receipt);
             if (f.ok()) note(t, s.receipt);
             return f;

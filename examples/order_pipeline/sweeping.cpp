@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "../support/program.hpp"
-#include "shop.hpp"
-#include <waybill/ext/json_session.hpp>
+#include "order_codec.hpp"
 #include <waybill/session.hpp>
 
 namespace order_pipeline {
@@ -24,7 +23,7 @@ waybill::swept_state read(world& w, const engines::session_lock& l)
 {
     const auto bytes = w.queue.state(l);
     if (!bytes) throw support::complaint(bytes.error().text);
-    const auto s = waybill::state_codec<order_state>::make()->decode(*bytes);
+    const auto s = order_codec().decode(*bytes);
     return {l.session, s.how, s.progress, {}};
 }
 

@@ -10,11 +10,11 @@
 #include <thread>
 
 #include "../support/program.hpp"
+#include "order_codec.hpp"
 #include "phases.hpp"
 #include "shop.hpp"
 #include "world.hpp"
 #include <waybill/ext/exceptions.hpp>
-#include <waybill/ext/json_session.hpp>
 #include <waybill/session.hpp>
 
 namespace order_pipeline {
@@ -137,7 +137,7 @@ private:
     worker_place& place_;
     engines::session_lock lock_;
     waybill::pipeline pipe_;
-    waybill::state_codec<order_state> codec_ = *waybill::state_codec<order_state>::make();
+    waybill::state_codec<order_state> codec_ = order_codec();
     kept_by_queue kept_{*this};
     waybill::session_state<waybill::state_codec<order_state>, kept_by_queue> state_{codec_, kept_};
     std::string step_{};  ///< What is in hand, for what is told.

@@ -29,7 +29,7 @@ inline constexpr engines::session_options queue_options{.lock = 500ms,
 inline constexpr std::string_view own_files[] = {
     "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "shop.sqlite", "shop.sqlite-wal",
     "shop.sqlite-shm", "receipt.txt", "receipt.txt.new", "label.txt", "label.txt.new", "phases",
-    "lock"};
+    "lock", "input.fingerprint", "input.fingerprint.new"};
 
 struct world {
     /// `dead_letters` is empty, or the address of an Azure table.

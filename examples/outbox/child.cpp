@@ -6,14 +6,15 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../support/cleanup.hpp"
 #include "../support/program.hpp"
 
 namespace outbox {
@@ -39,23 +40,15 @@ child::child(const options& o)
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     std::vector<std::string> words = words_for(o, ends[1]);
-    std::vector<char*> argv;
-    for (std::string& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(1);
-        fcntl(ends[1], F_SETFD, 0);
-        execv("/proc/self/exe", argv.data());
-        _exit(127);
+    from_ = ends[0];
+    try {
+        pid_ = support::start_process(std::move(words), {.inherited = ends[1]});
+    } catch (...) {
+        close(from_);
+        close(ends[1]);
+        throw;
     }
     close(ends[1]);
-    from_ = ends[0];
-    if (pid_ > 0) return;
-    close(from_);
-    throw support::complaint(fmt::format("no further process: {}", std::strerror(errno)));
 }
 
 child::~child()
@@ -83,7 +76,7 @@ void child::hear(const std::function<void(std::string_view)>& line)
 std::optional<int> child::ended()
 {
     int status = 0;
-    if (!code_ && waitpid(pid_, &status, WNOHANG) == pid_) take_status(status);
+    if (!code_ && support::wait_for(pid_, &status, WNOHANG) == pid_) take_status(status);
     return code_;
 }
 
@@ -92,8 +85,7 @@ void child::kill()
     if (ended()) return;
     ::kill(pid_, SIGKILL);
     int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    support::wait_for(pid_, &status);
     take_status(status);
 }
 

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "../support/cleanup.hpp"
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "cemetery.hpp"
@@ -108,6 +109,7 @@ void judge_calls(const options& o, contestant& c)
 
 int run(options o)
 {
+    support::end_on_signals();
     const std::vector<order> orders = orders_in(o.input);
     if (orders.empty()) {
         fmt::print("nothing to do: there is no order in {}\n", o.input);
@@ -115,6 +117,7 @@ int run(options o)
     }
     const support::locked_folder here(o.db, "outbox");
     o.db = here.path();
+    here.belongs_to(o.input);
     contestant ours = run_waybill(o, orders);
     if (ours.how.calls != 0) judge_calls(o, ours);
     const pruning p = prune_letters(o.db);
@@ -129,7 +132,10 @@ int run(options o)
     }
     print_table(ours, naive);
     for (const std::string& w : ours.found.wrong) support::say(fmt::format("outbox: {}\n", w));
-    if (!ours.found.wrong.empty()) return 1;
+    if (!ours.found.wrong.empty()) {
+        fmt::print("{}", support::verdict_of(ours.found.wrong));
+        return 1;
+    }
     fmt::print("checked: each order has exactly one mail or one dead letter that says why\n");
     return 0;
 }

@@ -80,7 +80,6 @@ bool has_value(std::string_view name)
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set_option(options& o, std::string_view name, const std::string& value)
 {
-    if (value.empty()) return wrong_option(fmt::format("{} must not be empty", name));
     if (name == "--input") o.input = value;
     if (name == "--db") o.db = value;
     if (name == "--as") {
@@ -113,10 +112,12 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else if (name == "--plain") {
             o.plain = true;
         } else if (has_value(name)) {
-            if (++i == argc) return wrong_option(fmt::format("{} needs a value", name));
+            if (auto bad = support::value_error(name, argv[++i])) {
+                return wrong_option(*std::move(bad));
+            }
             if (auto bad = set_option(o, name, argv[i])) return *bad;
         } else {
-            return wrong_option(fmt::format("there is no option {}", name));
+            return wrong_option(support::no_option(name));
         }
     }
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;

@@ -47,6 +47,7 @@ constexpr waybill::duration innocent_for = 5min;
 
 /// For the server: three failures in a row, or half of the calls.
 constexpr waybill::valve_options guarding{
+    .trip_at = 0.5,
     .min_calls = 20,
     .period = 2s,
     .in_a_row = 3,

@@ -14,11 +14,12 @@ namespace outbox {
 
 namespace {
 
-/// Views on both databases: each order with its mails and dead letters.
+/// Views on both databases: each order with its mails and dead letters. A header begins a line: the
+/// subject of a mail may contain the name of another header.
 constexpr const char* views = R"(
     CREATE TEMP VIEW received AS
-        SELECT CAST(substr(text, instr(text, 'X-Order: ') + 9, 20) AS INTEGER) AS id, recipient,
-               text, copies FROM server.mails;
+        SELECT CAST(substr(text, instr(text, x'0d0a' || 'X-Order: ') + 11, 20) AS INTEGER) AS id,
+               recipient, text, copies FROM server.mails;
     CREATE TEMP VIEW letters AS
         SELECT id, reason FROM main.dead_letters UNION ALL SELECT id, why FROM main.pruned;
     CREATE TEMP VIEW fates AS
@@ -48,7 +49,7 @@ constexpr rule rules[] = {
      "SELECT count(*) FROM received WHERE id NOT IN (SELECT id FROM orders)"},
     {"mails are not what was ordered, or with somebody else",
      "SELECT count(*) FROM received r JOIN outbox b ON b.id = r.id JOIN orders o ON o.id = r.id"
-     " WHERE r.recipient <> b.recipient OR instr(r.text, 'Subject: ' || b.subject) = 0"
+     " WHERE r.recipient <> b.recipient OR instr(r.text, x'0d0a' || 'Subject: ' || b.subject) = 0"
      " OR instr(r.text, o.item) = 0"},
     {"orders have several dead letters", "SELECT count(*) FROM fates WHERE letters > 1"},
     {"mails to a mailbox that there is not are no dead letter that says 550",

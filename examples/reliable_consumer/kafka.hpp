@@ -39,7 +39,9 @@ struct kafka_place {
     std::uint32_t tries = 3;                  ///< Of an event that fails and may work later.
     waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between them.
     /// While what the handlers need is down.
-    waybill::valve_options guard{.in_a_row = 8,
+    waybill::valve_options guard{.trip_at = 0.5,
+                                 .min_calls = 10,
+                                 .in_a_row = 8,
                                  .shut_for = {.base = waybill::duration::milliseconds(200),
                                               .cap = waybill::duration::seconds(10),
                                               .spread = waybill::jitter::none}};

@@ -2,8 +2,7 @@
 
 #include "kafka_world.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "ledger.hpp"
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/core/crc32c.hpp>
 
@@ -11,25 +10,14 @@ namespace reliable_consumer {
 
 using std::chrono::steady_clock;
 
-namespace {
-
-std::string text_of(const nlohmann::json& event, const char* field)
-{
-    const auto found = event.find(field);
-    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-}  // namespace
-
 /// The rule of the ledger.
 waybill::fault kafka_world::judge(std::string_view body)
 {
-    const auto event = nlohmann::json::parse(body, nullptr, false);
-    if (!event.is_object()) return waybill::permanent("not a JSON object");
-    const std::string package = text_of(event, "package");
-    if (package.empty()) return waybill::permanent("an event without a package");
-    if (text_of(event, "event") == "installed" && text_of(event, "version").empty()) {
-        return waybill::permanent(package + " is installed, but has no version");
+    const reading r = read_event(body);
+    if (!r.is_object) return waybill::permanent("not a JSON object");
+    if (r.package.empty()) return waybill::permanent("an event without a package");
+    if (r.what == "installed" && r.version.empty()) {
+        return waybill::permanent(r.package + " is installed, but has no version");
     }
     return {};
 }

@@ -23,6 +23,13 @@ std::string text_in(const nlohmann::json& j, const char* field)
 
 }  // namespace
 
+reading read_event(std::string_view body)
+{
+    const auto parsed = nlohmann::json::parse(body, nullptr, false);
+    if (!parsed.is_object()) return {};
+    return {true, text_in(parsed, "package"), text_in(parsed, "version"), text_in(parsed, "event")};
+}
+
 engines::database& ledger::prepared(engines::database& db)
 {
     db.exec("CREATE TABLE IF NOT EXISTS effects (n INTEGER PRIMARY KEY, part INTEGER NOT NULL,"
@@ -45,23 +52,21 @@ waybill::fault ledger::apply(std::uint64_t partition, const event& e)
 {
     line_.run(partition, e.sequence);
     if (e.body == poison) kill(getpid(), SIGKILL);
-    const auto parsed = nlohmann::json::parse(e.body, nullptr, false);
-    if (!parsed.is_object()) return waybill::permanent("not a JSON object");
-    const std::string package = text_in(parsed, "package");
-    if (package.empty()) return waybill::permanent("an event without a package");
+    const reading r = read_event(e.body);
+    if (!r.is_object) return waybill::permanent("not a JSON object");
+    if (r.package.empty()) return waybill::permanent("an event without a package");
     bool versioned = false;
-    sum_.query(package, text_in(parsed, "version"));
+    sum_.query(r.package, r.version);
     while (sum_.step()) versioned = !sum_.text(0).empty();
-    if (text_in(parsed, "event") == "installed" && !versioned) {
-        return waybill::permanent(package + " is installed, but no event has told which version");
+    if (r.what == "installed" && !versioned) {
+        return waybill::permanent(r.package + " is installed, but no event has told which version");
     }
     return {};
 }
 
 std::uint64_t partition_of(std::string_view line, std::uint64_t partitions)
 {
-    const auto parsed = nlohmann::json::parse(line, nullptr, false);
-    const std::string package = parsed.is_object() ? text_in(parsed, "package") : std::string();
+    const std::string package = read_event(line).package;
     const std::string_view key = package.empty() ? line : std::string_view(package);
     return waybill::crc32c(key) % partitions;
 }

@@ -17,6 +17,15 @@ namespace reliable_consumer {
 /// An event that ends the process that handles it.
 inline constexpr std::string_view poison = R"({"package":"poison","event":"ends its process"})";
 
+/// The fields of an event. Worker and verifier read each event with this function.
+struct reading {
+    bool is_object = false;  ///< A JSON object; if not, the rest is empty.
+    std::string package{};
+    std::string version{};
+    std::string what{};  ///< What happened: its field "event".
+};
+[[nodiscard]] reading read_event(std::string_view body);
+
 class ledger {
 public:
     /// `sink` is the database of checkpoints and dead letters, so that all is in one transaction.

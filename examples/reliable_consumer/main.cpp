@@ -8,15 +8,19 @@
 //     who believes nobody         verify.cpp
 //     the same for Kafka          kafka.cpp        at least once, a watermark, a dead-letter topic
 
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
+#include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "options.hpp"
 #include "supervisor.hpp"
@@ -31,28 +35,6 @@ namespace {
 using namespace reliable_consumer;
 using support::counted;
 using support::grouped;
-
-/// A folder of its own, which is removed at the end.
-class temporary_folder {
-public:
-    temporary_folder()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "reliable_consumer.XXXXXX").string();
-        if (!mkdtemp(name.data())) throw support::complaint("no temporary folder can be made");
-        path_ = name;
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-    ~temporary_folder()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 void print(const options& o, const casualties& c, const findings& f)
 {
@@ -75,23 +57,39 @@ void print(const options& o, const casualties& c, const findings& f)
     fmt::print("\n");
 }
 
+/// All that is not as it should be.
+std::vector<std::string> reasons_of(const findings& f)
+{
+    std::vector<std::string> all;
+    const auto count = [&](std::uint64_t n, std::string_view what) {
+        if (n != 0) all.push_back(fmt::format("{} {}", counted(n, "event"), what));
+    };
+    count(f.lost, "lost");
+    count(f.doubled, "doubled");
+    count(f.out_of_order, "out of order");
+    all.insert(all.end(), f.wrong.begin(), f.wrong.end());
+    return all;
+}
+
 int run(options o)
 {
-    std::optional<temporary_folder> temporary;
-    if (o.db.empty()) o.db = temporary.emplace().path();
-    std::filesystem::create_directories(o.db);
+    support::end_on_signals();
+    support::expect_input(o.input);
+    const support::locked_folder here(o.db, "reliable_consumer");
+    o.db = here.path();
+    here.belongs_to(o.input);
     const casualties c = supervise(o);
     const findings f = verify(o);
     print(o, c, f);
     for (const std::string& w : f.wrong) support::say(fmt::format("reliable_consumer: {}\n", w));
-    const bool right = f.wrong.empty() && f.lost == 0 && f.doubled == 0 && f.out_of_order == 0;
-    if (right) {
-        fmt::print("checked: each event took effect exactly once, in the order of its partition, or is a dead\n"
-                   "letter with its reason; all partitions were given back\n");
-    } else {
-        fmt::print("WRONG: {} lost, {} doubled, {} out of order\n", f.lost, f.doubled, f.out_of_order);
+    const std::vector<std::string> reasons = reasons_of(f);
+    if (!reasons.empty()) {
+        fmt::print("{}", support::verdict_of(reasons));
+        return 1;
     }
-    return right ? 0 : 1;
+    fmt::print("checked: each event took effect exactly once, in the order of its partition, or is a dead\n"
+               "letter with its reason; all partitions were given back\n");
+    return 0;
 }
 
 int do_as_told(int argc, char** argv)
@@ -105,6 +103,8 @@ int do_as_told(int argc, char** argv)
     const options& o = std::get<options>(asked);
     if (o.worker) return work(o);
     if (o.kafka.empty()) return run(o);
+    support::end_on_signals();
+    support::expect_input(o.input);
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
     return run_kafka(o);
 #else

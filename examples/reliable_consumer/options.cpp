@@ -54,7 +54,7 @@ struct count_option {
 };
 
 constexpr count_option counts[] = {
-    {"--workers", &options::workers, 1, 32},
+    {"--workers", &options::workers, 1, most_workers},
     {"--partitions", &options::partitions, 1, 64},
     {"--batch", &options::batch, 1, 10'000},
     {"--seed", &options::seed, 0, ~std::uint64_t{0}},
@@ -63,7 +63,6 @@ constexpr count_option counts[] = {
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
-    if (value.empty()) return wrong(fmt::format("{} must not be empty", name));
     if (name == "--input") o.input = value;
     if (name == "--db") o.db = value;
     if (name == "--from") {
@@ -121,10 +120,10 @@ std::variant<options, ending> options_in(int argc, char** argv)
             o.kill_for = static_cast<double>(*seconds);
             ++i;
         } else if (takes_value(name)) {
-            if (++i == argc) return wrong(fmt::format("{} needs a value", name));
+            if (auto bad = support::value_error(name, argv[++i])) return wrong(*std::move(bad));
             if (auto bad = set(o, name, argv[i])) return *bad;
         } else {
-            return wrong(fmt::format("there is no option {}", name));
+            return wrong(support::no_option(name));
         }
     }
     if (!o.kafka.empty() && !of_sqlite.empty()) {

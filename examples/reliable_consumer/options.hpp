@@ -12,6 +12,8 @@
 
 namespace reliable_consumer {
 
+inline constexpr std::uint64_t most_workers = 32;
+
 struct options {
     std::string input{};  ///< Lines that become events.
     std::string db{};     ///< Empty: a temporary folder.

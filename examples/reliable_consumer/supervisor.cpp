@@ -15,18 +15,18 @@
 #include <thread>
 #include <vector>
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "../engines/sqlite_store.hpp"
+#include "../support/cleanup.hpp"
 #include "../support/program.hpp"
+#include "../support/worker_page.hpp"
 #include "event_log.hpp"
 #include "files.hpp"
 #include "ledger.hpp"
-#include "phase_page.hpp"
+#include "phases.hpp"
 
 namespace reliable_consumer {
 
@@ -52,24 +52,12 @@ pid_t start(const options& o, std::uint64_t number)
     std::vector<std::string> words{"reliable_consumer", "--worker", std::to_string(number),
                                    "--db", o.db, "--partitions", std::to_string(o.partitions),
                                    "--batch", std::to_string(o.batch)};
-    std::vector<char*> argv;
-    for (std::string& w : words) argv.push_back(w.data());
-    argv.push_back(nullptr);
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) throw support::complaint(fmt::format("no further process: {}", std::strerror(errno)));
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive us
-        if (getppid() != parent) _exit(1);
-        sigset_t early;  // it may be told to end before it can hear it: work() lets that in
-        sigemptyset(&early);
-        sigaddset(&early, SIGTERM);
-        sigprocmask(SIG_BLOCK, &early, nullptr);
-        execv("/proc/self/exe", argv.data());
-        _exit(127);
-    }
-    return pid;
+    // SIGTERM may come before the process handles it: work() unblocks the signal.
+    return support::start_process(std::move(words), {.blocks_sigterm = true});
 }
+
+/// Longer than any step of a run without kills.
+constexpr auto longest_standstill = 10s;
 
 struct worker {
     pid_t pid = -1;
@@ -80,7 +68,7 @@ class crew {
 public:
     explicit crew(const options& o) : o_(o), phases_(phases_in(o))
     {
-        for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back({start(o, n)});
+        for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back(started(n));
     }
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
@@ -89,8 +77,9 @@ public:
         for (const worker& w : workers_) {
             if (w.pid > 0) kill(w.pid, SIGKILL);
         }
+        int status = 0;
         for (const worker& w : workers_) {
-            if (w.pid > 0) waitpid(w.pid, nullptr, 0);
+            if (w.pid > 0) support::wait_for(w.pid, &status);
         }
     }
 
@@ -118,8 +107,8 @@ public:
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             worker& w = workers_[n];
             int status = 0;
-            if (waitpid(w.pid, &status, WNOHANG) != w.pid) continue;
-            const phase at = phases_.of(n);
+            if (support::wait_for(w.pid, &status, WNOHANG) != w.pid) continue;
+            const phase at = phases_.of(n).at;
             if (w.killed) {
                 ++c.kills;
                 if (in_a_batch(n)) ++c.in_a_batch;
@@ -129,17 +118,40 @@ public:
                 w.pid = -1;
                 throw support::complaint(fmt::format("worker {} has given up", n));
             }
-            w = {start(o_, n)};
+            w = started(n);
         }
+    }
+
+    /// The last failure of the first worker that has reported one since `forget`.
+    [[nodiscard]] std::string told() const
+    {
+        for (std::size_t n = 0; n != workers_.size(); ++n) {
+            const std::string text = phases_.of(n).told();
+            if (!text.empty()) return fmt::format("worker {}: {}", n, text);
+        }
+        return "no worker says why";
+    }
+
+    void forget()
+    {
+        for (std::size_t n = 0; n != workers_.size(); ++n) phases_.of(n).size = 0;
     }
 
     /// Asks all to give back what they have, and waits for it.
     void dismiss()
     {
         for (const worker& w : workers_) kill(w.pid, SIGTERM);
+        const auto until = clock::now() + longest_standstill;
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             int status = 0;
-            waitpid(workers_[n].pid, &status, 0);
+            while (support::wait_for(workers_[n].pid, &status, WNOHANG) == 0) {
+                if (clock::now() > until) {
+                    throw support::complaint(
+                        fmt::format("worker {} has not ended {} s after it was told to; {}", n,
+                                    longest_standstill.count(), told()));
+                }
+                std::this_thread::sleep_for(1ms);
+            }
             workers_[n].pid = -1;
             if (workers_[n].killed) continue;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -149,13 +161,20 @@ public:
     }
 
 private:
+    [[nodiscard]] worker started(std::size_t n)
+    {
+        phases_.of(n).clear();
+        return {start(o_, n)};
+    }
+
     [[nodiscard]] bool in_a_batch(std::size_t n) const
     {
-        return phases_.of(n) == phase::batch || phases_.of(n) == phase::handler;
+        const phase at = phases_.of(n).at;
+        return at == phase::batch || at == phase::handler;
     }
 
     const options& o_;
-    phase_page phases_;
+    phases phases_;
     std::vector<worker> workers_;
 };
 
@@ -212,6 +231,17 @@ void wait_for_living_owners(engines::database& sink, crew& workers, casualties& 
     }
 }
 
+/// Throws a failure of the workers if nothing moves any more.
+void expect_progress(support::standstill& nothing, std::uint64_t left, crew& workers)
+{
+    nothing.look(left);
+    if (nothing.moved()) workers.forget();
+    if (nothing.stood() < longest_standstill) return;
+    throw support::complaint(
+        fmt::format("nothing has moved for {} s, and {} sequence numbers of the log are left; {}",
+                    longest_standstill.count(), support::grouped(left), workers.told()));
+}
+
 }  // namespace
 
 casualties supervise(const options& o)
@@ -236,6 +266,7 @@ casualties supervise(const options& o)
     std::mt19937_64 dice(o.seed);
     auto next_kill = begun + 300ms;
     auto next_look = begun;
+    support::standstill nothing;
     for (;;) {
         all.look(c);
         const auto now = clock::now();
@@ -247,6 +278,8 @@ casualties supervise(const options& o)
             const std::uint64_t left = behind.left();
             if (now < kill_until && left < 2 * lines.size()) feed();
             else if (left == 0) break;
+            if (now < kill_until) nothing = {};
+            expect_progress(nothing, left, all);
             next_look = now + 20ms;
         }
         std::this_thread::sleep_for(2ms);

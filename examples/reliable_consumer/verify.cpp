@@ -17,26 +17,16 @@ namespace reliable_consumer {
 
 namespace {
 
-/// A text field of a line, by its letters and not by the reader of the ledger.
-std::string_view field(std::string_view line, std::string_view begins)
-{
-    const auto at = line.find(begins);
-    if (at == line.npos) return {};
-    line.remove_prefix(at + begins.size());
-    return line.substr(0, line.find('"'));
-}
-
 /// Says of each event of a partition, in order, whether it must become a dead letter.
 class judge {
 public:
     bool must_be_dead(std::string_view line)
     {
-        if (line == poison || line.empty() || line.front() != '{' || line.back() != '}') return true;
-        const std::string package(field(line, R"("package":")"));
-        if (package.empty()) return true;
-        const bool versioned = !field(line, R"("version":")").empty() || versioned_.contains(package);
-        if (field(line, R"("event":")") == "installed" && !versioned) return true;
-        if (versioned) versioned_.insert(package);
+        const reading r = read_event(line);
+        if (line == poison || r.package.empty()) return true;
+        const bool versioned = !r.version.empty() || versioned_.contains(r.package);
+        if (r.what == "installed" && !versioned) return true;
+        if (versioned) versioned_.insert(r.package);
         return false;
     }
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@
 #include "event_log.hpp"
 #include "files.hpp"
 #include "ledger.hpp"
-#include "phase_page.hpp"
+#include "phases.hpp"
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
 
@@ -47,7 +48,7 @@ class consumer {
 public:
     explicit consumer(const options& o)
         : o_(o), log_(log_in(o)), sink_(sink_in(o)), checkpoints_(sink_), leases_(sink_),
-          store_(checkpoints_, leases_), ledger_(sink_), phases_(phases_in(o)),
+          store_(checkpoints_, leases_), ledger_(sink_), phases_(phases_in(o)), place_(phases_.of(*o.worker)),
           incarnation_(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32U),
           dice_(incarnation_), work_(as_worker(o, incarnation_))
     {
@@ -62,6 +63,7 @@ public:
                 [&](const waybill::lease_call& c) {
                     at(phase::leases);
                     const auto answer = waybill::ask(leases_, c, draw());
+                    std::visit([&](const auto& a) { note(a.answer); }, answer);
                     work_.on(answer, clock::now());
                 },
                 [&](act::open a) { work_.on(open(a), clock::now()); },
@@ -87,6 +89,7 @@ private:
     {
         at(phase::leases);
         const auto stored = store_.load(work_.key(a.partition));
+        note(stored);
         if (stored) mine_[a.partition] = work_.assignment_of(a, *stored);
         return waybill::opened_with(a, stored);
     }
@@ -106,10 +109,23 @@ private:
             engines::classify);
         const auto r = waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
         if (r.end == waybill::batch_end::committed) mine.from = r.reached;
+        else note(r.why);
         return r.end;
     }
 
-    void at(phase p) { phases_.set(*o_.worker, p); }
+    void at(phase p) { place_.at = p; }
+
+    /// Shows a failure. A lost partition is not a failure.
+    void note(const waybill::fault& f)
+    {
+        if (!f.ok() && f.how != waybill::fault_class::ownership_lost) place_.tell(f.text);
+    }
+    template <class T>
+    void note(const waybill::result<T>& answer)
+    {
+        if (!answer) note(answer.error());
+    }
+
     double draw() { return std::uniform_real_distribution<double>(0, 1)(dice_); }
 
     const options& o_;
@@ -119,7 +135,8 @@ private:
     engines::sqlite_leases leases_;
     waybill::fenced_store<engines::sqlite_store, engines::sqlite_leases> store_;
     ledger ledger_;
-    phase_page phases_;
+    phases phases_;
+    support::worker_place<phase>& place_;
     std::uint64_t incarnation_;
     std::mt19937_64 dice_;
     waybill::processor work_;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "../engines/nats.hpp"
 #include "../engines/sqlite_queue.hpp"
 #include "../engines/sqs.hpp"
+#include "../support/cleanup.hpp"
 #ifdef WAYBILL_SEND_BATCHES_PROTON
 #include "../engines/proton_amqp.hpp"
 #endif
@@ -51,46 +50,26 @@ address address_in(std::string_view to, std::string_view after, std::string_view
     return a;
 }
 
-/// A folder that goes with its owner.
-class temporary {
-public:
-    temporary()
-    {
-        std::string form = std::filesystem::temp_directory_path().string() + "/send_batches.XXXXXX";
-        if (!mkdtemp(form.data())) throw complaint("no temporary folder can be made");
-        path_ = form;
-    }
-    temporary(const temporary&) = delete;
-    temporary& operator=(const temporary&) = delete;
-    ~temporary()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] std::string file() const { return path_ + "/queue.sqlite"; }
-
-private:
-    std::string path_;
-};
-
 /// The queue of the mailroom, in a file. Its manual is silent on what it takes.
 destination into_sqlite(const std::string& file, std::uint64_t limit)
 {
     static constexpr std::string_view header = "content-type: application/json";
     struct kept {
-        std::unique_ptr<temporary> folder{};
+        std::unique_ptr<support::temporary_folder> folder{};
         engines::database db;
         engines::sqlite_queue queue;
         std::uint64_t before;
         std::vector<engines::message> batch{};
 
-        kept(std::unique_ptr<temporary> t, const std::string& path, std::uint64_t most)
-            : folder(std::move(t)), db(path), queue(db, most), before(queue.last())
+        kept(std::unique_ptr<support::temporary_folder> own, const std::string& path,
+             std::uint64_t most)
+            : folder(std::move(own)), db(path), queue(db, most), before(queue.last())
         {
         }
     };
-    auto folder = file.empty() ? std::make_unique<temporary>() : nullptr;
-    const std::string path = folder ? folder->file() : file;
+    std::unique_ptr<support::temporary_folder> folder;
+    if (file.empty()) folder = std::make_unique<support::temporary_folder>("send_batches");
+    const std::string path = folder ? folder->path() + "/queue.sqlite" : file;
     const auto k = std::make_shared<kept>(std::move(folder), path, limit);
     destination d{.name = file.empty() ? "an SQLite queue" : "the SQLite queue " + file,
                   .limit = {.bytes = limit, .envelope = engines::sqlite_queue::envelope}};

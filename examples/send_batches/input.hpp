@@ -12,18 +12,13 @@
 #include <istream>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "../support/input.hpp"
 
 namespace send_batches {
 
-/// FNV-1a: enough to tell lines apart, and nothing else.
-[[nodiscard]] constexpr std::uint64_t checksum(std::string_view text)
-{
-    std::uint64_t sum = 14'695'981'039'346'656'037U;
-    for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-    return sum;
-}
+using support::checksum;
 
 /// What is kept of each line.
 struct trace {

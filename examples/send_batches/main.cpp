@@ -11,9 +11,7 @@
 // Without arguments: the recording of the mailroom into an SQLite queue whose limit and whose
 // headers nobody has told of. It guesses, is refused, learns, and reads the queue back at the end.
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +21,8 @@
 
 #include <fmt/format.h>
 
+#include "../support/cleanup.hpp"
+#include "../support/input.hpp"
 #include "destination.hpp"
 #include "known.hpp"
 #include "options.hpp"
@@ -33,21 +33,15 @@ namespace {
 
 using namespace send_batches;
 
-std::ifstream readable(const std::string& path)
-{
-    if (!std::filesystem::exists(path)) throw complaint("there is no file " + path);
-    if (std::filesystem::is_directory(path)) throw complaint(path + " is a folder");
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw complaint(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    return in;
-}
-
 /// What cannot be written, or must not be, is noticed before anything is sent.
 void expect_files(const options& o)
 {
     // The standard input may be a file, too.
     const std::string input = o.input == "-" ? "/dev/stdin" : o.input;
     expect_known(o, input);
+    const std::string queue = queue_file(o);
+    if (std::filesystem::exists(queue)) support::expect_regular(queue, "queue");
+    support::expect_file("queue", queue, {{"the input", input}});
     support::expect_file("report", o.report,
                          {{"the input", input},
                           {"the queue", queue_file(o)},
@@ -56,13 +50,12 @@ void expect_files(const options& o)
 
 int run(const options& o)
 {
+    support::end_on_signals();
+    support::expect_input(o.input);
     expect_files(o);
     const bool piped = o.input == "-";
-    if (piped && std::filesystem::is_directory("/dev/stdin")) {
-        throw complaint("the standard input is a folder");
-    }
     std::ifstream file;
-    if (!piped) file = readable(o.input);
+    if (!piped) file.open(o.input, std::ios::binary);
     const waybill::calibration known = known_from(o.calibration);
     destination to = open_destination(o);
     results r;
@@ -78,6 +71,7 @@ int run(const options& o)
         r.wrong.emplace_back(c.what());
     }
     for (const std::string& w : r.wrong) say(fmt::format("send_batches: {}\n", w));
+    if (!r.wrong.empty()) fmt::print("{}", support::verdict_of(r.wrong));
     write_report(o, to, r);
     return r.wrong.empty() && r.report.not_accepted == 0 && !r.report.stopped ? 0 : 1;
 }

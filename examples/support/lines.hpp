@@ -10,17 +10,16 @@
 #define WAYBILL_EXAMPLES_SUPPORT_LINES_HPP
 
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <istream>
 #include <streambuf>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "input.hpp"
 #include "program.hpp"
 
 namespace support {
@@ -45,12 +44,11 @@ struct flaw {
 /// A file that is open, or the standard input.
 class line_source {
 public:
-    explicit line_source(const std::string& path) : path_(path)
+    /// `as` is what the file is for. Throws a complaint if it cannot be read, or is empty.
+    explicit line_source(const std::string& path, std::string_view as = "input") : path_(path)
     {
-        std::error_code e;
+        expect_input(path, as);
         if (path == "-") return;
-        if (!std::filesystem::exists(path, e)) throw complaint("there is no file " + path);
-        if (std::filesystem::is_directory(path, e)) throw complaint(path + " is a folder");
         file_.open(path, std::ios::binary);
         if (!file_) throw complaint(fmt::format("{} cannot be opened", path));
     }

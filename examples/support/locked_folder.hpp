@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// locked_folder: where the databases of a program are, for one of it at a time.
+// locked_folder: where the databases of a program are, for one run of it at a time and one input.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_LOCKED_FOLDER_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_LOCKED_FOLDER_HPP
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -17,61 +19,94 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "cleanup.hpp"
+#include "input.hpp"
 #include "program.hpp"
 
 namespace support {
+
+/// The fingerprint of the input, in the folder.
+inline constexpr std::string_view fingerprint_file = "input.fingerprint";
 
 class locked_folder {
 public:
     /// Makes the folder, or a temporary one if `dir` is empty, and locks it. The processes that are
     /// started have the lock, too: they end with this one, and that is waited for.
-    locked_folder(const std::string& dir, const std::string& program)
-        : path_(dir), temporary_(dir.empty())
+    locked_folder(const std::string& dir, const std::string& program) : path_(dir)
     {
         namespace fs = std::filesystem;
+        if (dir.empty()) path_ = temporary_.emplace(program).path();
         std::error_code e;
-        if (temporary_) {
-            path_ = (fs::temp_directory_path() / (program + "-XXXXXX")).string();
-            if (!mkdtemp(path_.data())) throw complaint("no temporary folder can be made");
-        }
         fs::create_directories(path_, e);
-        if (!fs::is_directory(path_, e)) {
-            throw complaint(path_ + " is no folder and cannot be made one");
+        std::error_code ignored;
+        if (!fs::is_directory(path_, ignored)) {
+            if (!e) e = std::make_error_code(std::errc::not_a_directory);
+            throw complaint(fmt::format("{} is no folder and cannot be made one: {}; name another "
+                                        "folder",
+                                        path_, e.message()));
         }
         lock(program);
     }
     locked_folder(const locked_folder&) = delete;
     locked_folder& operator=(const locked_folder&) = delete;
     /// A temporary one is removed.
-    ~locked_folder()
-    {
-        std::error_code ignored;
-        if (temporary_) std::filesystem::remove_all(path_, ignored);
-        close(lock_);
-    }
+    ~locked_folder() { close(lock_); }
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] bool temporary() const noexcept { return temporary_.has_value(); }
+
+    /// Whether it is known which input this folder is for. In older folders it is not.
+    [[nodiscard]] bool has_input() const
+    {
+        std::error_code ignored;
+        return std::filesystem::exists(fingerprint_path(), ignored);
+    }
+
+    /// Records which input this folder is for, if that is not known. Throws if it is another one.
+    void belongs_to(const std::string& input) const
+    {
+        const std::string now = fingerprint(input);
+        std::ifstream file(fingerprint_path(), std::ios::binary);
+        const std::string then{std::istreambuf_iterator<char>(file), {}};
+        if (then == now) return;
+        if (has_input()) throw another(input);
+        const std::string fresh = fingerprint_path() + ".new";
+        write_file("fingerprint of the input", fresh, now);
+        std::filesystem::rename(fresh, fingerprint_path());
+    }
+
+    [[nodiscard]] complaint another(const std::string& input) const
+    {
+        return another_input(path_, input, "folder");
+    }
 
 private:
+    [[nodiscard]] std::string fingerprint_path() const
+    {
+        return fmt::format("{}/{}", path_, fingerprint_file);
+    }
+
     void lock(const std::string& program)
     {
         const std::string file = path_ + "/lock";
         lock_ = open(file.c_str(), O_RDWR | O_CREAT, 0644);
         if (lock_ < 0) {
             const std::string why = std::strerror(errno);
-            throw complaint(fmt::format("cannot write {}: {}", file, why));
+            throw complaint(fmt::format("the folder {} cannot be written: {}; name another folder",
+                                        path_, why));
         }
         for (int tries = 0; tries != 300; ++tries) {
             if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
             usleep(10'000);
         }
         close(lock_);
-        throw complaint(
-            fmt::format("another {} is at work here: {} is locked", program, file));
+        throw complaint(fmt::format("another {} is at work here: {} is locked; wait for its end, "
+                                    "or name another folder",
+                                    program, file));
     }
 
+    std::optional<temporary_folder> temporary_{};
     std::string path_;
-    bool temporary_;
     int lock_ = -1;
 };
 

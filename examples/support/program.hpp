@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // program: what the larger programs here have in common and no reader of them has to know: what is
-// said on the way, numbers as people type and read them, and the files that are written at the end.
+// said on the way, numbers and options as people type them, the verdict, and the files that are
+// written at the end.
 //
 //     support::expect_file("report", o.report, {{"the input", o.input}});    // before any work
 //     support::write_file("report", o.report, text);                         // and behind it
@@ -19,10 +20,12 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,12 +57,40 @@ inline void keep_standard_streams()
 
 using engines::number_in;  // digits and nothing else, as they are typed behind an option
 
+/// The error in the value of an option, if any. A null pointer is a missing value.
+[[nodiscard]] inline std::optional<std::string> value_error(std::string_view name,
+                                                            const char* value)
+{
+    if (value == nullptr) return fmt::format("{} needs a value", name);
+    if (*value == '\0') return fmt::format("{} must not be empty: give it a value", name);
+    return {};
+}
+
+/// Why a word that is no option cannot be used.
+[[nodiscard]] inline std::string no_option(std::string_view word)
+{
+    if (word.empty()) return "an argument is empty: remove it, or write an option in its place";
+    return fmt::format("there is no option {}", word);
+}
+
 /// 8,812
 [[nodiscard]] inline std::string grouped(std::uint64_t n)
 {
     std::string s = std::to_string(n);
     for (std::size_t at = s.size(); at > 3;) s.insert(at -= 3, 1, ',');
     return s;
+}
+
+/// The last line of a run that is not right, with the first reasons: "WRONG: 2 events are lost; ...".
+[[nodiscard]] inline std::string verdict_of(const std::vector<std::string>& reasons)
+{
+    constexpr std::size_t shown = 5;
+    std::string all;
+    for (std::size_t n = 0; n != reasons.size() && n != shown; ++n) {
+        all += fmt::format("{}{}", n == 0 ? "" : "; ", reasons[n]);
+    }
+    if (reasons.size() > shown) all += fmt::format("; and {} more", reasons.size() - shown);
+    return fmt::format("WRONG: {}\n", all);
 }
 
 /// 8,812 lines

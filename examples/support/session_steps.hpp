@@ -8,6 +8,9 @@
 //     shop.bring_back({});                              // what was parked, once it is mended
 //
 // Each step is done once and in order. What is done is put to `done`, and what is parked to `parked`.
+//
+// A program whose database outlives its processes needs a sweep as well (session/sweep.hpp): a
+// process that ends between `complete` and `clear_state` leaves a state that no message clears.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_SESSION_STEPS_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_SESSION_STEPS_HPP
@@ -191,7 +194,14 @@ private:
     }
 
     waybill::pipeline_policy policy_;
-    waybill::state_codec<T> codec_ = *waybill::state_codec<T>::make();
+    [[nodiscard]] static waybill::state_codec<T> made_codec()
+    {
+        auto codec = waybill::state_codec<T>::make();
+        if (!codec) throw std::runtime_error(waybill::text(codec.error()));
+        return *std::move(codec);
+    }
+
+    waybill::state_codec<T> codec_ = made_codec();
     engines::database db_;
     engines::sqlite_sessions queue_;
     engines::sqlite_step_letters letters_;

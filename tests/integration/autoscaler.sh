@@ -171,9 +171,9 @@ refused 'other options' --instances 3
 sed 's/"above": *{"per_instance": *[0-9]*/&9/' "$folder/policy.json" >other.json
 refused 'another policy' --policy other.json
 sed '5s/[0-9]*,\([0-9]*\)$/77,\1/' "$trace" >grows/trace.csv
-refused 'are not those that it was made of' grows/trace.csv --policy "$folder/policy.json"
+refused 'holds the work of another input than grows/trace.csv' grows/trace.csv --policy "$folder/policy.json"
 head -n 40 "$trace" >grows/trace.csv
-refused 'are not those that it was made of' grows/trace.csv --policy "$folder/policy.json"
+refused 'holds the work of another input than grows/trace.csv' grows/trace.csv --policy "$folder/policy.json"
 refused 'it is that of trace.csv' trace.ndjson
 head -c 10 records >short.records
 answers 1 --state state --json short.records

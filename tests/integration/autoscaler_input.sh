@@ -161,7 +161,7 @@ done
 says 'a quote is not closed'
 : >empty
 answers 1 empty
-says 'empty has no row in it'
+says 'empty is empty: name a file with at least one line as the input'
 echo $heading >empty
 answers 1 empty
 { echo $heading; echo 'x,orders,backlog,1,1'; } >empty
@@ -206,6 +206,6 @@ answers 0 good.csv "${mine[@]}"
 says 'up 0 -> 1'
 says 'checked: '
 answers 1 --policy nothing.json
-says 'no policy nothing.json: No such file'
+says 'there is no file nothing.json: name one as the policy'
 answers 1 --policy tmp
 says 'tmp is a folder'

@@ -121,9 +121,12 @@ tells 'From 00:10 on about one event in 4.8 was recorded; the raw count fell by 
 head -n 4 stream >few
 answers 0 few
 ends_with 'There are 4 rows only, too few to tell a before from an after.'
-: >empty
-answers 0 empty
+printf '\n \t\r\n' >blank
+answers 0 blank
 ends_with 'There is no event, so nothing can be said.'
+: >empty
+answers 1 empty
+says 'empty is empty: name a file with at least one line as the input'
 
 # Several days: sums by day, chosen without being asked, too; other widths; gaps.
 { rows 0 259200 60000 1; rows 259200 432000 60000 10; rows 604800 691200 60000 10; } >days

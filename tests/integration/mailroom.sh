@@ -104,11 +104,11 @@ says 'is a folder'
 answers 1 --input /dev/zero
 says 'no regular file'
 : >empty
-answers 0 --input empty --report report.json
-says 'nothing to do: there is no event'
-is read 0
+answers 1 --input empty
+says 'empty is empty: name a file with at least one line as the input'
 printf '\n \n\t\r\n' >blank
 answers 0 --input blank --report report.json
+says 'nothing to do: there is no event'
 is read 0
 is blank_lines 3
 printf '{"at":"2026-01-01T00:00:00Z"}\r\n\n{"at":5}\n\n{"event":"installed","package":"none"}' >small

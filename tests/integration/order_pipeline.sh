@@ -67,7 +67,7 @@ says '0 runs of steps repeated'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
 # One after the other: what stopped stops again as long as nobody has repaired it, and comes back.
-runs --db orders --workers 1 --svg one.svg
+runs --db orders --workers 1 --chart one.svg
 says "to bring them back: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
 answers 0 redrive --db orders --dry-run
@@ -75,7 +75,7 @@ says '30 letters of 15 sessions to send'
 [ "$(grep -c ' -> order-' out)" = 15 ] || fail 'a dry run does not say each session'
 runs redrive --db orders
 says 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
-runs redrive --db orders --fix --svg two.svg
+runs redrive --db orders --fix --chart two.svg
 says 'order-3~1 -> order-3~2: 2 letters'
 says '669 of 669 jobs complete'
 runs redrive --db orders --fix
@@ -90,7 +90,7 @@ says '669 of 669 jobs complete'
 grep '"dirs"' "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >all.orders
 sed 1d all.orders >others
 answers 1 --input others --db orders
-says 'order-1 was another one when it came first: another --input needs a --db of its own'
+says 'orders holds the work of another input than others'
 answers 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
 says 'the letters of orders are in it, without --dead-letters'
 
@@ -267,7 +267,7 @@ says '4 orders with 20 steps in all, 4 new'
 says '2 of 4 jobs complete; 2 with parked steps, 6 in all'
 says '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - parked behind it)'
 says 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
-runs redrive --fix --db few.db --svg few.svg
+runs redrive --fix --db few.db --chart few.svg
 never_says 'order-1 '
 never_says 'order-2 '
 says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
@@ -282,15 +282,15 @@ says 'lines left out: 1 longer than 65,536 bytes, 1 behind the first 2'
 # What a picture says of a job has room in it, and is cut where it is very long.
 mkdir wide
 printf '{%090d}' 0 >wide/receipt.txt
-runs --input long --db wide --svg wide.svg
+runs --input long --db wide --chart wide.svg
 grep -Eq '0("|&quot;)</text>' wide.svg || fail 'the picture cuts a reason off'
 [ "$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' wide.svg)" -gt 1000 ] || fail 'the picture is too narrow'
 printf '{%0300d}' 0 >wide/receipt.txt
-runs redrive --db wide --svg wide.svg
+runs redrive --db wide --chart wide.svg
 grep -q '0\.\.\.</text>' wide.svg || fail 'the picture has no end of a long reason'
 : >empty
-answers 0 --input empty
-says 'nothing to do: there is no order in empty'
+answers 1 --input empty
+says 'empty is empty: name a file with at least one line as the input'
 printf '{a' >few.db/receipt.txt
 runs --input few --db few.db
 rm -rf other.db
@@ -328,14 +328,14 @@ answers 1 --input nothing
 says 'there is no file nothing'
 answers 1 --db few/db
 says 'is no folder and cannot be made one'
-answers 1 --svg tmp
+answers 1 --chart tmp
 says 'the picture cannot be written to tmp'
 answers 1 redrive --db typo
 says 'nobody has ordered anything in typo'
 [ ! -e typo ] || fail 'a folder is made for a redrive of nothing'
 ln -s few.db/lock link.svg
 for own in few.db/shop.sqlite ./few.db/../few.db/queue.sqlite-wal link.svg; do
-    answers 1 --input few --db few.db --svg $own
+    answers 1 --input few --db few.db --chart $own
     says 'it is one of the files of --db'
 done
 

@@ -95,11 +95,11 @@ runs --input same --plain --outage 1
 says 'ALARM: 110 came within a minute'
 says 'dry run: 0 of 110 dead letters would go'
 : >empty
-answers 0 --input empty
-says 'nothing to do: there is no order in empty'
+answers 1 --input empty
+says 'empty is empty: name a file with at least one line as the input'
 printf '{"event":"removed","package":"a"}\n' >none
 answers 0 --input none
-says 'nothing to do'
+says 'nothing to do: there is no order in none'
 
 # What it refuses.
 answers 0 --help
@@ -118,7 +118,7 @@ says 'is a folder'
 answers 1 --input few --db few/db
 says 'is no folder and cannot be made one'
 answers 1 --input few --db whole
-says 'the orders of another input'
+says 'the work of another input'
 
 # What has gone wrong is found: mails that are lost, doubled or with somebody else, letters that are
 # lost, a book that cannot be read.

@@ -36,13 +36,13 @@ for block in "$work"/*.cpp; do
 done
 
 # 2. The quickstart prints what stands there, byte for byte.
-"$WAYBILL_BIN/examples/quickstart" >"$work/quickstart.out"
+examples/run quickstart >"$work/quickstart.out" 2>"$work/log" || { complain "examples/run quickstart failed"; cat "$work/log" >&2; }
 found=0
 for block in "$work"/*.text; do cmp -s "$block" "$work/quickstart.out" && found=1; done
 [ $found = 1 ] || complain "the quickstart's output is another one: $(cat "$work/quickstart.out")"
 
 # So does the main job, killed at the same places each time.
-"$WAYBILL_BIN/examples/mailroom" >"$work/mailroom.out" 2>/dev/null
+examples/run >"$work/mailroom.out" 2>"$work/log" || { complain "examples/run failed"; cat "$work/log" >&2; }
 found=0
 for block in "$work"/*.; do cmp -s "$block" "$work/mailroom.out" && found=1; done
 [ $found = 1 ] || complain "the main job's output is another one: $(cat "$work/mailroom.out")"
@@ -54,12 +54,13 @@ while read -r link; do
     [ -e "$link" ] || complain "a link that leads nowhere: $link"
 done <"$work/links"
 
-# 4. The commands, as written. tests/run is what is running this, and bench/run takes long.
+# 4. The commands, as written. examples/run has run above, tests/run is what is running this, and
+# bench/run takes long.
 ln -s "$WAYBILL_SOURCE" "$work/waybill"
 cat "$work"/*.sh | sed 's/ *#.*//' | awk '!seen[$0]++' >"$work/commands"
 while read -r command; do
     case $command in
-        "" | tests/run* | bench/run*) continue ;;
+        "" | examples/run | tests/run* | bench/run*) continue ;;
         cmake\ *) command="cd $work && $command" ;;  # typed in the folder above the checkout
     esac
     (eval "$command") </dev/null >"$work/log" 2>&1 || { complain "this failed: $command"; cat "$work/log" >&2; }

@@ -91,6 +91,6 @@ refuses '--kill 0: 1 to 3600 seconds' --kill 0
 refuses '--kill is for the log in SQLite' --from kafka --kill 3
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
 "$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
-grep -qF '/nowhere: No such file' "$work/out" || fail "it does not say what is not there: $(cat "$work/out")"
+grep -qF 'there is no file /nowhere' "$work/out" || fail "it does not say what is not there: $(cat "$work/out")"
 
 echo "reliable_consumer: $kills kills, $inside of them in the middle of a batch; nothing lost, nothing doubled"

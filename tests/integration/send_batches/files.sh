@@ -5,9 +5,8 @@
 
 # Inputs. What is wrong with one is told by the number of its line, blank ones counted.
 : >empty
-answers 0 --input empty
-is sends 0
-says 'nothing to do: there is no line in empty'
+answers 1 --input empty
+says 'empty is empty: name a file with at least one line as the input'
 answers 0 --input - <empty
 says 'nothing to do: there is no line in the standard input'
 printf '\n \n\t\r\n' >blank

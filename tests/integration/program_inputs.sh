@@ -1,0 +1,350 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What all programs say of the same inputs, options and folders: one error each, in the same words, with
+# nothing left behind. Lines that are valid JSON but written oddly are no reason to call a run wrong; a
+# run that is wrong says why in its verdict; a full disk ends a run with its reason.
+set -euo pipefail
+export LC_ALL=C
+
+bin=$WAYBILL_BIN/examples
+work=$(mktemp -d)
+mounts=()
+busy=
+stop()
+{
+    local each
+    [ -z "$busy" ] || kill -9 "$busy" 2>/dev/null || true
+    wait  # for what runs beside, each with a limit of its own
+    for each in "${mounts[@]}"; do umount "$each" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap stop EXIT
+cd "$work"
+mkdir tmp folder beside  # in the last one are the parts that run beside the others
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "program_inputs: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# One program a line: its name, the option for its input (. if the input is an argument), the option for
+# its folder (. if there is none), an option that makes it use a temporary folder (. if it never does,
+# - if it does anyway), and its options with a value.
+cat >programs <<'PROGRAMS'
+mailroom           --input --db     -      --input --db --limit --report
+send_batches       --input .        -      --to --input --limit --items --calibration --report
+lost_events        .       .        .      --bin --chart --truth
+autoscaler         .       --folder --live --from --policy --window --every --for --instances --delay --state --json --chart --folder --seed
+reliable_consumer  --input --db     -      --workers --seed --partitions --batch --input --db --from
+outbox             --input --db     -      --outage --seed --input --db
+order_pipeline     --input --db     -      --workers --seed --input --most --imports --db --chart --svg --dead-letters
+PROGRAMS
+: >built
+while read -r name rest; do
+    if [ -x "$bin/$name" ]; then echo "$name $rest" >>built; else echo "SKIP: $name is not built"; fi
+done <programs
+
+# ends PROGRAM CODE WORDS ARGS...: it ends at once with this code and this line on stderr, after its
+# name if it is no error in the options. It prints nothing and leaves no files.
+cases=0
+files() { find . -path ./beside -prune -o ! -name out ! -name err -print | sort; }
+ends()
+{
+    local name=$1 expected=$2 words=$3 code=0 before
+    shift 3
+    [ "$expected" = 2 ] || words="$name: $words"
+    before=$(files)
+    timeout 60 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $name $*"
+    [ "$(head -n 1 err)" = "$words" ] || fail "$name $* does not say: $words"
+    [ "$expected" = 2 ] || [ "$(wc -l <err)" = 1 ] || fail "$name $* says more than one line"
+    [ ! -s out ] || fail "$name $* prints something"
+    [ "$(files)" = "$before" ] || fail "$name $* has left something behind"
+    cases=$((cases + 1))
+}
+
+# A good input for each program.
+event() { printf '{"at":"2026-01-01T00:00:%02dZ","package":"%s","event":"installed","version":"1-%s","dirs":{"/usr":[1,%s]}}\n' "$1" "$2" "$1" "$((10 + $1))"; }
+for n in 1 2 3 4 5 6; do event $n "p$n"; done >good.ndjson
+printf '{"time":"2026-01-01T00:00:%02dZ","operation":"a","duration_ms":1,"item_count":1}\n' 1 2 3 >good.lost_events
+printf 'time,resource,metric,value\n2026-01-01T00:00:00Z,orders,backlog,1\n' >good.autoscaler
+good()
+{
+    case $1 in
+        lost_events | autoscaler) echo "good.$1" ;;
+        *) echo good.ndjson ;;
+    esac
+}
+
+# --- inputs --------------------------------------------------------------------------------------
+
+mkfifo pipe
+: >empty
+while IFS='|' read -r input words; do
+    while read -r name option _; do
+        args=("$input")
+        [ "$option" = . ] || args=("$option" "$input")
+        ends "$name" 1 "$words" "${args[@]}"
+    done <built
+done <<'INPUTS'
+nothing|there is no file nothing: name one as the input
+folder|folder is a folder: name a regular file as the input
+pipe|pipe is a FIFO, which can be read only once: name a regular file as the input
+/dev/zero|/dev/zero is no regular file: name one as the input
+empty|empty is empty: name a file with at least one line as the input
+good.ndjson/x|good.ndjson/x cannot be read (Not a directory): name another file as the input
+INPUTS
+
+# A queue in a file is one, too.
+while IFS='|' read -r name args; do
+    for queue in pipe folder; do
+        case $queue in
+            pipe) words='is a FIFO, which can be read only once' ;;
+            *) words='is a folder' ;;
+        esac
+        # shellcheck disable=SC2086
+        ! grep -q "^$name " built ||
+            ends "$name" 1 "$queue $words: name a regular file as the queue" $args "sqlite:$queue"
+    done
+done <<'QUEUES'
+send_batches|--input good.ndjson --to
+autoscaler|--every 100ms --for 200ms --from
+QUEUES
+
+# --- options -------------------------------------------------------------------------------------
+
+while read -r name _ _ _ options; do
+    for option in $options; do
+        ends "$name" 2 "$option must not be empty: give it a value" "$option" ''
+        ends "$name" 2 "$option needs a value" "$option"
+    done
+    ends "$name" 2 'an argument is empty: remove it, or write an option in its place' ''
+    ends "$name" 2 'there is no option --bogus' --bogus
+done <built
+
+# --- folders -------------------------------------------------------------------------------------
+
+# A folder that cannot be written to. For the superuser it has to be on a file system that is
+# mounted read-only.
+readonly=
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir readonly
+    chmod a-w readonly
+    readonly=$work/readonly
+elif mkdir readonly && mount -t tmpfs -o ro,size=1m none readonly 2>/dev/null; then
+    mounts+=("$work/readonly")
+    readonly=$work/readonly
+elif [ -d /sys ] && ! touch /sys/waybill 2>/dev/null; then
+    readonly=/sys
+fi
+if [ -n "$readonly" ]; then
+    why=$( (touch "$readonly/x") 2>&1 | sed 's/.*: //') || true
+    why_no_folder=$(mkdir "$readonly/x" 2>&1 | sed 's/.*: //') || true
+else
+    echo 'SKIP: no read-only folder can be made here'
+fi
+while read -r name option folder temporary _; do
+    args=()
+    case $temporary in
+        .) continue ;;
+        --*) args=("$temporary") ;;
+        *) args=("$option" "$(good "$name")") ;;
+    esac
+    TMPDIR=$work/nowhere ends "$name" 1 "no temporary folder can be made in $work/nowhere: No such file or directory; set TMPDIR to a folder that can be written" "${args[@]}"
+    TMPDIR=$work/empty ends "$name" 1 "no temporary folder can be made in $work/empty: Not a directory; set TMPDIR to a folder that can be written" "${args[@]}"
+    [ -z "$readonly" ] ||
+        TMPDIR=$readonly ends "$name" 1 "no temporary folder can be made in $readonly: $why_no_folder; set TMPDIR to a folder that can be written" "${args[@]}"
+    [ "$folder" != . ] || continue
+    ends "$name" 1 'empty is no folder and cannot be made one: Not a directory; name another folder' "${args[@]}" "$folder" empty
+    [ -z "$readonly" ] ||
+        ends "$name" 1 "the folder $readonly cannot be written: $why; name another folder" "${args[@]}" "$folder" "$readonly"
+done <built
+if [ -n "$readonly" ] && grep -q '^send_batches ' built; then
+    ends send_batches 1 "the queue cannot be written to $readonly/q: $why" --input good.ndjson --to "sqlite:$readonly/q"
+fi
+
+# --- a full disk ---------------------------------------------------------------------------------
+
+# full NAME WORDS COMMAND...: it ends with 1 and says so, on whatever is full. In the background.
+full()
+{
+    local name=$1 words=$2
+    shift 2
+    (
+        code=0
+        "$@" >"beside/$name.out" 2>&1 || code=$?
+        [ $code -eq 1 ] || { echo "exit $code of $name" >>"beside/$name.out"; exit 1; }
+        grep -q "^reliable_consumer: .*$words" "beside/$name.out"
+    ) &
+    running[$name]=$!
+}
+# limited BLOCKS COMMAND...: no file may be larger than BLOCKS KiB.
+limited() { (trap '' XFSZ; ulimit -f "$1"; shift; exec "$@"); }
+declare -A running=()
+if grep -q '^reliable_consumer ' built; then
+    full small_files 'disk I/O error' limited 1500 timeout 60 "$bin/reliable_consumer" --db beside/small
+    if mkdir beside/disk && mount -t tmpfs -o size=2m none beside/disk 2>/dev/null; then
+        mounts+=("$work/beside/disk")
+        full full_disk 'database or disk is full' timeout 60 "$bin/reliable_consumer" --db beside/disk/db
+    else
+        echo 'SKIP: a small file system cannot be mounted here'
+    fi
+fi
+
+# --- odd lines, and the folder of a run before ---------------------------------------------------
+
+# JSON that is written oddly, and means the same to each reader of JSON.
+{
+    printf '{"package": "a", "event" : "x", "dirs": {"/": [1, 2]}}\r\n'
+    printf '{"x":{"package":"inner"},"event":"upgrade"}\r\n\r\n'
+    printf '{"y":{"version":"9"},"package":"b","event":"installed"}\n'
+    printf '{"event" : "installed","dirs":{"/usr":[1,10]},"version" :"2-1" , "package":"c\\"\\\\d","at":"2026-01-01T00:00:00Z"}\n'
+    printf '{"p\\u0061ckage":"\\u00fc","event":"inst\\u0061lled","version":"3-1","dirs":{"/usr":[1,10]}}\r\n'
+    printf '{"package":"X-Order: 7","event":"installed","version":"Subject: 4-1","dirs":{"/usr":[1,10]}}\n'
+    printf '{"package":"e","event":"installed","number":"order-9","total":"x","payment":"y","version":"5-1","dirs":{"/usr":[1,10]}}\n'
+    printf '{"package":"g","package":"f","event":"removed","event":"installed","version":"","dirs":{}}\n'
+    printf '{"package":"x","event":"installed"\n'
+    printf '  {"package":"h","event":"installed","version":"\\ud83d\\ude00-1","dirs":{"/usr":[1,10]}}\t \r\n'
+} >odd.ndjson
+{
+    for n in 1 2 3; do printf ' { "time" : "2026-01-01T00:00:%02dZ", "oper\\u0061tion":"\\"a\\"", "x":{"item_count":7,"time":5}, "duration_ms": 1, "item_count" :2}\r\n' $n; done
+} >odd.lost_events
+printf 'minute,events\r\n2026-01-01T00:00:00Z,6\r\n' >odd.truth
+for n in 1 2 3; do
+    printf ' {"time" : "2026-01-01T00:00:%02dZ","resource":"ord\\u0065rs","x":{"metric":"age","value":9},"metric": "backlog" , "value":%d}\r\n' $n $n
+done >odd.autoscaler
+printf '{"up":{"mean":"backlog","above":100},"instances":{"lowest":1,"highest":4}}\n' >policy.json
+
+# right PROGRAM ARGS...: a run that is good.
+right()
+{
+    local name=$1 code=0
+    shift
+    timeout 120 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    [ $code -eq 0 ] || fail "exit $code: $name $*"
+    grep -q '^checked: ' out || fail "$name $* has checked nothing"
+    cases=$((cases + 1))
+}
+# wrong PROGRAM WORDS ARGS...: a run whose verdict is wrong, and says why.
+wrong()
+{
+    local name=$1 words=$2 code=0
+    shift 2
+    timeout 120 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    [ $code -eq 1 ] || fail "exit $code instead of 1: $name $*"
+    grep '^WRONG: ' out | grep -qF -- "$words" || fail "the verdict of $name does not contain: $words"
+    cases=$((cases + 1))
+}
+cat >sql.cpp <<'SQL'
+#include <sqlite3.h>
+int main(int, char** argv)
+{
+    sqlite3* db = nullptr;
+    const bool bad = sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
+    return sqlite3_close(db) || bad;
+}
+SQL
+"${CXX:-c++}" sql.cpp -o sql -lsqlite3
+
+# kept PROGRAM ARGS...: of odd lines a good run, whose folder is for no other input; nor for this one
+# after it has changed. A folder of an older version, that does not know its input, is taken.
+kept()
+{
+    local name=$1 input=$1.input db=$1.db
+    shift
+    cp odd.ndjson "$input"
+    right "$name" --input "$input" --db "$db" "$@"
+    sed 's/"a", "event" : "x"/"a", "event" : "y"/' odd.ndjson >"$input"
+    [ "$(wc -c <"$input")" = "$(wc -c <odd.ndjson)" ] || fail 'the changed input has another size'
+    ends "$name" 1 "$db holds the work of another input than $input, or of what that was before it changed: name another folder" \
+        --input "$input" --db "$db" "$@"
+    cp odd.ndjson "$input"
+    rm "$db/input.fingerprint"
+    code=0
+    timeout 120 "$bin/$name" --input "$input" --db "$db" "$@" >out 2>err </dev/null || code=$?
+    [ $code -eq 0 ] || fail "exit $code of $name in an older folder"
+    [ -s "$db/input.fingerprint" ] || fail "$name does not record the input of an older folder"
+    cases=$((cases + 1))
+}
+has() { grep -q "^$1 " built; }
+if has outbox; then
+    # Most of its time it waits, so it runs beside the others.
+    (
+        mkdir beside/outbox
+        cp odd.ndjson built sql beside/outbox
+        cd beside/outbox
+        kept outbox --plain --outage 1
+        ./sql outbox.db/server.sqlite "UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/2@%'"
+        wrong outbox '1 mails are not what was ordered, or with somebody else' --input outbox.input --db outbox.db --plain --outage 1
+    ) &
+    running[outbox]=$!
+fi
+if has mailroom; then
+    kept mailroom --plain
+    # A folder of version 0.1 knows size and ends of its input.
+    rm mailroom.db/input.fingerprint
+    ./sql mailroom.db/queue.sqlite 'CREATE TABLE input (bytes INTEGER NOT NULL, signature INTEGER NOT NULL); INSERT INTO input VALUES (7, 7)'
+    ends mailroom 1 'mailroom.db holds the work of another input than mailroom.input, or of what that was before it changed: name another folder' \
+        --input mailroom.input --db mailroom.db
+    ./sql mailroom.db/queue.sqlite 'DELETE FROM input'
+    ./sql mailroom.db/sink.sqlite 'DELETE FROM applied WHERE line = 1'
+    wrong mailroom '1 event lost' --input mailroom.input --db mailroom.db
+fi
+if has reliable_consumer; then
+    kept reliable_consumer --workers 2 --partitions 3
+    ./sql reliable_consumer.db/sink.sqlite 'INSERT INTO effects (part, sequence) SELECT part, sequence FROM effects LIMIT 1'
+    wrong reliable_consumer '1 event doubled' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
+    ./sql reliable_consumer.db/log.sqlite "UPDATE log SET body = '{\"package\":\"\"}' WHERE body LIKE '%5-1%'"
+    wrong reliable_consumer 'must be a dead letter' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
+    # One at a time.
+    "$bin/reliable_consumer" --db busy --kill 30 >busy.out 2>&1 &
+    busy=$!
+    for tries in $(seq 500); do [ ! -e busy/sink.sqlite ] || break; sleep 0.01; done
+    kill -STOP $busy
+    code=0
+    timeout 60 "$bin/reliable_consumer" --db busy >out 2>err || code=$?
+    [ $code -eq 1 ] || fail "exit $code of a second reliable_consumer"
+    grep -qF 'another reliable_consumer is at work here: busy/lock is locked; wait for its end, or name another folder' err ||
+        fail 'a second reliable_consumer does not say why it ends'
+    kill -9 $busy
+    wait $busy 2>/dev/null || true
+    busy=
+    right reliable_consumer --db busy
+fi
+if has order_pipeline; then
+    kept order_pipeline --workers 2
+    ./sql order_pipeline.db/shop.sqlite "DELETE FROM effects WHERE job = 'order-2' AND step = 5"
+    wrong order_pipeline 'order-2, step 5 is lost' --input order_pipeline.input --db order_pipeline.db
+    "$bin/order_pipeline" --help >out
+    grep -qF -- '--chart FILE' out || fail 'order_pipeline has no --chart'
+    ! grep -qF -- '--svg' out || fail 'order_pipeline shows the old name of --chart'
+    for option in --chart --svg; do
+        right order_pipeline --input odd.ndjson --workers 1 $option chart.svg
+        grep -q '</svg>' chart.svg || fail "$option draws nothing"
+        rm chart.svg
+    done
+fi
+if has send_batches; then
+    right send_batches --input odd.ndjson --to sqlite:queue.sqlite
+    ./sql queue.sqlite "CREATE TRIGGER t AFTER INSERT ON queue BEGIN UPDATE queue SET body = 'x' WHERE rowid = NEW.rowid; END"
+    wrong send_batches 'are not in their place in the queue' --input odd.ndjson --to sqlite:queue.sqlite
+fi
+if has lost_events; then
+    right lost_events odd.lost_events --truth odd.truth
+    printf 'minute,events\n2026-01-01T00:00:00Z,60000\n' >odd.truth
+    wrong lost_events '60,000 events were counted' odd.lost_events --truth odd.truth
+fi
+! has autoscaler || right autoscaler odd.autoscaler --policy policy.json
+
+for name in "${!running[@]}"; do
+    code=0
+    wait "${running[$name]}" || code=$?
+    [ $code -eq 0 ] || { [ ! -e "beside/$name.out" ] || cat "beside/$name.out" >&2; fail "$name has failed"; }
+done
+[ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
+
+echo "program_inputs: $cases cases of $(wc -l <built) programs, each told in the same words"

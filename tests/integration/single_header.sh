@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What cmake/single_header.cmake makes of what it is called with: a header, or one error that lists the
+# names there are, a code that is not 0, and no file.
+set -euo pipefail
+export LC_ALL=C
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -R "$WAYBILL_SOURCE/include" "$work/before"
+mkdir "$work/here"
+cd "$work/here"
+
+fail()
+{
+    echo "single_header: $*" >&2
+    [ ! -e said ] || cat said >&2
+    exit 1
+}
+
+# makes ARGS...: runs the script. Its output is in the file said.
+makes() { cmake "$@" -P "$WAYBILL_SOURCE/cmake/single_header.cmake" >said 2>&1; }
+says() { tr -s ' \n' ' ' <said | grep -qF -- "$1" || fail "it does not say: $1"; }
+
+# refused WORDS ARGS...: one error with these words, and nothing is written.
+refused()
+{
+    local words=$1
+    shift
+    makes "$@" && fail "it accepts: $*"
+    [ "$(grep -c 'CMake Error' said)" = 1 ] || fail "not one error: $*"
+    says "$words"
+    [ "$(find . -type f ! -name said | wc -l)" = 0 ] || fail "it has written $(find . -type f ! -name said): $*"
+}
+
+# --- DOOR ----------------------------------------------------------------------------------------
+
+names=$(cd "$WAYBILL_SOURCE/include/waybill" && echo *.hpp)
+names=${names/ version.hpp/}
+names=${names// /, }
+for door in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.hpp detail ext ext/json.hpp \
+    batch/sender.hpp batch/ ./batch.hpp ../waybill/batch.hpp include/waybill/batch.hpp \
+    "$WAYBILL_SOURCE/include/waybill/batch.hpp" "$WAYBILL_SOURCE/include/waybill" / . .. '*' 'batch.hpp;retry.hpp' \
+    'batch hpp' ' batch.hpp' '[b]atch.hpp' '"' OFF 0 NOTFOUND; do
+    refused "DOOR is \"$door\"" "-DDOOR=$door" -DOUT=out.hpp
+    says "$names"
+done
+refused 'DOOR is ""' -DDOOR= -DOUT=out.hpp
+says "$names"
+refused 'DOOR is ""' -DOUT=out.hpp
+says 'cmake -DDOOR='
+
+# --- OUT -----------------------------------------------------------------------------------------
+
+refused 'OUT is ""' -DDOOR=retry.hpp
+says 'cmake -DDOOR='
+refused 'OUT is ""' -DDOOR=retry.hpp -DOUT=
+mkdir folder
+refused 'is a folder' -DDOOR=retry.hpp -DOUT=folder
+refused 'is a folder' -DDOOR=retry.hpp -DOUT=folder/
+refused 'is a folder' -DDOOR=retry.hpp -DOUT=none/
+refused 'is a folder' -DDOOR=retry.hpp "-DOUT=$work"
+refused 'said/out.hpp' -DDOOR=retry.hpp -DOUT=said/out.hpp  # said is a file
+[ ! -e /dev/full ] || refused 'No space left' -DDOOR=retry.hpp -DOUT=/dev/full
+rmdir folder
+
+# A header of the library is never overwritten with what is made of it.
+refused 'in a folder of the library' -DDOOR=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/retry.hpp"
+refused 'in a folder of the library' -DDOOR=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/../new.hpp"
+diff -r "$WAYBILL_SOURCE/include" ../before >said || fail 'the library has changed'
+
+# --- what is accepted ----------------------------------------------------------------------------
+
+makes -DDOOR=window.hpp -DOUT=window.hpp || fail 'it does not make window.hpp'
+[ ! -s said ] || fail 'it says something'
+grep -q 'class sliding_window' window.hpp || fail 'window.hpp has no sliding_window'
+! grep -q '#include <waybill/' window.hpp || fail 'window.hpp includes another header of ours'
+# Without .hpp, and in folders that do not exist yet, the bytes are the same.
+makes -DDOOR=window -DOUT=new/folders/0 || fail 'it does not make window'
+cmp window.hpp new/folders/0
+# Relative to where it is called, and over what was there.
+mkdir inner
+cd inner
+echo old >OFF
+makes -DDOOR=window "-DOUT=OFF" || fail 'it does not write to OFF'
+cmp ../window.hpp OFF
