@@ -4,6 +4,9 @@
 #
 #     cmake -DDOOR=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake
 #
+# DOOR is a header of include/waybill itself, with or without .hpp; OUT's folder is made if there is
+# none. Everything else is refused before anything is written.
+#
 # A file goes in where it is first included. Its guard stays in, so that two single headers, or one
 # and the installed tree, can meet in a translation unit: what came with the first is skipped in the
 # second. The same tree gives the same bytes. All text is handled as one string and never as a
@@ -12,14 +15,41 @@
 cmake_minimum_required(VERSION 3.21)
 include("${CMAKE_CURRENT_LIST_DIR}/version.cmake")
 get_filename_component(house "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
-if(NOT DOOR OR NOT OUT)
-    message(FATAL_ERROR "usage: cmake -DDOOR=<batch.hpp> -DOUT=<file> -P single_header.cmake")
+set(usage "Usage: cmake -DDOOR=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake")
+
+# The headers that a single one is made of; the ending may be left out.
+file(GLOB doors RELATIVE "${house}/include/waybill" "${house}/include/waybill/*.hpp")
+list(REMOVE_ITEM doors version.hpp)
+list(SORT doors)
+set(door "${DOOR}")
+if("${door}.hpp" IN_LIST doors)
+    string(APPEND door ".hpp")
+endif()
+if(NOT door IN_LIST doors)
+    list(JOIN doors ", " names)
+    message(FATAL_ERROR "DOOR is \"${DOOR}\", but it must be one of ${names}. ${usage}")
+endif()
+
+if("${OUT}" STREQUAL "")
+    message(FATAL_ERROR "OUT is \"\", but it must name the file to be written. ${usage}")
+endif()
+get_filename_component(out "${OUT}" ABSOLUTE)
+if(OUT MATCHES "/$" OR IS_DIRECTORY "${out}")
+    message(FATAL_ERROR "OUT is \"${OUT}\", which is a folder; it must name the file to be written.")
+endif()
+string(FIND "${out}" "${house}/include/" at)
+if(at EQUAL 0)
+    message(FATAL_ERROR "OUT is \"${OUT}\", which is in a folder of the library; choose another.")
 endif()
 
 # Takes one file apart at its includes of ours, which start a line and so are not in a comment.
 function(inline_header name out)
     set_property(GLOBAL APPEND PROPERTY inlined "${name}")
-    file(READ "${house}/include/waybill/${name}" rest)
+    set(file "${house}/include/waybill/${name}")
+    if(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")  # a folder reads as an empty file
+        message(FATAL_ERROR "<waybill/${name}> is included, but there is no such header.")
+    endif()
+    file(READ "${file}" rest)
     string(REPLACE "// SPDX-License-Identifier: MIT\n//\n" "" rest "${rest}")
     set(text "")
     while(rest MATCHES "(^|\n)(#include <waybill/([^>\n]+)>[^\n]*\n)")
@@ -41,14 +71,14 @@ function(inline_header name out)
 endfunction()
 
 waybill_read_version("${house}/include/waybill/version.hpp" version)
-inline_header("${DOOR}" body)
+inline_header("${door}" body)
 file(READ "${house}/LICENSE" license)
 string(STRIP "${license}" license)
 string(REPLACE "\n" "\n// " license "\n${license}")
 string(REPLACE "// \n" "//\n" license "${license}")
-file(WRITE "${OUT}" "// SPDX-License-Identifier: MIT
+file(WRITE "${out}" "// SPDX-License-Identifier: MIT
 //
-// waybill ${version}, ${DOOR} and all it includes in one file. Generated: change the parts, not this.
+// waybill ${version}, ${door} and all it includes in one file. Generated: change the parts, not this.
 // The license stands at the end.
 
 ${body}
