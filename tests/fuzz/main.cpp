@@ -17,7 +17,7 @@
 
 #include <fuzz/fuzz.hpp>
 #include <support/dice.hpp>
-#include <support/sanitized.hpp>
+#include <support/brief.hpp>
 
 namespace {
 
@@ -72,7 +72,7 @@ int main(int argc, char** argv)
     const std::vector<std::string> seeds = fuzz_seeds();
     std::uint64_t inputs = 0;
     for (const std::string& seed : seeds) {
-        const std::size_t step = seed.size() / (tests_support::sanitized ? 50 : 400) + 1;
+        const std::size_t step = seed.size() / (tests_support::brief ? 50 : 400) + 1;
         for (std::size_t n = 0; n <= seed.size(); n += step) {
             run(std::string_view(seed).substr(0, n));
         }
@@ -85,7 +85,7 @@ int main(int argc, char** argv)
         inputs += 2 * (seed.size() / step + 1);
     }
     tests_support::dice roll(20'261'122);
-    const std::uint64_t most = tests_support::sanitized ? 5'000 : 100'000;
+    const std::uint64_t most = tests_support::brief ? 5'000 : 100'000;
     for (std::uint64_t n = 0; n != most; ++n) run(changed(seeds, roll));
     std::printf("%llu inputs\n", static_cast<unsigned long long>(inputs + most));
     return 0;

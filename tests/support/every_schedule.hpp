@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <string>
 
+#include <support/brief.hpp>
 #include <waybill/testing/choices.hpp>
 
 namespace tests_support {
@@ -22,10 +23,11 @@ struct verdict {
     std::string line;
 };
 
-/// `run` is called with the choices of each schedule and answers the rule that it breaks, if any.
-/// Prints a line, with what to put into the environment variable `replay` where one is broken.
+/// `run` is called with the choices of each schedule and returns the rule that it breaks, if any. A
+/// brief run stops at the first broken schedule. Prints a line and, for a broken schedule, the value
+/// of the environment variable `replay` that runs it again.
 template <class Run>
-verdict every_schedule(const char* room, const char* what, const Run& run, bool first_will_do = false,
+verdict every_schedule(const char* room, const char* what, const Run& run,
                        const char* replay = "WAYBILL_REPLAY")
 {
     waybill::testing::choices c;
@@ -37,7 +39,7 @@ verdict every_schedule(const char* room, const char* what, const Run& run, bool 
             v.rule = broken;
             v.line = c.line();
         }
-    } while (!(first_will_do && v.broken != 0) && c.next());
+    } while (!(brief && v.broken != 0) && c.next());
     CHECK(!c.diverged());
     v.schedules = c.completed();
     std::printf("%s: %-46s %9llu schedules, %8llu broken%s%s\n", room, what,

@@ -2,8 +2,7 @@
 //
 // scarce: memory that is used up when a test says so.
 //
-// One file of a program replaces operator new and asks `next()` each time; all others only set how
-// many allocations are left.
+// scarce_new.hpp replaces operator new; a test sets how many allocations are left.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCARCE_HPP
 #define WAYBILL_TESTS_SUPPORT_SCARCE_HPP
@@ -14,15 +13,21 @@
 namespace tests_support::scarce {
 
 inline constexpr std::uint64_t plenty = ~std::uint64_t{0};
-inline std::uint64_t left = plenty;
-inline std::uint64_t taken = 0;
+inline std::uint64_t left = plenty;  // allocations that succeed
+inline bool fails_once = false;      // the first one after them fails, and the rest succeeds
+inline std::uint64_t taken = 0;      // allocations that succeeded, and their bytes
+inline std::uint64_t bytes = 0;
 
-/// False where there is no memory for this one.
-inline bool next() noexcept
+/// False if this allocation must fail.
+inline bool next(std::uint64_t size = 0) noexcept
 {
-    if (left == 0) return false;
+    if (left == 0) {
+        if (fails_once) left = plenty;
+        return false;
+    }
     if (left != plenty) --left;
     ++taken;
+    bytes += size;
     return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// scarce_new: an operator new that asks scarce.hpp each time. For one file of a program.
+// scarce_new: an operator new that asks scarce.hpp each time. For one translation unit of a program.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
 #define WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
@@ -14,7 +14,7 @@
 // Inlined, g++ would see memory of new go to free, and warn.
 [[gnu::noinline]] void* operator new(std::size_t size)
 {
-    tests_support::scarce::one();
+    if (!tests_support::scarce::next(size)) throw std::bad_alloc();
     if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
     throw std::bad_alloc();
 }

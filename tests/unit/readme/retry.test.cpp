@@ -67,9 +67,9 @@ TEST_CASE("README: a valve")
     //! [valve]
     waybill::valve valve({.trip_at = 0.5, .min_calls = 10});
     while (!inbox.empty()) {
-        if (auto permit = valve.try_pass(now())) {
+        if (auto permit = waybill::scoped_permit(valve, now)) {   // what throws is reported, too
             const waybill::fault f = handle(inbox.back());
-            valve.report(*permit, f.how, now());
+            permit.report(f.how);
             if (f.ok()) inbox.pop_back();
         } else {
             pause_until(valve.next_change(now()));   // shut: nothing is received, nothing is tried
@@ -90,6 +90,7 @@ TEST_CASE("README: what to tell a queue")
     } queue;
     struct {
         std::uint64_t deliveries = 3;
+        std::uint64_t outages = 0;
         waybill::duration lock_left = 20s;
     } m;
     const waybill::settle_policy policy{.max_deliveries = 10};
@@ -98,13 +99,14 @@ TEST_CASE("README: what to tell a queue")
     for (const waybill::fault& f : {waybill::fault{}, waybill::permanent("no such customer"),
                                     waybill::infrastructure("the database is down")}) {
         //! [settle]
-        const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left};
+        const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left,
+                                        .outage_deliveries = m.outages};
         waybill::match(waybill::settle(policy, d, f.how, dice(), now),
             [&](act::complete)              { queue.remove(); },
             [&](act::abandon a)             { queue.give_back(a.failed); },
             [&](act::defer a)               { queue.give_back_at(a.until); },
             [&](act::dead_letter_message a) { queue.park(waybill::text(a, f.text)); },
-            [&](act::leave)                 {});        // its lock runs out: an outage burns no deliveries
+            [&](act::leave)                 {});        // its lock runs out, then it is delivered again
         //! [settle]
     }
     CHECK(queue.said.size() == 2);

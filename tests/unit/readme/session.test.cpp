@@ -103,9 +103,12 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
             a, p.why(), p.progress(), wall());
     };
 
+    const auto refuse = [](const std::string& why) { FAIL(why); };
+
     //! [job]
-    auto job = *waybill::job::make("order-17", 5);        // number, total, payment, receipt, mail
-    while (!job.complete()) queue.send(job.next(), "...");
+    auto job = waybill::job::make("order-17", 5);         // number, total, payment, receipt, mail
+    if (!job) return refuse(waybill::text(job.error()));
+    while (!job->complete()) queue.send(job->next(), "...");
     //! [job]
 
     const auto hold = [&](const std::string& id) {
@@ -113,13 +116,14 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
         //! [pipeline]
         waybill::held_state held(store, id);              // or what the broker keeps itself
         waybill::session_state state(codec, held);        // what the order remembers
-        auto pipe = *waybill::make<waybill::pipeline>(policy);
-        while (message* m = pipe.over() ? nullptr : queue.receive()) {
-            process_step(pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
+        auto pipe = waybill::make<waybill::pipeline>(policy);
+        if (!pipe) return refuse(waybill::text(pipe.error()));
+        while (message* m = pipe->over() ? nullptr : queue.receive()) {
+            process_step(*pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
                 [&](act::load_state)   { return state.load(m->origin.state); },
                 [&](act::execute)      { return state.attempt([&](order& o) { return run(*m, o); }); },
-                [&](act::save_state a) { return state.save(a, pipe.progress()); },
-                [&](act::park a)       { return letters.upsert(letter_of(*m, a, pipe, state.bytes())); },
+                [&](act::save_state a) { return state.save(a, pipe->progress()); },
+                [&](act::park a)       { return letters.upsert(letter_of(*m, a, *pipe, state.bytes())); },
                 [&](act::complete)     { return queue.complete(*m); },
                 [&](act::clear_state)  { return state.clear(); },
                 [&](act::give_back a)  { queue.give_back(a.until); },
