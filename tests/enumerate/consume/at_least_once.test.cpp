@@ -532,7 +532,7 @@ using tests_support::brief;
 constexpr extent triples{brief ? 2 : 4, 2, brief ? 2 : 3, brief ? 2 : 3, brief ? 1 : 4};
 constexpr extent liars{brief ? 2 : 4, 2, 2, brief ? 2 : 3, 2, true};
 constexpr extent policies{brief ? 2 : 4, 2, brief ? 1 : 2, 3, 4};
-constexpr extent outcomes{brief ? 3 : 4, 2, 1, 6, 4};
+constexpr extent outcomes{brief ? 2 : 4, 2, 1, 6, 4};
 constexpr extent for_mutants{brief ? 2 : 3, 2, 1, 6, 1};
 
 TEST_CASE("at least once: every three faults, four events in batches of two that work, fail, or are late")

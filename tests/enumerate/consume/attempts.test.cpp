@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ constexpr extent in_fives{8, 5, 0, deadly_or_not, true, 1};
 constexpr extent with_outage{brief ? 3 : 5, 3, 0, with_deadly, true, 2, 2};
 // With faults there is one more death that is no event's fault than there are faults.
 constexpr extent one_fault{brief ? 2 : 4, 4, 1, with_deadly, true, 2};
-constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, all_kinds, true, 2};
+constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, std::span(all_kinds).first(brief ? 3 : 6), true, 2};
 constexpr extent two_faults{brief ? 1 : 3, 3, 2, deadly_or_not, false, 3};
 constexpr extent three_faults{1, 1, brief ? 1 : 3, deadly_or_not, false, 4};
 constexpr extent singly{2, 1, brief ? 1 : 2, deadly_or_not, true, 3};

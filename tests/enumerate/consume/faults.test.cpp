@@ -157,7 +157,7 @@ constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_the
 constexpr extent singles{brief ? 3 : 4, 2, 1, the_first(brief ? 4 : 6)};
 constexpr extent doubles{brief ? 2 : 4, 2, 2, the_first(brief ? 2 : 3)};
 constexpr extent doubles_of_all{2, 2, 2, the_first(brief ? 2 : 6)};
-constexpr extent triples{brief ? 1 : 2, 2, 3, the_first(brief ? 2 : 3)};
+constexpr extent triples{brief ? 1 : 2, 2, 3, the_first(brief ? 1 : 3)};
 constexpr extent skips{brief ? 2 : 4, 2, brief ? 1 : 2, with_skipped};
 constexpr extent outages{brief ? 2 : 4, 2, 1, the_first(brief ? 2 : 3), true, 0, 1};
 constexpr extent read_back_always{brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0,

@@ -33,11 +33,11 @@ constexpr bool brief = tests_support::brief;
 const extent all_fates{.steps = brief ? 2U : 3U, .faults = 0, .chunk = 2};
 const extent all_fates_and_a_fault{.steps = brief ? 1U : 2U, .faults = 1, .chunk = 2};
 const extent one_fault{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates};
-const extent one_by_one{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 1, .fates = plain_fates, .free_rounds = 1};
-const extent two_faults{.steps = 2, .faults = brief ? 1U : 2U, .chunk = 2, .fates = plain_fates};
+const extent one_by_one{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 1, .fates = plain_fates, .free_rounds = 1};
+const extent two_faults{.steps = brief ? 1U : 2U, .faults = 2, .chunk = 2, .fates = plain_fates};
 const extent four_steps{.steps = brief ? 3U : 4U, .faults = 0, .chunk = 3, .fates = plain_fates};
-const extent at_once{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 4, .fates = plain_fates, .removes_at_once = true};
-const extent each_alone{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates, .alone = true};
+const extent at_once{.steps = brief ? 1U : 3U, .faults = 1, .chunk = 4, .fates = plain_fates, .removes_at_once = true};
+const extent each_alone{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .alone = true};
 const extent two_sessions{
     .steps = 2, .jobs = 2, .faults = brief ? 0U : 1U, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
 const extent two_redrivers{

@@ -49,8 +49,10 @@ rc::Gen<double> values()
 
 rc::Gen<std::vector<weighted_value>> many()
 {
-    return rc::gen::container<std::vector<weighted_value>>(
+    auto any = rc::gen::container<std::vector<weighted_value>>(
         rc::gen::pair(values(), rc::gen::inRange<std::uint64_t>(1, 1'000)));
+    if (!tests_support::brief) return any;
+    return rc::gen::scale(0.3, std::move(any));
 }
 
 double exactly(std::vector<weighted_value> sorted, std::uint64_t rank)
