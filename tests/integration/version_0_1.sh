@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Databases and files that version 0.1 wrote (commit 6247139): this version continues with them.
+#
+# Each folder in tests/golden/v0_1 holds the SQLite tables of one program as SQL text. Except for
+# `orders` and `imports`, which had ended, the program was killed with -9 while it wrote them:
+#   mailroom                 200 lines of the recording and two bad ones; 100 applied, 35 uncommitted
+#   reliable_consumer        80 lines, --partitions 4 --batch 3 --poison; a crash record with 3 deaths
+#   order_pipeline/orders    --most 6; 2 orders stopped, 4 dead letters
+#   order_pipeline/imports   --import --imports 1 --most 30; dead letters of independent steps
+#   order_pipeline/middle    the first 8 orders; 2 sessions with a state, 16 steps dead-lettered
+#   outbox                   1,600 lines, --outage 2; during the outage, a deferred mail in the stored book
+#   autoscaler               the state after 700 lines of trace.csv
+#   send_batches             a calibration
+set -euo pipefail
+export LC_ALL=C
+
+examples=$WAYBILL_BIN/examples
+golden=$WAYBILL_SOURCE/tests/golden/v0_1
+recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail()
+{
+    echo "version_0_1: $*" >&2
+    [ ! -e out ] || cat out >&2
+    exit 1
+}
+
+# runs WORDS PROGRAM ARGS...: it must end with 0 and print these words.
+runs()
+{
+    local words=$1 program=$2
+    shift 2
+    timeout 300 "$examples/$program" "$@" >out 2>&1 || fail "exit $? of $program $*"
+    grep -qF -- "$words" out || fail "$program $* does not print: $words"
+}
+
+cat >restore.cpp <<'SQL'
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sqlite3.h>
+int main(int, char** argv)
+{
+    std::ifstream file(argv[1]);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    sqlite3* db = nullptr;
+    if (sqlite3_open(argv[2], &db) || sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr)) {
+        std::fprintf(stderr, "%s: %s\n", argv[1], sqlite3_errmsg(db));
+        return 1;
+    }
+    return sqlite3_close(db);
+}
+SQL
+"${CXX:-c++}" -std=c++17 restore.cpp -o restore -lsqlite3
+
+# restore FOLDER: the databases of that fixture.
+restore()
+{
+    local from=$golden/$1 to=${1##*/} file
+    mkdir -p "$to"
+    for file in "$from"/*; do
+        case $file in
+            *.sql) ./restore "$file" "$to/$(basename "$file" .sql).sqlite" ;;
+            *) cp "$file" "$to/" ;;
+        esac
+    done
+}
+
+# Everything in the sink exactly once, as an undisturbed run of this version has it.
+restore mailroom
+{
+    sed -n 1,20p "$recording"
+    echo '{"at":"2026-01-01T00:00:00.5Z","package":"torn","eve'
+    sed -n 21,30p "$recording"
+    printf '{"at":"2026-01-01T00:00:02Z","package":"large","event":"unpacked","pad":"%09000d"}\n' 7
+    sed -n 31,200p "$recording"
+} >mailroom.ndjson
+runs 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db mailroom
+"$examples/mailroom" --db mailroom --dump >continued
+runs 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db undisturbed
+"$examples/mailroom" --db undisturbed --dump >undisturbed.tables
+cmp -s continued undisturbed.tables || fail "mailroom: $(diff continued undisturbed.tables | head -5)"
+
+restore reliable_consumer
+head -n 80 "$recording" >log.ndjson
+runs 'checked: each event took effect exactly once' reliable_consumer \
+    --input log.ndjson --db reliable_consumer --partitions 4 --batch 3 --poison
+
+restore order_pipeline/orders
+runs '6 of 6 jobs complete, 2 of them after they came back' order_pipeline redrive --fix --db orders
+restore order_pipeline/imports
+runs '1 of 1 job complete' order_pipeline redrive --fix --db imports
+restore order_pipeline/middle
+grep '"dirs"' "$recording" | head -n 8 >orders.ndjson || true
+runs '6 of 8 jobs complete; 2 with parked steps, 4 in all' order_pipeline --input orders.ndjson --db middle
+runs '8 of 8 jobs complete' order_pipeline redrive --fix --db middle
+
+restore outbox
+head -n 1600 "$recording" >outbox.ndjson
+runs 'checked: each order has exactly one mail or one dead letter' outbox \
+    --input outbox.ndjson --db outbox --plain --outage 1
+grep -qF 'deferred as before' out || fail 'outbox did not read the stored deferred mails'
+
+# The decisions after the stored state are those of a run without an interruption.
+trace=$WAYBILL_SOURCE/examples/autoscaler/trace.csv
+policy=$WAYBILL_SOURCE/examples/autoscaler/policy.json
+cp "$golden/autoscaler/state" state
+runs 'the state had' autoscaler "$trace" --policy "$policy" --state state
+runs '' autoscaler "$trace" --policy "$policy" --state whole.state
+cmp -s state whole.state || fail 'autoscaler decides otherwise after the stored state'
+
+# What was learnt holds from the first batch on: nothing is refused.
+cp "$golden/send_batches/calibration.json" calibration.json
+runs '' send_batches --items 100 --calibration calibration.json --report report.json
+grep -q 'refused: at most' out && fail 'send_batches learns the limit again'
+exit 0
