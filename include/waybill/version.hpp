@@ -7,7 +7,7 @@
 // keep the parts of one and drop those of the other without a word. So this stops with words.
 
 // Before the guard on purpose: a second, different version.hpp would never be read behind it.
-#if defined(WAYBILL_VERSION) && WAYBILL_VERSION != 100
+#if defined(WAYBILL_VERSION) && WAYBILL_VERSION != 200
 #error "two versions of waybill meet in this translation unit"
 #endif
 
@@ -18,6 +18,6 @@
 #error "waybill needs C++20: compile with -std=c++20 or later"
 #endif
 
-#define WAYBILL_VERSION 100  // major * 10000 + minor * 100 + patch
+#define WAYBILL_VERSION 200  // major * 10000 + minor * 100 + patch
 
 #endif  // WAYBILL_VERSION_HPP

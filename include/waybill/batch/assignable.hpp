@@ -22,7 +22,7 @@
 
 #include <waybill/batch/framing.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class F>
 struct assignable : F {
@@ -58,6 +58,6 @@ template <class Item, class F, class Framing = framing_for<Item, F>>
 using kept_framing =
     std::conditional_t<detail::lacks_assignment<Framing>, assignable<Framing>, Framing>;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_ASSIGNABLE_HPP

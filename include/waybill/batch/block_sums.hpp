@@ -24,7 +24,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Integers of up to 64 bits that lie side by side.
 template <class I, class S>
@@ -146,6 +146,6 @@ template <class N>
     return {at, left};
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_BATCH_BLOCK_SUMS_HPP

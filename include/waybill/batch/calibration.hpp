@@ -45,7 +45,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class calibration {
 public:
@@ -476,6 +476,6 @@ private:
     bool held_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_CALIBRATION_HPP

@@ -11,7 +11,7 @@
 #include <waybill/batch/overhead.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What a batch is made of, as far as the sender knows.
 struct batch_sizes {
@@ -66,6 +66,6 @@ struct calibration_state {
     friend bool operator==(const calibration_state&, const calibration_state&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_CALIBRATION_STATE_HPP

@@ -48,7 +48,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A run of items that travel together, and the bytes that they take. Itself a range of its items.
 template <std::forward_iterator I>
@@ -326,6 +326,6 @@ struct name_the_container_first {};
 template <class Items, class F = std::identity>
 detail::name_the_container_first chunk_by(const Items&& temporary, const limits&, F = {}) = delete;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_CHUNK_BY_HPP

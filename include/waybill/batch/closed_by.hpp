@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Why a batch was closed.
 enum class closed_by : std::uint8_t {
@@ -31,6 +31,6 @@ enum class closed_by : std::uint8_t {
     return "unknown";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_CLOSED_BY_HPP

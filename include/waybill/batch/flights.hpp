@@ -18,7 +18,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct flight {
     std::uint64_t attempt = 0;
@@ -151,6 +151,6 @@ private:
     std::vector<std::vector<run>> spare_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_FLIGHTS_HPP

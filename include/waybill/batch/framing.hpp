@@ -31,7 +31,7 @@
 #include <waybill/batch/sizer.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Tells what a batch's bytes are made of. Asking changes nothing: all three are called as constants.
 /// A state keeps values and points at no item, since items may move while their batch is in the
@@ -193,6 +193,6 @@ template <class F>
     else return reserving<plain_framing<F>>{{std::move(f)}, r};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_FRAMING_HPP

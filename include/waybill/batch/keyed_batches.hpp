@@ -47,7 +47,7 @@
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/side_by_side.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A batch that is closed, and the key of all that is in it.
 template <class Key, class Item>
@@ -131,6 +131,6 @@ template <class Key, class Item, size_model<const Item&> F = std::identity>
     return keyed_batches<Key, Item, F>{l, std::move(size), o};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_KEYED_BATCHES_HPP

@@ -10,7 +10,7 @@
 #include <waybill/batch/calibration.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Of the items what is less in doubt, and of two limits the lower one, as the higher one is probed
 /// for. The same either way round, and nothing new where both know the same. O(1).
@@ -44,6 +44,6 @@ namespace waybill::inline v0_1 {
     return calibration(x);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_MERGED_HPP

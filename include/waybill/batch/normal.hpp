@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -72,6 +72,6 @@ namespace detail {
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_NORMAL_HPP

@@ -43,7 +43,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A batch that is closed.
 template <class Item>
@@ -149,6 +149,6 @@ template <class Item, size_model<const Item&> F = std::identity>
     return open_batch<Item, F>{l, std::move(size), linger};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_OPEN_BATCH_HPP

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <std::input_iterator I, std::sentinel_for<I> S>
 class outbox {
@@ -112,6 +112,6 @@ template <class R>
 outbox(R&)
     -> outbox<decltype(std::begin(std::declval<R&>())), decltype(std::end(std::declval<R&>()))>;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_OUTBOX_HPP

@@ -27,7 +27,7 @@
 #include <waybill/batch/normal.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What is known of the overhead: plain numbers, to be stored. Bytes, and bytes squared.
 struct overhead_state {
@@ -340,6 +340,6 @@ private:
     overhead_state known_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_OVERHEAD_HPP

@@ -30,7 +30,7 @@
 #include <waybill/batch/framing.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A batch that holds its items itself.
 template <class Item, class Items = std::vector<Item>>
@@ -113,6 +113,6 @@ template <class Items = void, class From, size_model<detail::element<From>> F = 
     return detail::owned<Items, walk>(std::begin(from), std::end(from), l, std::move(size));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_OWNED_CHUNKS_HPP

@@ -15,7 +15,7 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/shared_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class pace {
 public:
@@ -83,6 +83,6 @@ private:
     steady_time not_before_ = steady_time::lowest();
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_PACE_HPP

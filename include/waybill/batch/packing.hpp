@@ -56,7 +56,7 @@
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/side_by_side.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// `Size` as in open_batch; open_bins_of finds it out. It is asked up to three times for every bin
 /// that an item is tried in.
@@ -145,6 +145,6 @@ template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F =
     return p;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_PACKING_HPP

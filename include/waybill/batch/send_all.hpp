@@ -38,7 +38,7 @@
 #include <waybill/core/match.hpp>
 #include <waybill/core/time_source.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What came of one batch. The attempt number is filled in by the driver. Whatever a span in it
 /// points at must live until the function is called again.
@@ -396,6 +396,6 @@ template <class I, class S, queueing<const std::iter_value_t<I>&> F, time_source
     return detail::sending(source, s, now, send, replace).run();
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_ALL_HPP

@@ -21,7 +21,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class send_draft {
 public:
@@ -248,6 +248,6 @@ private:
     bool exact_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_DRAFT_HPP

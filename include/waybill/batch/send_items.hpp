@@ -17,7 +17,7 @@
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/sending.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct send_item {
     enum class state : std::uint8_t {
@@ -273,6 +273,6 @@ private:
     std::uint64_t base_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_ITEMS_HPP

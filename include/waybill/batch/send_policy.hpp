@@ -14,7 +14,7 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do with a batch of which nobody knows whether it arrived.
 enum class when_unknown : std::uint8_t {
@@ -83,6 +83,6 @@ struct send_policy {
     return check(p.budget);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_POLICY_HPP

@@ -23,7 +23,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class send_queue {
 public:
@@ -415,6 +415,6 @@ private:
     send_trials trials_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_QUEUE_HPP

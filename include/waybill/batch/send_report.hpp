@@ -14,7 +14,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Consecutive items that ended alike. Numbers count from the first item of the input.
 struct item_report {
@@ -137,6 +137,6 @@ struct send_notes {
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_REPORT_HPP

@@ -14,7 +14,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class send_trials {
 public:
@@ -56,6 +56,6 @@ private:
     std::uint32_t every_ = 1;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SEND_TRIALS_HPP

@@ -49,7 +49,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/settlements.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 struct notes_of;  // for send_all
@@ -440,6 +440,6 @@ private:
     bool stopped_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SENDER_HPP

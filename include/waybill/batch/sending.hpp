@@ -21,7 +21,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Consecutive items.
 struct run {
@@ -285,6 +285,6 @@ struct settled {
     friend bool operator==(const settled&, const settled&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SENDING_HPP

@@ -12,7 +12,7 @@
 
 #include <waybill/batch/sending.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A forward range over the items of an attempt. Mostly one piece of the input; after a partial
 /// failure there are gaps. Good during the call that it is handed to.
@@ -95,6 +95,6 @@ private:
     act::send send_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SENT_BATCH_HPP

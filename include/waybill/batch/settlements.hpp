@@ -15,7 +15,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -83,6 +83,6 @@ private:
     std::size_t at_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SETTLEMENTS_HPP

@@ -21,7 +21,7 @@
 #include <waybill/batch/tally.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What may be open at a time, and for how long; `limits` says how large one batch may be.
 struct open_limits {
@@ -153,6 +153,6 @@ private:
     }
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SIDE_BY_SIDE_HPP

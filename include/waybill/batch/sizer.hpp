@@ -18,7 +18,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -47,6 +47,6 @@ concept sizer = requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> countable;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_SIZER_HPP

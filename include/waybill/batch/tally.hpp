@@ -30,7 +30,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What became of a message that was to be added.
 enum class adding : std::uint8_t {
@@ -116,6 +116,6 @@ private:
     }
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_TALLY_HPP

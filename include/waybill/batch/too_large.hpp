@@ -25,7 +25,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// An item that fits into no batch.
 struct oversize {
@@ -84,6 +84,6 @@ template <class Items, class F = std::identity>
     return first_too_large(std::begin(items), std::end(items), l, std::move(size));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_BATCH_TOO_LARGE_HPP

@@ -48,7 +48,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -406,6 +406,6 @@ private:
     std::optional<batch_end> end_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_AT_LEAST_ONCE_HPP

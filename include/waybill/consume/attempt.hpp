@@ -50,7 +50,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The row of a partition: a delivery was begun, or a search for one event goes on.
 struct attempt {
@@ -157,6 +157,6 @@ struct attempt_plan {
     return most;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_ATTEMPT_HPP

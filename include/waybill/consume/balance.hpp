@@ -27,7 +27,7 @@
 #include <optional>
 #include <vector>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Who has which partition, as one owner sees it. Owners are numbered in an order that all agree
 /// on.
@@ -172,6 +172,6 @@ inline void serve(const lease_view& v, const shares& s, const std::vector<std::u
     return plan;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_BALANCE_HPP

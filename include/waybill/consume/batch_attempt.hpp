@@ -13,7 +13,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 class batch_attempt {
 public:
@@ -78,6 +78,6 @@ private:
     bool noted_ = false;
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CONSUME_BATCH_ATTEMPT_HPP

@@ -43,7 +43,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class batch_machine {
 public:
@@ -411,6 +411,6 @@ private:
     std::uint64_t replays_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_BATCH_MACHINE_HPP

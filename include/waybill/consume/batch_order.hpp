@@ -19,7 +19,7 @@
 #include <waybill/consume/sequence_number.hpp>
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// The events from `first` on, of which there are `events` and the last is `final`.
 template <class I>
@@ -94,6 +94,6 @@ private:
     std::uint64_t number_ = 0;
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CONSUME_BATCH_ORDER_HPP

@@ -17,7 +17,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do with an event that is still transient after its last try.
 enum class when_exhausted : std::uint8_t {
@@ -175,6 +175,6 @@ enum class batch_end : std::uint8_t {
     return "?";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_BATCH_POLICY_HPP

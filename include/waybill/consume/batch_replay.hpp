@@ -14,7 +14,7 @@
 
 #include <waybill/consume/batch_steps.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 class batch_replay {
 public:
@@ -82,6 +82,6 @@ private:
     std::size_t retry_ = 0;  // in the two lists
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CONSUME_BATCH_REPLAY_HPP

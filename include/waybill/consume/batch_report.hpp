@@ -17,7 +17,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A report lists the first dropped events, at most this many, and counts all of them.
 inline constexpr std::uint64_t max_dropped_events = 128;
@@ -49,6 +49,6 @@ struct [[nodiscard]] batch_report {
     friend bool operator==(const batch_report&, const batch_report&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_BATCH_REPORT_HPP

@@ -15,7 +15,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -168,6 +168,6 @@ struct loaded {
     friend bool operator==(const loaded&, const loaded&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_BATCH_STEPS_HPP

@@ -36,7 +36,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Which of `every` and `interval` has to be reached.
 enum class cadence_needs : std::uint8_t {
@@ -282,6 +282,6 @@ private:
     bool closed_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_CADENCE_HPP

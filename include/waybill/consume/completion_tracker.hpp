@@ -44,7 +44,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class completion_tracker {
 public:
@@ -370,6 +370,6 @@ private:
     bool passed_any_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_COMPLETION_TRACKER_HPP

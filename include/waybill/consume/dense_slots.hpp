@@ -18,7 +18,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// An event that was begun, and whether it is still in flight.
 struct tracked_event {
@@ -276,6 +276,6 @@ private:
     std::uint64_t open_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_DENSE_SLOTS_HPP

@@ -14,7 +14,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// From one position to another, both counted.
 struct position_run {
@@ -112,6 +112,6 @@ private:
     std::uint64_t at_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_DONE_RUNS_HPP

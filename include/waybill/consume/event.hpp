@@ -24,7 +24,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Has a sequence number. May have an `offset`, a `body` for its dead letter, and a `time`.
 template <class E>
@@ -79,6 +79,6 @@ concept event_handler = requires(H& handle, Tx& tx, const E& e) {
     { handle(tx, e) } -> std::convertible_to<event_outcome>;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_EVENT_HPP

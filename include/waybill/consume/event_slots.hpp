@@ -22,7 +22,7 @@
 #include <waybill/consume/sparse_slots.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -176,6 +176,6 @@ private:
     std::uint64_t decide_in_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_EVENT_SLOTS_HPP

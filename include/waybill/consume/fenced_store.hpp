@@ -26,7 +26,7 @@
 
 #include <waybill/consume/stores.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Answers the epoch of a lease as the transaction sees it; empty if there is no such row. The row
 /// must not change before the transaction ends: read it under a lock, or where writes are serial.
@@ -117,6 +117,6 @@ private:
     Leases* leases_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_FENCED_STORE_HPP

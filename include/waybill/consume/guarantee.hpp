@@ -16,7 +16,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What holds of each event, whatever fails.
 enum class delivery_guarantee : std::uint8_t {
@@ -43,6 +43,6 @@ concept guaranteed = requires {
 template <class R, delivery_guarantee G>
 concept promises = guaranteed<R> && std::remove_cvref_t<R>::guarantee == G;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_GUARANTEE_HPP

@@ -18,7 +18,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 class handler_exceptions {
 public:
@@ -89,6 +89,6 @@ private:
     std::uint64_t left_ = 0;
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CONSUME_HANDLER_EXCEPTIONS_HPP

@@ -22,7 +22,7 @@
 #include <waybill/consume/lease.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -241,6 +241,6 @@ private:
     std::uint64_t changes_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_HELD_LEASES_HPP

@@ -36,7 +36,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/sha256.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Whose effect the key names.
 enum class idempotency_scope : std::uint8_t {
@@ -152,6 +152,6 @@ private:
     return std::string(idempotency_keys(key, o)(sequence));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_IDEMPOTENCY_KEY_HPP

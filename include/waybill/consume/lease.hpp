@@ -39,7 +39,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// One process that shares partitions with others. Two of one name are told apart by a number that
 /// each draws when it starts; whoever passes the same number again takes up what it had before.
@@ -174,6 +174,6 @@ struct lease_options {
     return lesser(o.interval * (0.8 + 0.2 * share), o.interval);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LEASE_HPP

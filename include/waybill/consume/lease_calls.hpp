@@ -21,7 +21,7 @@
 #include <waybill/consume/lease.hpp>
 #include <waybill/core/match.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -108,6 +108,6 @@ template <lease_store S>
         [&](const act::claim& a) { return lease_answer(claimed{a, store.claim(a.row)}); });
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LEASE_CALLS_HPP

@@ -15,7 +15,7 @@
 #include <waybill/consume/lease.hpp>
 #include <waybill/core/check.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Which partitions are shared, and who shares.
 struct lease_group {
@@ -82,6 +82,6 @@ struct outdated {
     friend bool operator==(const outdated&, const outdated&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LEASE_GROUP_HPP

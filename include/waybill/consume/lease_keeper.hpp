@@ -46,7 +46,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class lease_keeper {
 public:
@@ -431,6 +431,6 @@ private:
     steady_time not_before_ = steady_time::lowest();
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LEASE_KEEPER_HPP

@@ -33,7 +33,7 @@
 #include <waybill/consume/lease.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class lease_observer {
 public:
@@ -190,6 +190,6 @@ private:
     duration watched_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LEASE_OBSERVER_HPP

@@ -25,7 +25,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -87,6 +87,6 @@ template <sequenced E>
     return d;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_LETTER_HPP

@@ -32,7 +32,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -373,6 +373,6 @@ private:
     steady_time not_before_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_PARTITION_LIFECYCLE_HPP

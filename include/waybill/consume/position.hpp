@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Names one checkpoint: a source (topic, hub, queue), who reads it, and which part of it.
 struct partition_key {
@@ -72,6 +72,6 @@ struct assignment {
     friend bool operator==(const assignment&, const assignment&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_POSITION_HPP

@@ -56,7 +56,7 @@
 #include <waybill/consume/separate_stores.hpp>
 #include <waybill/core/match.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Takes an event into effect by itself; the key is the same whenever the event is repeated.
 template <class H, class E>
@@ -278,6 +278,6 @@ template <class Checkpoints, class Letters, class Events, class Handler, class A
                                  std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP

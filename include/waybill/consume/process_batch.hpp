@@ -54,7 +54,7 @@
 #include <waybill/consume/letter.hpp>
 #include <waybill/core/match.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Nobody is asked about a batch in which every event failed.
 struct nobody_to_ask {};
@@ -380,6 +380,6 @@ template <class Store, class Events, class Handler, class Ask = nobody_to_ask>
                          std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_PROCESS_BATCH_HPP

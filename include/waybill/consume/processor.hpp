@@ -53,7 +53,7 @@
 #include <waybill/core/match.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct processor_config {
     lease_group group{};
@@ -295,6 +295,6 @@ private:
     std::uint64_t changes_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_PROCESSOR_HPP

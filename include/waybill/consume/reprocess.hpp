@@ -39,7 +39,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What became of a dead letter that was handled once more.
 enum class reprocess_end : std::uint8_t {
@@ -196,6 +196,6 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     return detail::reprocess_without_effect(store, letter, how == fault_class::none);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_REPROCESS_HPP

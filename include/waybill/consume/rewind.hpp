@@ -29,7 +29,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How a rewind ended.
 enum class rewind_end : std::uint8_t {
@@ -138,6 +138,6 @@ template <checkpoint_store Store>
     return ends(rewind_end::rewound, {});
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_REWIND_HPP

@@ -29,7 +29,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/result.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class C>
 concept checkpoint_writer =
@@ -110,6 +110,6 @@ private:
     Store* store_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_SEPARATE_STORES_HPP

@@ -15,7 +15,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Integers of any width, enumerations, and types of one's own that convert to one.
 template <class N>
@@ -40,6 +40,6 @@ template <sequence_like N>
     }
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CONSUME_SEQUENCE_NUMBER_HPP

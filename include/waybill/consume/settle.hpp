@@ -64,7 +64,7 @@
 #include <waybill/retry/levels.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Why a message is parked.
 enum class parked_for : std::uint8_t {
@@ -466,6 +466,6 @@ struct queue_delivery {
     return std::string(utf8_prefix(line, most));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_SETTLE_HPP

@@ -51,7 +51,7 @@
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How the settling of a message ended.
 enum class settle_end : std::uint8_t {
@@ -400,6 +400,6 @@ private:
     bool no_more_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_SETTLE_BATCH_HPP

@@ -19,7 +19,7 @@
 #include <waybill/consume/dense_slots.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class sparse_slots {
 public:
@@ -233,6 +233,6 @@ private:
     std::uint64_t open_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_SPARSE_SLOTS_HPP

@@ -52,7 +52,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What became of a transaction that was told to commit.
 enum class commit_outcome : std::uint8_t {
@@ -170,6 +170,6 @@ concept dead_letter_queue =
         { s.list(key, after, most) } -> std::same_as<result<std::vector<dead_letter>>>;
     };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_STORES_HPP

@@ -19,7 +19,7 @@
 #include <waybill/consume/completion_tracker.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class stuck_watch {
 public:
@@ -50,6 +50,6 @@ private:
     steady_time since_{};
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_STUCK_WATCH_HPP

@@ -62,7 +62,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/seal.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do with more than fits.
 enum class when_too_long : std::uint8_t {
@@ -392,6 +392,6 @@ struct next_position {
     return decode(done, *bytes, salt);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_TRACKER_BYTES_HPP

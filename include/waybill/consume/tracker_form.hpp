@@ -19,7 +19,7 @@
 #include <waybill/core/seal.hpp>
 #include <waybill/core/varint.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How positions are written. Of two that are as long, the first is taken.
 enum class tracker_form : std::uint8_t {
@@ -161,6 +161,6 @@ private:
     return "?";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_TRACKER_FORM_HPP

@@ -16,7 +16,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Which position is the one to commit.
 enum class commit_mark : std::uint8_t {
@@ -139,6 +139,6 @@ struct tracked_stretch {
     friend bool operator==(const tracked_stretch&, const tracked_stretch&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CONSUME_TRACKER_OPTIONS_HPP

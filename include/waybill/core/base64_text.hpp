@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -71,6 +71,6 @@ inline constexpr std::string_view base64_digits =
     return bytes;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_BASE64_TEXT_HPP

@@ -19,7 +19,7 @@
 
 #include <waybill/core/result.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The first field that cannot work. Both texts are literals: nothing is allocated.
 struct config_error {
@@ -54,6 +54,6 @@ template <class M, class Config>
     return M(config);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_CHECK_HPP

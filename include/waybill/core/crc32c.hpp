@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -71,6 +71,6 @@ inline constexpr crc32c_table crc32c_steps{};
     return ~rest;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_CRC32C_HPP

@@ -15,7 +15,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Writes the last `digits` digits of the number, zeros in front, over what stands at `to`. `base`
 /// is 10 or 16.
@@ -42,6 +42,6 @@ constexpr void put_digits(char* to, std::size_t digits, std::uint64_t n, std::ui
     return n;
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CORE_DIGITS_HPP

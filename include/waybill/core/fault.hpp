@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The six answers that the outside world can give.
 enum class fault_class : std::uint8_t {
@@ -74,6 +74,6 @@ struct fault {
     return {fault_class::cancelled, std::move(text)};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_FAULT_HPP

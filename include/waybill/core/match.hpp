@@ -19,7 +19,7 @@
 #include <utility>
 #include <variant>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -130,6 +130,6 @@ constexpr decltype(auto) match(Variant&& action, F&&... handlers)
     }
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_MATCH_HPP

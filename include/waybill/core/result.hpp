@@ -21,7 +21,7 @@
 
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Says "this is the error" where a result is returned.
 template <class E>
@@ -179,6 +179,6 @@ private:
     std::optional<E> error_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_RESULT_HPP

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Any integer that can say how large or how many; a bool answers another question.
 template <class N>
@@ -71,6 +71,6 @@ template <countable N>
     return static_cast<std::uint64_t>(n);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_SATURATING_HPP

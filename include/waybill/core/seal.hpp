@@ -25,7 +25,7 @@
 
 #include <waybill/core/crc32c.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 inline constexpr std::size_t seal_bytes = 4;
 
@@ -76,6 +76,6 @@ inline void put_seal(std::string& bytes)
     return sum == crc32c(bytes);
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CORE_SEAL_HPP

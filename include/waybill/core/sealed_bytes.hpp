@@ -47,7 +47,7 @@
 #include <waybill/core/seal.hpp>
 #include <waybill/core/varint.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Writes bytes of the format F, which is told above.
 template <class F>
@@ -179,6 +179,6 @@ private:
     std::optional<error_type> error_;
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_CORE_SEALED_BYTES_HPP

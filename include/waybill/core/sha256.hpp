@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -80,6 +80,6 @@ constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& by
     return digest;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_SHA256_HPP

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The longest beginning of `text` within `most` bytes that ends where a UTF-8 character ends.
 /// What is not UTF-8 at all is cut after `most` bytes. Looks at four bytes at the most.
@@ -30,6 +30,6 @@ namespace waybill::inline v0_1 {
     return text.substr(0, most);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_TEXT_HPP

@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Looks like a std::chrono::duration.
 template <class D>
@@ -323,6 +323,6 @@ template <class Clock>
     return a < b ? b : a;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_TIME_HPP

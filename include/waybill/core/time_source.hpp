@@ -13,7 +13,7 @@
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A function that answers a steady time, or one that stands still.
 template <class C>
@@ -28,6 +28,6 @@ template <time_source C>
     else return c();
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_TIME_SOURCE_HPP

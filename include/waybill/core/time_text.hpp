@@ -24,7 +24,7 @@
 #include <waybill/core/digits.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -260,6 +260,6 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     return wall_time::at(duration::nanoseconds(base + rest));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_TIME_TEXT_HPP

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Whether all of `text` is UTF-8 as RFC 3629 has it: nothing overlong, no surrogates, none beyond
 /// U+10FFFF.
@@ -34,6 +34,6 @@ namespace waybill::inline v0_1 {
     return true;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_UTF8_HPP

@@ -14,7 +14,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Bytes of an unsigned base-128 varint: 1 to 10. Constant time.
 /// Source: protobuf, "Base 128 Varints", https://protobuf.dev/programming-guides/encoding/.
@@ -48,6 +48,6 @@ namespace waybill::inline v0_1 {
     return varint_size(zigzag(n));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_VARINT_HPP

@@ -46,7 +46,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What `catching` does if nothing else is said.
 struct by_default {
@@ -208,6 +208,6 @@ template <class F, exception_classifier C = by_default>
     return {std::move(handler), std::move(classify)};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_EXCEPTIONS_HPP

@@ -40,7 +40,7 @@
 #include <waybill/retry.hpp>
 #include <waybill/wire.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Formats as a string does, once the value has been put into words.
 template <class T>
@@ -124,7 +124,7 @@ concept session_in_words =
            step_facts, step_failure, step_letter, step_stamp, sweep_item, sweep_policy,
            sweep_verdict, text_state_problem, text_state_read, when_refused, when_unreadable>;
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 template <class T>
     requires waybill::detail::outcome_in_words<T> || waybill::detail::act_in_words<T> ||

@@ -22,7 +22,7 @@
 #include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const act::idle&) { return "idle"; }
 [[nodiscard]] inline std::string line(const act::wait& a) { return "wait until " + line(a.until); }
@@ -93,6 +93,6 @@ template <class... Actions>
     return std::visit([](const auto& a) { return line(a); }, action);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_ACT_HPP

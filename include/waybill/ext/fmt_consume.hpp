@@ -28,7 +28,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/fmt_line.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string events(std::uint64_t n) { return counted(n, "event", "events"); }
 
@@ -156,6 +156,6 @@ namespace waybill::inline v0_1::detail::words {
     return said;
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_CONSUME_HPP

@@ -17,7 +17,7 @@
 #include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/ext/fmt_line.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const owner_id& o)
 {
@@ -107,6 +107,6 @@ template <class Step>
     return "relinquish " + of_partition(a);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_LEASE_HPP

@@ -21,7 +21,7 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 /// Text from outside with its control characters as escapes: one line stays one line.
 [[nodiscard]] inline std::string one_line(std::string_view text)
@@ -127,6 +127,6 @@ template <class E>
     return fmt::format("{} {}, epoch {}", line(a.key), from, a.epoch);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_LINE_HPP

@@ -27,7 +27,7 @@
 #include <waybill/retry/prune_policy.hpp>
 #include <waybill/retry/valve_options.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const valve_options& o)
 {
@@ -152,6 +152,6 @@ namespace waybill::inline v0_1::detail::words {
     return said + "; " + line(p.keys);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_OPTIONS_HPP

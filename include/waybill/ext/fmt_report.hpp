@@ -30,7 +30,7 @@
 #include <waybill/retry/levels.hpp>
 #include <waybill/retry/retry_call.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const limits& l)
 {
@@ -260,6 +260,6 @@ template <class Batch, class F, bool Fullest>
     return said;
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_REPORT_HPP

@@ -17,7 +17,7 @@
 #include <waybill/retry/lock_renewal.hpp>
 #include <waybill/retry/prune.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const prune_removal& r)
 {
@@ -76,6 +76,6 @@ namespace waybill::inline v0_1::detail::words {
                        a.gone ? ", original gone" : "");
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_RETRY_HPP

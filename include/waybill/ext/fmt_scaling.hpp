@@ -28,7 +28,7 @@
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/threshold.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const scaling::policy_error& e) { return one_line(text(e)); }
 
@@ -197,6 +197,6 @@ namespace waybill::inline v0_1::detail::words {
     return parts;
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_SCALING_HPP

@@ -31,7 +31,7 @@
 #include <waybill/session/step_letter.hpp>
 #include <waybill/session/sweep.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string letters(std::uint64_t n)
 {
@@ -173,6 +173,6 @@ namespace waybill::inline v0_1::detail::words {
     return std::visit([](const auto& one) { return line(one); }, a);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_SESSION_HPP

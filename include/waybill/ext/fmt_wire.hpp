@@ -15,7 +15,7 @@
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>
 
-namespace waybill::inline v0_1::detail::words {
+namespace waybill::inline v0_2::detail::words {
 
 /// The note, which may be long, is left out.
 [[nodiscard]] inline std::string line(const wire::service& s)
@@ -45,6 +45,6 @@ namespace waybill::inline v0_1::detail::words {
     return fmt::format("{}: {} where {}", line(n.of), bytes(*n.actual), limit);
 }
 
-}  // namespace waybill::inline v0_1::detail::words
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_EXT_FMT_WIRE_HPP

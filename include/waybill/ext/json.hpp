@@ -72,7 +72,7 @@
 #include <waybill/ext/json_window.hpp>
 #include <waybill/ext/json_wire.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What `value` says as a T: a policy or a state, see above.
 template <json_readable T>
@@ -95,6 +95,6 @@ template <json_readable T>
     return read_json<T>(*parsed);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_HPP

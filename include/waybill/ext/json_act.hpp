@@ -22,7 +22,7 @@
 #include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
 
-namespace waybill::inline v0_1::act {
+namespace waybill::inline v0_2::act {
 
 inline void to_json(nlohmann::json& j, const wait& a)
 {
@@ -105,6 +105,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_1::act
+}  // namespace waybill::inline v0_2::act
 
 #endif  // WAYBILL_EXT_JSON_ACT_HPP

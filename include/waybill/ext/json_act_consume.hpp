@@ -28,7 +28,7 @@
 #include <waybill/retry/intake.hpp>
 #include <waybill/retry/lock_renewal.hpp>
 
-namespace waybill::inline v0_1::act {
+namespace waybill::inline v0_2::act {
 
 inline void to_json(nlohmann::json& j, const commit_to& a)
 {
@@ -94,6 +94,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_1::act
+}  // namespace waybill::inline v0_2::act
 
 #endif  // WAYBILL_EXT_JSON_ACT_CONSUME_HPP

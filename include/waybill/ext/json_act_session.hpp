@@ -18,7 +18,7 @@
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/redrive.hpp>
 
-namespace waybill::inline v0_1::act {
+namespace waybill::inline v0_2::act {
 
 inline void to_json(nlohmann::json& j, const load_state&) { j = {{"act", "load_state"}}; }
 inline void to_json(nlohmann::json& j, const execute& a)
@@ -67,6 +67,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_1::act
+}  // namespace waybill::inline v0_2::act
 
 #endif  // WAYBILL_EXT_JSON_ACT_SESSION_HPP

@@ -23,7 +23,7 @@
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_state.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const oversize& o)
 {
@@ -85,6 +85,6 @@ inline void to_json(nlohmann::json& j, const packed& p)
     }
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_BATCH_HPP

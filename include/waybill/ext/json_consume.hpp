@@ -29,7 +29,7 @@
 #include <waybill/ext/json_report.hpp>
 #include <waybill/ext/json_state.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The version of the form that is written here.
 inline constexpr std::uint64_t attempt_version = 1;
@@ -221,6 +221,6 @@ inline void to_json(nlohmann::json& j, const reprocess_report& r)
     if (!r.why.ok()) j["why"] = r.why;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_CONSUME_HPP

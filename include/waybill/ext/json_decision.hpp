@@ -27,7 +27,7 @@
 #include <waybill/scaling/truth.hpp>
 #include <waybill/window/sample.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 inline void to_json(nlohmann::json& j, const admission& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const answered& e) { j = name(e); }
@@ -116,6 +116,6 @@ inline void to_json(nlohmann::json& j, const decision& d)
     if (d.arrived) j["arrived"] = true;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_EXT_JSON_DECISION_HPP

@@ -17,7 +17,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Why a state is not read, or only its failure is.
 enum class json_state_problem : std::uint8_t {
@@ -237,6 +237,6 @@ struct state_unwritten {
     return line;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_DECODED_HPP

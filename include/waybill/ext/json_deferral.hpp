@@ -36,7 +36,7 @@
 #include <waybill/retry/deferral_book.hpp>
 #include <waybill/retry/deferral_bytes.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The version of the form that is written here.
 inline constexpr std::uint64_t deferral_version = 1;
@@ -150,6 +150,6 @@ inline void read_value(const json_place& at, deferral_book& into)
     return read_deferrals(*parsed, options);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_DEFERRAL_HPP

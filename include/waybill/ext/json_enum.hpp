@@ -27,7 +27,7 @@
 #include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// An enum of ours: name(e) says what it is.
 template <class E>
@@ -118,6 +118,6 @@ void from_json(const Json&, when_too_large&) = delete;
 template <class Json>
 void from_json(const Json&, when_unknown&) = delete;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_ENUM_HPP

@@ -25,7 +25,7 @@
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_state.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The versions of the forms that are written here.
 inline constexpr std::uint64_t lease_version = 1;
@@ -134,6 +134,6 @@ inline void read_value(const json_place& at, lifecycle_options& into)
         .done();
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_LEASE_HPP

@@ -34,7 +34,7 @@
 #include <waybill/ext/json_tree.hpp>
 #include <waybill/session/progress.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// Reads the fields of the member, from the front of what is left of it.
 class member_reader {
@@ -116,6 +116,6 @@ private:
     return true;
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_EXT_JSON_MEMBER_HPP

@@ -29,7 +29,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_read.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The largest JSON text that is read. Its value takes at most 200 bytes of memory a member or
 /// element, plus the bytes of its strings. Set lower limits for text of unknown origin.
@@ -241,6 +241,6 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
     return unexpected(detail::error_of(tree, text, allowed));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_PARSE_HPP

@@ -30,7 +30,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Turns the user's object of an older major version into one of the version that is written.
 using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
@@ -307,6 +307,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_PARTS_HPP

@@ -23,7 +23,7 @@
 #include <waybill/retry/levels.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -221,6 +221,6 @@ inline void read_value(const json_place& at, batch_policy& into)
     into.reason_bytes = reason_bytes;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_POLICY_HPP

@@ -34,7 +34,7 @@
 #include <waybill/session/progress_text.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Bytes of the member at its longest, with a version in it and the mark of a failure beside it,
 /// but for the text of the failure.
@@ -379,6 +379,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_PROGRESS_HPP

@@ -19,7 +19,7 @@
 #include <waybill/ext/json_report.hpp>
 #include <waybill/retry/prune.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const prune_reason& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_full& e) { j = name(e); }
@@ -80,6 +80,6 @@ inline void to_json(nlohmann::json& j, const prune_plan& p)
     if (p.wrong) j["wrong"] = *p.wrong;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_PRUNE_HPP

@@ -26,7 +26,7 @@
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What kind of thing is wrong with a JSON value.
 enum class json_problem : std::uint8_t {
@@ -363,6 +363,6 @@ private:
 template <class T>
 concept json_readable = requires(const json_place& at, T& into) { read_value(at, into); };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_READ_HPP

@@ -20,7 +20,7 @@
 #include <waybill/ext/json_state.hpp>
 #include <waybill/retry/retry_call.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const fault& f)
 {
@@ -110,6 +110,6 @@ inline void to_json(nlohmann::json& j, const assignment& a)
     if (a.from) j["from"] = *a.from;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_REPORT_HPP

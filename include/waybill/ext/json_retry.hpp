@@ -18,7 +18,7 @@
 #include <waybill/retry/lock_renewal.hpp>
 #include <waybill/retry/valve_options.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const broker_said& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const delivery_end& e) { j = name(e); }
@@ -154,6 +154,6 @@ inline void to_json(nlohmann::json& j, const settle_message& a)
 
 }  // namespace act
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_RETRY_HPP

@@ -36,7 +36,7 @@
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/threshold.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// So deep may rules be in one another, so many may a policy have of them, and a list of entries.
 inline constexpr std::size_t deepest_rules = 64;
@@ -339,6 +339,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_EXT_JSON_RULE_HPP

@@ -43,7 +43,7 @@
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/policy.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// The policy that `value` says, if it can work.
 [[nodiscard]] inline result<policy, json_error> read_policy(const nlohmann::json& value)
@@ -78,6 +78,6 @@ namespace waybill::inline v0_1::scaling {
     return result<nlohmann::json, json_error>(std::move(j));
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_EXT_JSON_SCALING_HPP

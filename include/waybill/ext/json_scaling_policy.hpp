@@ -21,7 +21,7 @@
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/policy.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 inline void read_value(const json_place& at, change& into)
 {
@@ -229,6 +229,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_EXT_JSON_SCALING_POLICY_HPP

@@ -30,7 +30,7 @@
 #include <waybill/scaling/few.hpp>
 #include <waybill/scaling/state.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// The version of the form that is written here.
 inline constexpr std::uint64_t state_version = 1;
@@ -222,6 +222,6 @@ inline void read_value(const json_place& at, state& into)
     if (!at.error) into = s;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_EXT_JSON_SCALING_STATE_HPP

@@ -85,7 +85,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class T>
 class state_codec {
@@ -396,6 +396,6 @@ private:
     state_codec_options options_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_SESSION_HPP

@@ -40,7 +40,7 @@
 #include <waybill/session/step_letter.hpp>
 #include <waybill/session/sweep.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The version of the form of a letter that is written here.
 inline constexpr std::uint64_t step_letter_version = 1;
@@ -344,6 +344,6 @@ inline void read_value(const json_place& at, step_letter& into)
         .done();
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_SESSION_VALUES_HPP

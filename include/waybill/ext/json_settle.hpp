@@ -20,7 +20,7 @@
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const left_for& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const parked_for& e) { j = name(e); }
@@ -123,6 +123,6 @@ inline void to_json(nlohmann::json& j, const report& a)
 
 }  // namespace act
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_SETTLE_HPP

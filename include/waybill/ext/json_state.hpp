@@ -22,7 +22,7 @@
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The versions of the forms that are written here.
 inline constexpr std::uint64_t calibration_version = 2;
@@ -208,6 +208,6 @@ inline void read_value(const json_place& at, dead_letter& into)
         .done();
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_STATE_HPP

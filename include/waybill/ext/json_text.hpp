@@ -16,7 +16,7 @@
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/utf8.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// RFC 4648, with padding.
 [[nodiscard]] inline std::string base64(std::string_view bytes)
@@ -36,6 +36,6 @@ namespace waybill::inline v0_1 {
     return from_base64(written);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_TEXT_HPP

@@ -30,7 +30,7 @@
 #include <waybill/ext/json_progress.hpp>
 #include <waybill/session/progress_text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// So many objects and arrays may a stored state have in one another.
 inline constexpr std::size_t deepest_state = 256;
@@ -124,6 +124,6 @@ template <class F>
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_TREE_HPP

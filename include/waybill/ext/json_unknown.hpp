@@ -32,7 +32,7 @@
 #include <waybill/ext/json_text.hpp>
 #include <waybill/ext/json_tree.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Why a value cannot be stored so that it is read again as what it was.
 enum class tree_fault : std::uint8_t {
@@ -331,6 +331,6 @@ struct tree_check {
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_UNKNOWN_HPP

@@ -41,7 +41,7 @@
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_snapshot.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline constexpr std::uint64_t window_version = 1;
 
@@ -198,6 +198,6 @@ template <storable_window W>
     return read_window<W>(*parsed, options);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_WINDOW_HPP

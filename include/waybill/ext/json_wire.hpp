@@ -16,7 +16,7 @@
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 inline void to_json(nlohmann::json& j, const answer& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const dialect& e) { j = name(e); }
@@ -63,6 +63,6 @@ inline void to_json(nlohmann::json& j, const refusal_numbers& n)
     if (n.limit) j["limit"] = *n.limit;
 }
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_EXT_JSON_WIRE_HPP

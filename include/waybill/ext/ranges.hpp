@@ -59,7 +59,7 @@
 #include <waybill/ext/ranges_window.hpp>
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Limits, or a function that says what they are now.
 template <class L>
@@ -380,6 +380,6 @@ inline constexpr chunk_by_fn chunk_by{};
 
 }  // namespace views
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_RANGES_HPP

@@ -45,7 +45,7 @@
 #include <waybill/window/series.hpp>
 #include <waybill/window/sliding_window.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -217,6 +217,6 @@ inline constexpr sliding_fn<M, How> sliding{};
 
 }  // namespace views
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_RANGES_WINDOW_HPP

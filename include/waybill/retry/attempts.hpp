@@ -42,7 +42,7 @@
 #include <waybill/retry/nanoseconds.hpp>
 #include <waybill/retry/shared_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -208,6 +208,6 @@ template <std::same_as<attempts> M, std::convertible_to<call_policy> P>
                   "attempts begin at a time: make<attempts>(policy, now)");
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_ATTEMPTS_HPP

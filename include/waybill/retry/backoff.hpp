@@ -24,7 +24,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How much of a pause is drawn.
 enum class jitter : std::uint8_t {
@@ -169,6 +169,6 @@ namespace detail {
     return pause(b, n, lesser(detail::middle_before(b, n), b.cap), draw, hint);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_BACKOFF_HPP

@@ -24,7 +24,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How many retries there may be. By default they are not counted.
 struct retry_budget {
@@ -119,6 +119,6 @@ private:
     std::optional<steady_time> since_{};  // when the last one came back by itself, or time began
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_BUDGET_HPP

@@ -20,7 +20,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/retry/backoff.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -108,6 +108,6 @@ template <class F>
     });
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_DECIDE_HPP

@@ -47,7 +47,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/deferred.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class deferral_book {
 public:
@@ -365,6 +365,6 @@ private:
     slots behind_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_DEFERRAL_BOOK_HPP

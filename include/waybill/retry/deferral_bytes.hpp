@@ -45,7 +45,7 @@
 #include <waybill/core/sealed_bytes.hpp>
 #include <waybill/retry/deferral_book.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What can be wrong with the bytes of a stored book, or with how it is to be kept.
 enum class deferral_problem : std::uint8_t {
@@ -172,6 +172,6 @@ template <std::same_as<deferral_book> B>
     return loaded;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_DEFERRAL_BYTES_HPP

@@ -17,7 +17,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A message that waits at the broker.
 struct deferred {
@@ -95,6 +95,6 @@ struct deferral_options {
     return {};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_DEFERRED_HPP

@@ -29,7 +29,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What is set at a queue. A plain value; `check` finds what cannot work.
 struct delivery_terms {
@@ -134,6 +134,6 @@ struct queue_patience {
     return saturating_mul(saturating_add(immediate, 1), saturating_add(delayed, 1));
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_DELIVERY_HPP

@@ -59,7 +59,7 @@
 #include <waybill/retry/nanoseconds.hpp>
 #include <waybill/retry/valve.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct intake_options {
     std::uint64_t at_once = 16;  ///< Messages and pairs in hand; at most valve::most.
@@ -308,6 +308,6 @@ private:
     bool stopping_ = false;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_INTAKE_HPP

@@ -16,7 +16,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do with a message that is in hand.
 enum class settle_as : std::uint8_t {
@@ -144,6 +144,6 @@ struct pair_scheduled {
     friend bool operator==(const pair_scheduled&, const pair_scheduled&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_INTAKE_STEPS_HPP

@@ -31,7 +31,7 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/delivery.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How many retries at once in each round, how many rounds after the first one, and what is
 /// between.
@@ -83,6 +83,6 @@ template <std::same_as<retry_levels> Levels>  // so that plain braces still mean
     return act::wait{now + pause(l.pauses, static_cast<std::uint32_t>(n), draw, hint)};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_LEVELS_HPP

@@ -58,7 +58,7 @@
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -348,6 +348,6 @@ private:
     std::optional<lock_end> ended_{};
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_LOCK_RENEWAL_HPP

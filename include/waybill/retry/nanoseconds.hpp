@@ -13,7 +13,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 /// d times n, which saturates; nothing for what is negative.
 [[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
@@ -48,6 +48,6 @@ namespace waybill::inline v0_1::detail {
     return {field, n, rule, bound, below};
 }
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_RETRY_NANOSECONDS_HPP

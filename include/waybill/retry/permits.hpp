@@ -20,7 +20,7 @@
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// That one call may be made. It is reported once, before its deadline. All of it is equally wide,
 /// so that a copy is quick.
@@ -121,6 +121,6 @@ private:
     std::uint32_t size_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_PERMITS_HPP

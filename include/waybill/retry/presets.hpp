@@ -34,7 +34,7 @@
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
 
-namespace waybill::inline v0_1::presets {
+namespace waybill::inline v0_2::presets {
 
 /// Somebody's default, and how we know. Becomes the plain value where that is wanted.
 template <class T>
@@ -296,9 +296,9 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "The lock is its acknowledgement deadline, the time to live its retention."};
 }
 
-}  // namespace waybill::inline v0_1::presets
+}  // namespace waybill::inline v0_2::presets
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// As decide() of the levels that the preset stands for.
 template <std::same_as<presets::preset<retry_levels>> P>
@@ -309,6 +309,6 @@ template <std::same_as<presets::preset<retry_levels>> P>
     return decide(p.value, tries, how, draw, now, hint);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_PRESETS_HPP

@@ -49,7 +49,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/prune_policy.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What there is to know of a dead letter.
 struct prune_row {
@@ -283,6 +283,6 @@ template <class R, class F = as_it_is>
     return plan_prune(std::begin(rows), std::end(rows), policy, now, row_of);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_PRUNE_HPP

@@ -16,7 +16,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do where the store is full and a spike keeps all that could go.
 enum class when_full : std::uint8_t {
@@ -79,6 +79,6 @@ struct prune_policy {
     return {};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_PRUNE_POLICY_HPP

@@ -22,7 +22,7 @@
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class recent_calls {
 public:
@@ -106,6 +106,6 @@ private:
     std::size_t at_ = 0;                         // the oldest of them
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_RECENT_CALLS_HPP

@@ -36,7 +36,7 @@
 #include <waybill/core/time_source.hpp>
 #include <waybill/retry/attempts.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How a call went, and when to come back, if the server said so.
 struct call_answer {
@@ -165,6 +165,6 @@ template <retriable_call Call, time_source Clock, draw_source Draw>
     return detail::call_until(tries, call, clock, never, draw);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_RETRY_CALL_HPP

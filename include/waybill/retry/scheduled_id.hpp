@@ -40,7 +40,7 @@
 
 #include <waybill/core/result.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The longest id of Service Bus has 128 characters; bytes are no fewer than these.
 inline constexpr std::uint64_t most_id_bytes = 128;
@@ -129,6 +129,6 @@ struct id_parts {
     return parts.original;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_SCHEDULED_ID_HPP

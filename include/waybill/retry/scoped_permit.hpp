@@ -23,7 +23,7 @@
 #include <waybill/core/time_source.hpp>
 #include <waybill/retry/permits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class Valve, time_source Clock>
 class [[nodiscard]] scoped_permit {
@@ -64,6 +64,6 @@ private:
 template <class Valve, class Clock>
 scoped_permit(Valve&, Clock) -> scoped_permit<Valve, Clock>;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_SCOPED_PERMIT_HPP

@@ -26,7 +26,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What retries are taken from. Neither function may throw: who asks is in the middle of an event.
 template <class B>
@@ -77,6 +77,6 @@ private:
     const functions* does_ = nullptr;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_SHARED_BUDGET_HPP

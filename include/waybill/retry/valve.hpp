@@ -46,7 +46,7 @@
 #include <waybill/retry/recent_calls.hpp>
 #include <waybill/retry/valve_options.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <std::size_t Most>
 class valve_of {
@@ -299,6 +299,6 @@ private:
 /// With room for 256 calls at once. Others are valve_of<n>.
 using valve = valve_of<256>;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_VALVE_HPP

@@ -24,7 +24,7 @@
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 enum class valve_state : std::uint8_t {
     flowing,    ///< All may pass.
@@ -89,6 +89,6 @@ struct valve_options {
     return check(o.shut_for);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_RETRY_VALVE_OPTIONS_HPP

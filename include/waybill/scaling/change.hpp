@@ -16,7 +16,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// A setting that may differ by direction.
 template <class T>
@@ -84,6 +84,6 @@ namespace detail {
     return greater(greater(c.count, part), 1);
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_CHANGE_HPP

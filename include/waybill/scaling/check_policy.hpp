@@ -24,7 +24,7 @@
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/policy.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// The first thing that is wrong.
 struct policy_error {
@@ -348,6 +348,6 @@ template <condition Up, condition Down>
     return c.error;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_CHECK_POLICY_HPP

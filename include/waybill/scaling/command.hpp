@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 struct command {
     std::uint64_t id = 0;
@@ -92,6 +92,6 @@ enum class admission : std::uint8_t {
     return c.from == instances ? admission::fresh : admission::moved;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_COMMAND_HPP

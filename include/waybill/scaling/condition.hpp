@@ -34,7 +34,7 @@
 #include <waybill/scaling/threshold.hpp>
 #include <waybill/scaling/truth.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// What a condition is asked about.
 struct situation {
@@ -357,6 +357,6 @@ template <std::same_as<rule>... Rules>
     return rule(rule::kind::opposite, {std::move(r)});
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_CONDITION_HPP

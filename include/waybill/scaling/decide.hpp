@@ -48,7 +48,7 @@
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 namespace detail {
 
@@ -365,6 +365,6 @@ template <condition Up, condition Down>
 void decide(const basic_policy<Up, Down>&& p, std::span<const reading> metrics, const state& s,
             std::uint64_t instances, wall_time now) = delete;
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_DECIDE_HPP

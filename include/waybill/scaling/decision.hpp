@@ -16,7 +16,7 @@
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/truth.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 enum class verdict : std::uint8_t {
     steady,  ///< As many as are wanted.
@@ -95,6 +95,6 @@ struct decision {
     friend bool operator==(const decision&, const decision&) = default;
 };
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_DECISION_HPP

@@ -18,7 +18,7 @@
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/truth.hpp>
 
-namespace waybill::inline v0_1::scaling::detail {
+namespace waybill::inline v0_2::scaling::detail {
 
 /// The rows that a condition adds are for this.
 template <condition C>
@@ -136,6 +136,6 @@ template <condition Up, condition Down>
     return w;
 }
 
-}  // namespace waybill::inline v0_1::scaling::detail
+}  // namespace waybill::inline v0_2::scaling::detail
 
 #endif  // WAYBILL_SCALING_DESIRED_HPP

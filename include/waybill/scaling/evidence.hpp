@@ -13,7 +13,7 @@
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/truth.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// How a value has to stand to its threshold.
 enum class relation : std::uint8_t {
@@ -121,6 +121,6 @@ struct evidence {
     return extreme && (e.cut || e.sampled);
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_EVIDENCE_HPP

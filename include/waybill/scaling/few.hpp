@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 template <class T, std::size_t N>
 class few {
@@ -52,6 +52,6 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_FEW_HPP

@@ -24,7 +24,7 @@
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/threshold.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// Two comparisons that can both hold, and of how many instances.
 struct clash {
@@ -199,6 +199,6 @@ private:
     return {};
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_FLAPPING_HPP

@@ -23,7 +23,7 @@
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/policy.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 namespace detail {
 
@@ -104,6 +104,6 @@ template <condition Up, condition Down, class Names>
     return error;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_KNOWN_METRICS_HPP

@@ -29,7 +29,7 @@
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/condition.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// Instances for the load: as many as there would be with `each` on one of them.
 struct target {
@@ -140,6 +140,6 @@ template <condition Up, condition Down>
     return {};
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_POLICY_HPP

@@ -19,7 +19,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/window/sliding_window.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// What can be asked of a metric.
 enum class statistic : std::uint8_t {
@@ -132,6 +132,6 @@ template <class Measure>
     return r;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_READING_HPP

@@ -26,7 +26,7 @@
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/few.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// So many instances were asked for, up to this time.
 struct recommendation {
@@ -231,6 +231,6 @@ private:
     }
 };
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_STATE_HPP

@@ -24,7 +24,7 @@
 
 #include <waybill/window/sample.hpp>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 /// From so many instances on.
 struct threshold_step {
@@ -121,6 +121,6 @@ private:
     return threshold::as(f);
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_THRESHOLD_HPP

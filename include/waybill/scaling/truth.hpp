@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace waybill::inline v0_1::scaling {
+namespace waybill::inline v0_2::scaling {
 
 enum class truth : std::uint8_t {
     no,
@@ -62,6 +62,6 @@ enum class truth : std::uint8_t {
     return wanted - yes <= unknown ? truth::unknown : truth::no;
 }
 
-}  // namespace waybill::inline v0_1::scaling
+}  // namespace waybill::inline v0_2::scaling
 
 #endif  // WAYBILL_SCALING_TRUTH_HPP

@@ -45,7 +45,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/progress.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What the body is.
 enum class state_format : std::uint8_t { json, cbor, text };
@@ -347,6 +347,6 @@ namespace detail {
                   "when its steps are seen to";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_ENVELOPE_HPP

@@ -47,7 +47,7 @@
 #include <waybill/session/redrive_names.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The longest id of a session at Service Bus and SQS; bytes are no fewer than characters.
 inline constexpr std::uint64_t most_session_bytes = 128;
@@ -247,6 +247,6 @@ struct job_progress {
     return line;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_JOB_HPP

@@ -39,7 +39,7 @@
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What became of a message that was to be drained.
 enum class drain_end : std::uint8_t {
@@ -111,6 +111,6 @@ private:
     drain_end end_ = drain_end::running;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_LETTER_DRAIN_HPP

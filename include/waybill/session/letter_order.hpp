@@ -22,7 +22,7 @@
 
 #include <waybill/session/step_letter.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -206,6 +206,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_LETTER_ORDER_HPP

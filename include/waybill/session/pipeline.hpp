@@ -68,7 +68,7 @@
 #include <waybill/session/step_in_hand.hpp>
 #include <waybill/session/step_order.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 class pipeline {
 public:
@@ -427,6 +427,6 @@ private:
     std::optional<step_end> ended_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PIPELINE_HPP

@@ -19,7 +19,7 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/nanoseconds.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What the failure of one step means to those after it.
 enum class pipeline_mode : std::uint8_t {
@@ -158,6 +158,6 @@ enum class step_end : std::uint8_t {
     return "?";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PIPELINE_POLICY_HPP

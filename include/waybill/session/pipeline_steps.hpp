@@ -21,7 +21,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -145,6 +145,6 @@ struct given_back {
     friend bool operator==(const given_back&, const given_back&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PIPELINE_STEPS_HPP

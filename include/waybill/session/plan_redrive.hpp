@@ -52,7 +52,7 @@
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/step_letter.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -393,6 +393,6 @@ private:
     return plan;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PLAN_REDRIVE_HPP

@@ -49,7 +49,7 @@
 #include <waybill/core/time_source.hpp>
 #include <waybill/session/pipeline.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -172,6 +172,6 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
     return pipe.ended().value_or(step_end::lost);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PROCESS_STEP_HPP

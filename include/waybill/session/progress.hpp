@@ -16,7 +16,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The step that failed and took the rest of its session with it.
 struct step_failure {
@@ -69,6 +69,6 @@ enum class state_read : std::uint8_t {
     return "?";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PROGRESS_HPP

@@ -38,7 +38,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Bytes of the lines at their longest, but for the text of the failure.
 inline constexpr std::uint64_t progress_lines_most = 328;
@@ -304,6 +304,6 @@ namespace detail {
     return r;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_PROGRESS_TEXT_HPP

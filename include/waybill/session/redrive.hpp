@@ -55,7 +55,7 @@
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_session.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace act {
 
@@ -396,6 +396,6 @@ private:
     std::uint64_t removed_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_REDRIVE_HPP

@@ -28,7 +28,7 @@
 #include <waybill/core/text.hpp>
 #include <waybill/session/row_key.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The least that `most` reads as: a mark, a digest, and the longest end.
 inline constexpr std::size_t least_redriven_bytes = 80;
@@ -77,6 +77,6 @@ namespace detail {
     return detail::shortened_id(origin, "/" + row_key(sequence) + "~" + std::to_string(n), most);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_REDRIVE_NAMES_HPP

@@ -20,7 +20,7 @@
 #include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/step_letter.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -114,6 +114,6 @@ struct redrive_plan {
     friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_REDRIVE_PLAN_HPP

@@ -18,7 +18,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/session/step_letter.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Which sessions are redriven. One is if the letter that stopped it is like this, and all of its
 /// letters go: those behind it have no reasons of their own.
@@ -181,6 +181,6 @@ namespace detail {
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_REDRIVE_SESSION_HPP

@@ -20,7 +20,7 @@
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/step_letter.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// One session of a plan. Requires: the letters as the plan has left them.
 [[nodiscard]] inline std::string text(const redrive_session& s,
@@ -75,6 +75,6 @@ namespace waybill::inline v0_1 {
            " held back, " + std::to_string(p.filtered) + " not asked for";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_REDRIVE_TEXT_HPP

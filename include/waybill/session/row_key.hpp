@@ -23,7 +23,7 @@
 
 #include <waybill/core/digits.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 inline constexpr std::size_t row_key_digits = 20;
 
@@ -102,6 +102,6 @@ struct row_key_read {
     return sequence & ((std::uint64_t{1} << 48U) - 1);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_ROW_KEY_HPP

@@ -44,7 +44,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_text.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A text state in hand: what `text_state_codec` reads and writes.
 struct decoded_text {
@@ -268,6 +268,6 @@ private:
     std::optional<value_type> tried_{};
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_SESSION_STATE_HPP

@@ -55,7 +55,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A state as it is stored. A version is a number, or what a service calls an ETag.
 template <class Version>
@@ -160,6 +160,6 @@ private:
     std::optional<typename S::version> version_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_SESSION_STORE_HPP

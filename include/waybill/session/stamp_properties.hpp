@@ -36,7 +36,7 @@
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How the properties are called.
 struct step_property {
@@ -249,6 +249,6 @@ template <class F>
     return r;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STAMP_PROPERTIES_HPP

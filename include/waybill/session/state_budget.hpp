@@ -26,7 +26,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct state_budget {
     std::uint64_t bytes = 262'144;          ///< Of all that is stored, the envelope too.
@@ -73,6 +73,6 @@ struct state_too_large {
            "raise the budget, or keep the large part elsewhere";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STATE_BUDGET_HPP

@@ -38,7 +38,7 @@
 #include <waybill/session/progress_text.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct text_state_options {
     state_budget budget{};
@@ -282,6 +282,6 @@ namespace detail {
     return text(r.envelope);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STATE_TEXT_HPP

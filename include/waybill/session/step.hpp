@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What a sender writes into the properties of a step's message; `job` makes them.
 struct step_stamp {
@@ -67,6 +67,6 @@ enum class park_reason : std::uint8_t {
     return "?";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STEP_HPP

@@ -21,7 +21,7 @@
 #include <waybill/session/step.hpp>
 #include <waybill/session/step_order.hpp>
 
-namespace waybill::inline v0_1::detail {
+namespace waybill::inline v0_2::detail {
 
 [[nodiscard]] constexpr std::uint32_t as_tries(std::uint64_t n) noexcept
 {
@@ -140,6 +140,6 @@ struct step_in_hand : step_facts {
     friend bool operator==(const step_in_hand&, const step_in_hand&) = default;
 };
 
-}  // namespace waybill::inline v0_1::detail
+}  // namespace waybill::inline v0_2::detail
 
 #endif  // WAYBILL_SESSION_STEP_IN_HAND_HPP

@@ -42,7 +42,7 @@
 #include <waybill/session/step.hpp>
 #include <waybill/session/step_order.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct step_letter {
     step_stamp stamp{};            ///< As it came; step 0 where it came without one.
@@ -244,6 +244,6 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
     return line;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STEP_LETTER_HPP

@@ -16,7 +16,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What is wrong with the numbers of a message, each by itself or with those of its session; empty
 /// where nothing is.
@@ -117,6 +117,6 @@ namespace waybill::inline v0_1 {
     return "the state of its session can be read";
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_STEP_ORDER_HPP

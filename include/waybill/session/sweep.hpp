@@ -42,7 +42,7 @@
 #include <waybill/retry/nanoseconds.hpp>
 #include <waybill/session/progress.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 struct sweep_policy {
     /// So long can a message stay in the queue: its time to live, as set at the broker.
@@ -198,6 +198,6 @@ namespace detail {
     return items;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_SWEEP_HPP

@@ -14,7 +14,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// A row that is absent, written, replaced and removed.
 template <class S>
@@ -77,6 +77,6 @@ void attempt_rules(trial& t, Make& make)
     crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_ATTEMPT_CONFORMANCE_HPP

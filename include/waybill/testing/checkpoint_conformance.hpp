@@ -20,7 +20,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// Resets in a transaction of its own; true if that took effect.
 template <class S>
@@ -282,6 +282,6 @@ void checkpoint_rules(trial& t, Make& make)
     }
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP

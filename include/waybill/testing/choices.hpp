@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 class choices {
 public:
@@ -143,6 +143,6 @@ private:
     bool diverged_ = false;
 };
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_CHOICES_HPP

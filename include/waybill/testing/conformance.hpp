@@ -39,7 +39,7 @@
 #include <waybill/testing/transaction_conformance.hpp>
 #include <waybill/testing/trial.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 /// Tries all rules that apply to the store that make() returns, a new and empty one at each call.
 /// `again(store)` returns a second connection to the same store, or a reference to it, and
@@ -64,6 +64,6 @@ template <class Make, class Again = no_second, class Race = in_turn>
     return std::move(t.report);
 }
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_CONFORMANCE_HPP

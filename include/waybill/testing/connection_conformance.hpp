@@ -19,7 +19,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// The rules by name; those of one kind of rows are followed by its name.
 struct connection_rule {
@@ -238,6 +238,6 @@ void connection_rules(trial& t, Make& make, Again& again)
     }
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_CONNECTION_CONFORMANCE_HPP

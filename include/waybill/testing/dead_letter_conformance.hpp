@@ -15,7 +15,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// A letter of event 1 with another value than `letter_of` in each field, some of them empty.
 [[nodiscard]] inline dead_letter other_letter(const partition_key& key)
@@ -147,6 +147,6 @@ void dead_letter_rules(trial& t, Make& make)
     letter_sequence_rules(t, s);
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_DEAD_LETTER_CONFORMANCE_HPP

@@ -34,7 +34,7 @@
 
 #include <waybill/consume/stores.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 /// The calls at which something can go wrong. A rollback cannot: what is not committed is not there.
 enum class store_call : std::uint8_t {
@@ -322,6 +322,6 @@ private:
     std::vector<transaction*> open_;
 };
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_FAULTY_HPP

@@ -27,7 +27,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 /// There is no second connection to the leases. The rules that need one are reported as untested.
 struct no_other_leases {};
@@ -142,6 +142,6 @@ requires lease_store<Leases> && lease_fence<Leases, typename Store::transaction>
     return std::move(t.report);
 }
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_FENCE_CONFORMANCE_HPP

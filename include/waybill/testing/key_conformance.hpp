@@ -18,7 +18,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// Writes a row under each key, and removes every second one. True if no key reads the row of
 /// another. With `may_refuse` a key may be refused with an error.
@@ -75,6 +75,6 @@ void key_rules(trial& t, Make& make)
     });
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_KEY_CONFORMANCE_HPP

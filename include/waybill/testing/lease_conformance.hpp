@@ -29,7 +29,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 /// No row is deleted by hand. The rules of that are reported as untested.
 struct no_erase {
@@ -416,6 +416,6 @@ template <lease_store S>
     return std::move(t.report);
 }
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_LEASE_CONFORMANCE_HPP

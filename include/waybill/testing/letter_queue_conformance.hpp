@@ -16,7 +16,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// The result of `remove`: whether the letter was there. Empty if it returns an error.
 template <class S, class Tx>
@@ -206,6 +206,6 @@ void letter_queue_rules(trial& t, Make& make)
     list_rules(t, filled);
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_LETTER_QUEUE_CONFORMANCE_HPP

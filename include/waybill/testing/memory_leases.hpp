@@ -19,7 +19,7 @@
 
 #include <waybill/consume/lease.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 class memory_leases {
 public:
@@ -83,6 +83,6 @@ private:
     std::uint64_t writes_ = 0;
 };
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_MEMORY_LEASES_HPP

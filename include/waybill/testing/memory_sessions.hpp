@@ -14,7 +14,7 @@
 
 #include <waybill/session/session_store.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 class memory_sessions {
 public:
@@ -63,6 +63,6 @@ private:
     std::uint64_t writes_ = 0;
 };
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_MEMORY_SESSIONS_HPP

@@ -27,7 +27,7 @@
 
 #include <waybill/consume/stores.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 template <class Record = std::string>
 class memory_store {
@@ -313,6 +313,6 @@ private:
     std::vector<Record> records_;
 };
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_MEMORY_STORE_HPP

@@ -21,7 +21,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 namespace detail {
 
@@ -146,6 +146,6 @@ template <class Make, class Break>
     return std::move(t.report);
 }
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_OUTAGE_CONFORMANCE_HPP

@@ -28,7 +28,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 namespace detail {
 
@@ -111,6 +111,6 @@ void race_rules(trial& t, Make& make, Again& again, Race& race)
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_RACE_CONFORMANCE_HPP

@@ -31,7 +31,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 namespace detail {
 
@@ -352,6 +352,6 @@ template <session_store S>
     return std::move(t.report);
 }
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_SESSION_CONFORMANCE_HPP

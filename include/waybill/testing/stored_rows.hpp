@@ -17,7 +17,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// How rows of one kind are made, written and read. `write` replaces `from` by `to`, each of which
 /// may be absent, within a transaction; it is true if the store took it.
@@ -180,6 +180,6 @@ void for_each_change(const std::string& source, F f)
     });
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_STORED_ROWS_HPP

@@ -19,7 +19,7 @@
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 enum class ending : std::uint8_t {
     rollback,
@@ -323,6 +323,6 @@ void transaction_rules(trial& t, Make& make)
     }
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP

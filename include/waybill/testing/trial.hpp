@@ -15,7 +15,7 @@
 
 #include <waybill/consume/stores.hpp>
 
-namespace waybill::inline v0_1::testing {
+namespace waybill::inline v0_2::testing {
 
 /// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
 /// `untested` were not tried, because the caller left out what they need: the store may break them.
@@ -138,6 +138,6 @@ private:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1::testing
+}  // namespace waybill::inline v0_2::testing
 
 #endif  // WAYBILL_TESTING_TRIAL_HPP

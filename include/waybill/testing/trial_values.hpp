@@ -14,7 +14,7 @@
 
 #include <waybill/consume/stores.hpp>
 
-namespace waybill::inline v0_1::testing::detail {
+namespace waybill::inline v0_2::testing::detail {
 
 inline constexpr std::uint64_t largest = ~std::uint64_t{0};
 
@@ -206,6 +206,6 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
     return d;
 }
 
-}  // namespace waybill::inline v0_1::testing::detail
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_TRIAL_VALUES_HPP

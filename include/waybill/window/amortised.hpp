@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class Measure>
 class amortised {
@@ -114,6 +114,6 @@ private:
     Measure before_newest_ = Measure::identity();
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_AMORTISED_HPP

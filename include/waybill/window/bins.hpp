@@ -44,7 +44,7 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/series.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How time is parted. A plain value; `check` finds what cannot work.
 template <class Time = wall_time>
@@ -289,6 +289,6 @@ private:
     bin_losses losses_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_BINS_HPP

@@ -17,7 +17,7 @@
 
 #include <waybill/window/sample.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A sum and its rest.
 class compensated_sum {
@@ -69,6 +69,6 @@ private:
     double rest_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_COMPENSATED_SUM_HPP

@@ -40,7 +40,7 @@
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <unsigned Bits = 6>
 class log_histogram {
@@ -282,6 +282,6 @@ private:
     std::uint64_t no_weight_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_LOG_HISTOGRAM_HPP

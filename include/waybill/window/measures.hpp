@@ -33,7 +33,7 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/wide_sum.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 namespace detail {
 
@@ -368,6 +368,6 @@ using stats = measures<V, summed, extremes, moments, ends>;
 template <measurable V>
 using weighted_stats = measures<V, weighed, summed, extremes, moments, ends>;
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_MEASURES_HPP

@@ -38,7 +38,7 @@
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_summary.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The samples of both in one window. They may be kept in different ways; the result is kept as
 /// `a`.
@@ -94,6 +94,6 @@ merged(const window_summary<M, Time>& a, const window_summary<M, Time>& b)
     return window_summary<M, Time>{M::combine(a, b), a.now, a.span, a.cut || b.cut};
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_MERGED_WINDOWS_HPP

@@ -38,7 +38,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/window/sample.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What tells quantiles of more values than one would keep: it takes values, takes in another one
 /// of its kind, and answers. An answer may be found by reordering, so it need not be const.
@@ -216,6 +216,6 @@ template <sample_window W>
     return detail::quantile_of(window, first, last, q);
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_QUANTILE_HPP

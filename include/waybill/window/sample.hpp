@@ -14,7 +14,7 @@
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A value at a time.
 template <class V, class Time = wall_time>
@@ -73,6 +73,6 @@ template <measurable V>
     }
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SAMPLE_HPP

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <iterator>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// Random access to `W::sample_type`, by `window[n]`.
 template <class W>
@@ -94,6 +94,6 @@ private:
     std::uint64_t at_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SAMPLE_ITERATOR_HPP

@@ -18,7 +18,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class Sample, class Measure>
 class sample_ring {
@@ -144,6 +144,6 @@ private:
     std::uint64_t waiting_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SAMPLE_RING_HPP

@@ -17,7 +17,7 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/sliding_window.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// The samples of which such a measure is made: with weights where it looks at them.
 template <measure Measure, class Time = wall_time>
@@ -55,6 +55,6 @@ constexpr void for_each_sample(const R& series, F&& f)
     }
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SERIES_HPP

@@ -53,7 +53,7 @@
 #include <waybill/window/window_summary.hpp>
 #include <waybill/window/worst_case.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <measure Measure, class Time = wall_time, template <class> class How = amortised>
 class sliding_window {
@@ -377,6 +377,6 @@ private:
     window_losses losses_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SLIDING_WINDOW_HPP

@@ -41,7 +41,7 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/window_options.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How time is cut. A plain value; `check` finds what cannot work.
 struct slot_options {
@@ -221,6 +221,6 @@ private:
     window_losses losses_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SLOTTED_WINDOW_HPP

@@ -17,7 +17,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/sealed_bytes.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What can be wrong with the bytes of a stored window, or with how it is to be kept.
 enum class snapshot_problem : std::uint8_t {
@@ -124,6 +124,6 @@ public:
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_SNAPSHOT_BYTES_HPP

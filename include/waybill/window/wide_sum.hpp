@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A signed sum: high * 2^64 + low.
 class wide_sum {
@@ -92,6 +92,6 @@ private:
     std::uint64_t high_ = 0;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WIDE_SUM_HPP

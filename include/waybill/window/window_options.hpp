@@ -15,7 +15,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// What to do with a second sample of the same time.
 enum class same_time : std::uint8_t {
@@ -88,6 +88,6 @@ struct window_losses {
     friend bool operator==(const window_losses&, const window_losses&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WINDOW_OPTIONS_HPP

@@ -42,7 +42,7 @@
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_options.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// How windows are kept. A plain value; `check` finds what cannot work.
 struct window_set_options {
@@ -332,6 +332,6 @@ private:
     window_losses gone_;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WINDOW_SET_HPP

@@ -66,7 +66,7 @@
 #include <waybill/window/snapshot_bytes.hpp>
 #include <waybill/window/window_options.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// A window whose samples can be stored: times on the wall clock, and whole numbers of up to 64
 /// bits, float or double.
@@ -314,6 +314,6 @@ template <storable_window W>
     return loaded;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP

@@ -12,7 +12,7 @@
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// An answer: the measure, and what it is of.
 template <class Measure, class Time>
@@ -56,6 +56,6 @@ struct window_summary : Measure {
     friend bool operator==(const window_summary&, const window_summary&) = default;
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WINDOW_SUMMARY_HPP

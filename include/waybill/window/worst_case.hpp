@@ -26,7 +26,7 @@
 
 #include <cstdint>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 template <class Measure>
 class worst_case {
@@ -190,6 +190,6 @@ private:
     Measure before_newest_ = Measure::identity();
 };
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WINDOW_WORST_CASE_HPP

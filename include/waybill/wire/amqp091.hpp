@@ -36,7 +36,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/amqp091_table.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace amqp091 {
 
@@ -117,6 +117,6 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
 
 }  // namespace amqp091
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_AMQP091_HPP

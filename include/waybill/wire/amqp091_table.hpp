@@ -24,7 +24,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace amqp091 {
 
@@ -124,6 +124,6 @@ struct field {
 
 }  // namespace amqp091
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_AMQP091_TABLE_HPP

@@ -25,7 +25,7 @@
 #include <waybill/wire/amqp_size.hpp>
 #include <waybill/wire/amqp_value.hpp>
 
-namespace waybill::inline v0_1::wire::amqp {
+namespace waybill::inline v0_2::wire::amqp {
 
 /// The message format of a batch, for the transfer that carries it.
 inline constexpr std::uint32_t batch_format = 0x8001'3700;
@@ -150,6 +150,6 @@ inline constexpr batch<rhea> service_bus_js{.copies_properties = true,
 inline constexpr batch<dotnet> service_bus_dotnet{
     .copies_message_id = true, .copies_group_id = true, .lone = lone::bare};
 
-}  // namespace waybill::inline v0_1::wire::amqp
+}  // namespace waybill::inline v0_2::wire::amqp
 
 #endif  // WAYBILL_WIRE_AMQP_BATCH_HPP

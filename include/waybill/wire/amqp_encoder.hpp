@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace waybill::inline v0_1::wire::amqp {
+namespace waybill::inline v0_2::wire::amqp {
 
 /// When the header or the properties, which are lists of fields, are written.
 enum class section : std::uint8_t {
@@ -147,6 +147,6 @@ struct bound {
                                    .widest = true};
 };
 
-}  // namespace waybill::inline v0_1::wire::amqp
+}  // namespace waybill::inline v0_2::wire::amqp
 
 #endif  // WAYBILL_WIRE_AMQP_ENCODER_HPP

@@ -25,7 +25,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/amqp_value.hpp>
 
-namespace waybill::inline v0_1::wire::amqp {
+namespace waybill::inline v0_2::wire::amqp {
 
 /// One entry of a map: an application property, or an annotation, whose name is a symbol. A string
 /// and a symbol of one length take the same bytes.
@@ -133,6 +133,6 @@ struct message {
     entries properties{};  ///< application-properties
 };
 
-}  // namespace waybill::inline v0_1::wire::amqp
+}  // namespace waybill::inline v0_2::wire::amqp
 
 #endif  // WAYBILL_WIRE_AMQP_MESSAGE_HPP

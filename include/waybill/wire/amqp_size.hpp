@@ -28,7 +28,7 @@
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_value.hpp>
 
-namespace waybill::inline v0_1::wire::amqp {
+namespace waybill::inline v0_2::wire::amqp {
 
 namespace detail {
 
@@ -286,6 +286,6 @@ template <profile P>
 template <profile P>
 inline constexpr auto sized = [](const message& m) noexcept { return size<P>(m); };
 
-}  // namespace waybill::inline v0_1::wire::amqp
+}  // namespace waybill::inline v0_2::wire::amqp
 
 #endif  // WAYBILL_WIRE_AMQP_SIZE_HPP

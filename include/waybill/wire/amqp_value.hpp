@@ -26,7 +26,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::amqp {
+namespace waybill::inline v0_2::wire::amqp {
 
 namespace detail {
 
@@ -315,6 +315,6 @@ private:
     value value_;
 };
 
-}  // namespace waybill::inline v0_1::wire::amqp
+}  // namespace waybill::inline v0_2::wire::amqp
 
 #endif  // WAYBILL_WIRE_AMQP_VALUE_HPP

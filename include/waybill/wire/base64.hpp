@@ -19,7 +19,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// Characters of `bytes` in base64, padding included. Constant time.
 [[nodiscard]] constexpr std::uint64_t base64_size(std::uint64_t bytes) noexcept
@@ -34,6 +34,6 @@ namespace waybill::inline v0_1::wire {
     return saturating_add(saturating_mul(bytes / 3, 4), rest == 0 ? 0U : rest + 1);
 }
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_BASE64_HPP

@@ -25,7 +25,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::cloudwatch {
+namespace waybill::inline v0_2::wire::cloudwatch {
 
 /// A log event.
 struct event {
@@ -76,6 +76,6 @@ struct put_log_events {
     }
 };
 
-}  // namespace waybill::inline v0_1::wire::cloudwatch
+}  // namespace waybill::inline v0_2::wire::cloudwatch
 
 #endif  // WAYBILL_WIRE_CLOUDWATCH_HPP

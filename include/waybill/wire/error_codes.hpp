@@ -32,7 +32,7 @@
 
 #include <waybill/core/fault.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// What came of a request, as far as its code tells.
 enum class answer : std::uint8_t {
@@ -149,6 +149,6 @@ struct error_table {
     return own ? own : find(then, number);
 }
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_ERROR_CODES_HPP

@@ -38,7 +38,7 @@
 
 #include <waybill/wire/error_codes.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace detail {
 
@@ -198,6 +198,6 @@ inline constexpr error_table cloudwatch_logs_errors{
     "Amazon CloudWatch Logs", detail::cloudwatch_logs_codes, "2026-11",
     "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html"};
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_ERROR_CODES_AWS_HPP

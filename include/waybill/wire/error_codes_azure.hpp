@@ -15,7 +15,7 @@
 
 #include <waybill/wire/error_codes.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace detail {
 
@@ -71,6 +71,6 @@ inline constexpr error_table azure_amqp_errors{
     "Azure Service Bus and Event Hubs", detail::azure_amqp_codes, "2026-11",
     "https://learn.microsoft.com/javascript/api/@azure/core-amqp/conditionerrornamemapper"};
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_ERROR_CODES_AZURE_HPP

@@ -33,7 +33,7 @@
 
 #include <waybill/wire/error_codes.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace detail {
 
@@ -236,6 +236,6 @@ inline constexpr error_table mqtt5_errors{
     "MQTT 5", detail::mqtt5_codes, "2019-03",
     "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html"};
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_ERROR_CODES_BROKERS_HPP

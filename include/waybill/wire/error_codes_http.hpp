@@ -26,7 +26,7 @@
 
 #include <waybill/wire/error_codes.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace detail {
 
@@ -86,6 +86,6 @@ inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
     "https://docs.cloud.google.com/pubsub/docs/reference/error-codes"};
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_ERROR_CODES_HTTP_HPP

@@ -23,7 +23,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::eventbridge {
+namespace waybill::inline v0_2::wire::eventbridge {
 
 /// An entry of PutEvents; all text is UTF-8.
 struct entry {
@@ -44,6 +44,6 @@ struct entry {
     return sum;
 }
 
-}  // namespace waybill::inline v0_1::wire::eventbridge
+}  // namespace waybill::inline v0_2::wire::eventbridge
 
 #endif  // WAYBILL_WIRE_EVENTBRIDGE_HPP

@@ -23,7 +23,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::json {
+namespace waybill::inline v0_2::wire::json {
 
 /// The size of what is a size, or has one.
 struct length {
@@ -115,6 +115,6 @@ lines(F) -> lines<F>;
     return saturating_add(saturating_add(action.size(), 1), source.size());
 }
 
-}  // namespace waybill::inline v0_1::wire::json
+}  // namespace waybill::inline v0_2::wire::json
 
 #endif  // WAYBILL_WIRE_JSON_ARRAY_HPP

@@ -32,7 +32,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::json {
+namespace waybill::inline v0_2::wire::json {
 
 /// What an encoder escapes.
 enum class escapes {
@@ -113,6 +113,6 @@ struct lead {
     return saturating_add(2, json::measure(text, e).bytes);
 }
 
-}  // namespace waybill::inline v0_1::wire::json
+}  // namespace waybill::inline v0_2::wire::json
 
 #endif  // WAYBILL_WIRE_JSON_TEXT_HPP

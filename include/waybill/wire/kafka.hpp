@@ -38,7 +38,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/varint.hpp>
 
-namespace waybill::inline v0_1::wire::kafka {
+namespace waybill::inline v0_2::wire::kafka {
 
 /// A header of a record. Its key is never absent; its value may be.
 struct header {
@@ -253,6 +253,6 @@ struct record_batch {
     }
 };
 
-}  // namespace waybill::inline v0_1::wire::kafka
+}  // namespace waybill::inline v0_2::wire::kafka
 
 #endif  // WAYBILL_WIRE_KAFKA_HPP

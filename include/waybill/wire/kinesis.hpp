@@ -24,7 +24,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::kinesis {
+namespace waybill::inline v0_2::wire::kinesis {
 
 /// A record of PutRecords.
 struct record {
@@ -38,6 +38,6 @@ struct record {
     return saturating_add(r.data.size(), r.partition_key.size());
 }
 
-}  // namespace waybill::inline v0_1::wire::kinesis
+}  // namespace waybill::inline v0_2::wire::kinesis
 
 #endif  // WAYBILL_WIRE_KINESIS_HPP

@@ -24,7 +24,7 @@
 #include <waybill/core/check.hpp>
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1 {
+namespace waybill::inline v0_2 {
 
 /// No limit at all; said by name, so that a zero is never mistaken for it.
 inline constexpr std::uint64_t unlimited = highest_size;
@@ -61,6 +61,6 @@ struct limits {
     return own <= l.single && whole <= l.bytes && whole != highest_size;
 }
 
-}  // namespace waybill::inline v0_1
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_WIRE_LIMITS_HPP

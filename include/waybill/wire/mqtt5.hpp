@@ -28,7 +28,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/varint.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 namespace mqtt5 {
 
@@ -102,6 +102,6 @@ text_property(const std::optional<std::string_view>& s) noexcept
 
 }  // namespace mqtt5
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_MQTT5_HPP

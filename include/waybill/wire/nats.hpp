@@ -29,7 +29,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::nats {
+namespace waybill::inline v0_2::wire::nats {
 
 /// One line of the header block.
 struct header {
@@ -98,6 +98,6 @@ frame_size(const message& m, header_style style = header_style::spaced) noexcept
     return saturating_add(line, saturating_add(payload, 2));
 }
 
-}  // namespace waybill::inline v0_1::wire::nats
+}  // namespace waybill::inline v0_2::wire::nats
 
 #endif  // WAYBILL_WIRE_NATS_HPP

@@ -27,7 +27,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/varint.hpp>
 
-namespace waybill::inline v0_1::wire::protobuf {
+namespace waybill::inline v0_2::wire::protobuf {
 
 /// Most bytes of a message, or of one field in it.
 inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
@@ -100,6 +100,6 @@ struct repeated {
 template <class N, class B, class F>
 repeated(N, B, F) -> repeated<F>;
 
-}  // namespace waybill::inline v0_1::wire::protobuf
+}  // namespace waybill::inline v0_2::wire::protobuf
 
 #endif  // WAYBILL_WIRE_PROTOBUF_HPP

@@ -28,7 +28,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/protobuf.hpp>
 
-namespace waybill::inline v0_1::wire::pubsub {
+namespace waybill::inline v0_2::wire::pubsub {
 
 /// An attribute; a key comes once.
 struct attribute {
@@ -100,6 +100,6 @@ struct publish_request {
     constexpr void push(state&, const message&) const noexcept {}
 };
 
-}  // namespace waybill::inline v0_1::wire::pubsub
+}  // namespace waybill::inline v0_2::wire::pubsub
 
 #endif  // WAYBILL_WIRE_PUBSUB_HPP

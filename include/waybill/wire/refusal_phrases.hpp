@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// Whose words to look for.
 enum class dialect : std::uint8_t {
@@ -136,6 +136,6 @@ constexpr std::span<const phrase> phrases_of(dialect d) noexcept
 
 }  // namespace detail
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_REFUSAL_PHRASES_HPP

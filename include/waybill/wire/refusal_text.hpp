@@ -36,7 +36,7 @@
 #include <waybill/core/digits.hpp>
 #include <waybill/wire/refusal_phrases.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// What a refusal said. At least one of the two is there.
 struct refusal_numbers {
@@ -225,6 +225,6 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
     return answer;
 }
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_REFUSAL_TEXT_HPP

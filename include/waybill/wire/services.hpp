@@ -31,7 +31,7 @@
 
 #include <waybill/wire/limits.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// How we know.
 enum class proof : std::uint8_t {
@@ -308,6 +308,6 @@ inline constexpr std::array services{
     redis_default(),
 };
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_SERVICES_HPP

@@ -28,7 +28,7 @@
 
 #include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_1::wire::sqs {
+namespace waybill::inline v0_2::wire::sqs {
 
 /// A message attribute.
 struct attribute {
@@ -54,13 +54,13 @@ struct message {
     return sum;
 }
 
-}  // namespace waybill::inline v0_1::wire::sqs
+}  // namespace waybill::inline v0_2::wire::sqs
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
 /// The same rule, with limits of its own.
 namespace sns = sqs;
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_SQS_HPP

@@ -16,12 +16,12 @@
 
 #include <waybill/core/varint.hpp>
 
-namespace waybill::inline v0_1::wire {
+namespace waybill::inline v0_2::wire {
 
-using v0_1::varint_size;
-using v0_1::zigzag;
-using v0_1::zigzag_size;
+using v0_2::varint_size;
+using v0_2::zigzag;
+using v0_2::zigzag_size;
 
-}  // namespace waybill::inline v0_1::wire
+}  // namespace waybill::inline v0_2::wire
 
 #endif  // WAYBILL_WIRE_VARINT_HPP
