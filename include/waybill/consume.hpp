@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to consume/: each event takes effect once.
+// consume: module header. Each event takes effect once.
 //
-// process_batch drives a store through one transaction for effects, dead letters and checkpoint; the
-// machine under it and the concepts that a store has to satisfy are there for other drivers.
+// process_batch writes the effects of a batch, its dead letters and its checkpoint to a store, in
+// one transaction. Its state machine and the concepts of a store are available to other drivers.
+// Other headers process events at least once, lease partitions, track completion out of order, and
+// settle the messages of a queue.
 
 #ifndef WAYBILL_CONSUME_HPP
 #define WAYBILL_CONSUME_HPP

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// at_least_once_machine: a batch of events whose effects share no transaction with the checkpoint.
+// at_least_once_machine: handles a batch whose effects share no transaction with the checkpoint.
 //
-// A mail that was sent is sent, whatever becomes of the checkpoint. So each event is handled at
-// least once, and the order of the steps sees to it that none is passed over:
+//     { handle -> [dead_letter] } ... -> commit_to -> [read_back]
 //
-//     { handle -> dead_letter, if it failed for good } ... -> commit_to -> read_back, if in doubt
-//
-// The machine sees event numbers only, 0 to n-1; `process_at_least_once` drives it. What holds
-// whatever the answers are:
-//   1. the checkpoint never passes an event that was not handled, or whose dead letter the sink has
-//      not acknowledged;
-//   2. events are handled in order, and none before the one in front of it is done;
-//   3. a fault of the surroundings stops at its event and is never blamed on it: what is done
-//      before it is committed, and the rest is to be delivered again from there. Cancelling does
-//      the same, so what is done is not done once more after a restart. A batch that is covered to
-//      its last event is `committed`, even if somebody cancelled its commit;
-//   4. a commit of which nobody knows is read back, and tried again where it is not there. One that
-//      is refused ends it, since somebody else has the partition; but for a commit of ours that has
-//      arrived late, which is found by its epoch, and does no harm;
-//   5. it ends: each step moves on, is counted in some tries, or stops.
-//
-// An event is handled again, in a later delivery, only after a crash, after a stop that the
-// checkpoint could not follow, or by another owner who took over: those since the last confirmed
-// commit, `commit_every` of them at the most, and the one at which it stopped. While none has
-// worked, failures wait, and with them what follows; with that many, somebody is asked. Only as
-// long as fewer than `ask_from` have failed more may wait. All faults at all calls are tried in
-// tests/enumerate/consume/at_least_once.test.cpp.
+// The state machine sees only event numbers, 0 to n-1. `process_at_least_once` drives it.
+// Guarantees (tests/enumerate/consume/at_least_once.test.cpp tries all faults at all calls):
+//   1. The checkpoint never passes an unhandled event or an unacknowledged dead letter.
+//   2. Events are handled in order, each after the previous one is handled, skipped or failed.
+//   3. An infrastructure fault stops the delivery and is not blamed on an event. The done events
+//      before it are committed, and the rest is delivered again. Cancelling does the same. If the
+//      last event is covered, the end is `committed`, even if its commit was cancelled.
+//   4. A commit with an unknown outcome is read back, and retried if it was not applied. A refused
+//      commit ends the batch (`abandoned`), unless a late commit of this owner was the cause.
+//   5. It terminates: each step makes progress, uses up a try, or stops.
+// A later delivery repeats the event of the stop. It repeats other events only after a crash, a
+// failed commit or a change of owner: at most `commit_every`, or more while failures wait (guide).
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_AT_LEAST_ONCE_HPP
@@ -52,7 +41,8 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Make this event the last one done: compare and set the checkpoint. Answered by `advanced`.
+/// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its result
+/// event is `advanced`.
 struct commit_to {
     std::uint64_t event = 0;
     friend bool operator==(const commit_to&, const commit_to&) = default;
@@ -60,12 +50,12 @@ struct commit_to {
 
 }  // namespace act
 
-/// Where a checkpoint stands that was to be moved, and nobody knows whether it was.
+/// The checkpoint found after a commit whose outcome is unknown.
 enum class checkpoint_stands : std::uint8_t {
-    before,     ///< Where it stood: the commit is not there.
-    after,      ///< Where it was to be moved, with our epoch: the commit is there.
-    moved,      ///< Elsewhere, with our epoch: an earlier commit of ours has arrived late.
-    elsewhere,  ///< Somebody else has written it.
+    before,     ///< At the old position: the commit was not applied.
+    after,      ///< At the new position with the own epoch: the commit was applied.
+    moved,      ///< Elsewhere with the own epoch: an earlier commit of this owner arrived late.
+    elsewhere,  ///< Written by another owner.
 };
 
 [[nodiscard]] constexpr std::string_view name(checkpoint_stands s) noexcept
@@ -79,7 +69,8 @@ enum class checkpoint_stands : std::uint8_t {
     return "?";
 }
 
-/// What a stored checkpoint says of a commit of ours, `from` there `to` here.
+/// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions are
+/// compared by sequence only.
 [[nodiscard]] inline checkpoint_stands stands(const std::optional<checkpoint>& stored,
                                               const std::optional<position>& from,
                                               const position& to, std::uint64_t epoch)
@@ -91,7 +82,8 @@ enum class checkpoint_stands : std::uint8_t {
     return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
 }
 
-/// The checkpoint that was read back stands here; `how` says why it could not be read.
+/// Event: the checkpoint was read back. If `how` is not `none`, it could not be read, and `at` is
+/// ignored.
 struct stood {
     checkpoint_stands at = checkpoint_stands::before;
     fault_class how = fault_class::none;
@@ -100,25 +92,26 @@ struct stood {
 };
 
 struct at_least_once_policy {
-    std::uint32_t tries = 3;  ///< Of one event, one dead letter, one commit; 0 reads as 1.
+    /// Maximum number of tries of one event, of one dead letter and of one commit. 0 counts as 1.
+    std::uint32_t tries = 3;
     when_exhausted on_exhausted = when_exhausted::redeliver;
-    /// Commits after so many events, too, and not only at the end; 0 reads as 1.
+    /// Commits after this many events, and after the last event. 0 counts as 1.
     std::uint64_t commit_every = highest_size;
-    /// With so many failures, and not one event that took effect, somebody is asked before they
-    /// become dead letters: at the end, and before more than `commit_every` events wait for it.
-    /// `highest_size`: nobody ever is, and each is written at once.
+    /// If this many events failed and none took effect, the caller is asked before they become dead
+    /// letters. The question comes at the end, or when `commit_every` events are not yet committed.
+    /// `highest_size`: no question; each dead letter is written at once.
     std::uint64_t ask_from = 2;
-    std::size_t reason_bytes = 1'024;  ///< Most bytes of a dead letter's reason.
+    std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
     letter_keeps keeps = letter_keeps::body;
-    std::uint64_t body_bytes = highest_size;  ///< A larger body is summed up.
-    std::uint64_t summary_bytes = 256;
+    std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
+    std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
     when_read_back read_back = when_read_back::unknown;
     idempotency_options keys{};
 
     friend bool operator==(const at_least_once_policy&, const at_least_once_policy&) = default;
 };
 
-/// The machine needs the number of events as well, so it is made by its constructor, not by `make`.
+/// `make` does not create this state machine: its constructor also needs the number of events.
 [[nodiscard]] constexpr std::optional<config_error> check(const at_least_once_policy& p) noexcept
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
@@ -132,7 +125,7 @@ public:
     using action = std::variant<act::handle, act::dead_letter, act::ask, act::commit_to,
                                 act::read_back, act::idle>;
 
-    /// Takes `events` events.
+    /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})
         : policy_(p), events_(events)
     {
@@ -141,7 +134,7 @@ public:
         if (events_ == 0) end(batch_end::empty);
     }
 
-    /// What comes next; `idle` once it is over.
+    /// The next action; `idle` after the end.
     [[nodiscard]] action next() const
     {
         switch (step_) {
@@ -156,7 +149,7 @@ public:
     }
     [[nodiscard]] action next(steady_time) const { return next(); }
 
-    /// The handler has answered.
+    /// The handler returned.
     heard on(const handled& h)
     {
         if (step_ != step::handle) return heard::late;
@@ -165,7 +158,7 @@ public:
             case fault_class::none:
                 if (h.skipped) return to_event(event_ + 1);
                 worked_ = true;
-                // Those before it that failed are done first.
+                // The failed events before it get their dead letters first.
                 if (!failed_.empty()) return write();
                 ++handled_;
                 return to_event(event_ + 1);
@@ -181,7 +174,7 @@ public:
         return stop(h.how);
     }
 
-    /// The sink has acknowledged the dead letter, or has not.
+    /// The sink acknowledged the dead letter, or failed.
     heard on(const done& d)
     {
         if (step_ != step::dead_letter) return heard::late;
@@ -193,7 +186,7 @@ public:
         return written_ == failed_.size() ? written() : heard::taken;
     }
 
-    /// Whether a batch in which nothing has worked may become dead letters.
+    /// Decides whether a batch without any success becomes dead letters.
     heard on(const answered& a)
     {
         if (step_ != step::ask) return heard::late;
@@ -201,7 +194,7 @@ public:
         return stop(failed_.back().how);
     }
 
-    /// The checkpoint was compared and set, or not, or nobody knows.
+    /// The result of the compare-and-set of the checkpoint; its outcome may be unknown.
     heard on(const advanced& a)
     {
         if (step_ != step::commit) return heard::late;
@@ -210,11 +203,11 @@ public:
         if (a.how == fault_class::none) {
             if (a.outcome == advance_outcome::applied) {
                 if (policy_.read_back == when_read_back::unknown) return covered();
-                commit_how_ = fault_class::infrastructure;  // if it is not there
+                commit_how_ = fault_class::infrastructure;  // the fault if the read finds no commit
                 return go(step::read_back);
             }
             commit_how_ = fault_class::ownership_lost;
-            // What is in the way may be ours, too: a commit that arrived after it was looked for.
+            // The conflict may be a commit of this owner that arrived after an earlier read.
             if (a.outcome == advance_outcome::conflict) return go(step::read_back);
         }
         if (commit_how_ == fault_class::ownership_lost) {
@@ -224,7 +217,7 @@ public:
         return go(step::read_back);
     }
 
-    /// The checkpoint as it stands now, or why it cannot be read.
+    /// The checkpoint was read back, or could not be read.
     heard on(const stood& s)
     {
         if (step_ != step::read_back) return heard::late;
@@ -236,7 +229,7 @@ public:
                     return go(step::commit);
                 }
                 if (stop_) return end(*stop_);
-                // What is refused where nothing is in the way is a fault of the store.
+                // The old checkpoint is unchanged, so a refusal is a fault of the store.
                 const bool refused = commit_how_ == fault_class::ownership_lost;
                 return not_covered(batch_end::redeliver,
                                    refused ? fault_class::infrastructure : commit_how_);
@@ -254,29 +247,33 @@ public:
         return on(e);
     }
 
-    /// How it ended, once it has. All but `committed` is about the events that are not covered.
+    /// How the batch ended; empty before the end. All values but `committed` describe the events
+    /// that are not covered.
     [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
-    /// The class of the fault that it ended so for, where there was one,
+    /// The class of the fault that ended the batch; `none` without a fault.
     [[nodiscard]] fault_class why() const noexcept { return end_ ? why_ : fault_class::none; }
-    /// and whether that was a fault of the checkpoint, not of an event or its dead letter.
+    /// True if that fault came from the checkpoint, not from an event or its dead letter.
     [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && at_checkpoint_; }
-    /// So many events from the first on are done: handled, skipped, or acknowledged dead letters.
+    /// Number of events done, from the first on: handled, skipped, or dead letter acknowledged.
     [[nodiscard]] std::uint64_t done_events() const noexcept { return done_; }
-    /// For so many of them the commit is confirmed: they do not come again. These are
+    /// Number of done events whose commit is confirmed. They are not delivered again.
     [[nodiscard]] std::uint64_t covered_events() const noexcept { return covered_.events; }
-    /// those that were handled, are dead letters, were kept nowhere by policy, and were skipped.
+    /// Covered events that took effect.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return covered_.handled; }
+    /// Covered events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
         return policy_.keeps == letter_keeps::nothing ? 0 : covered_.dead;
     }
+    /// Covered events that failed for good and were not stored, by policy.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
-    /// The unwritten dead letters of dropped events, in order, at most `max_dropped_events`. Events
-    /// that are not covered are included.
+    /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
+    /// They include events that are not covered.
     [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
     {
         return dropped_;
     }
+    /// Covered events that the handler skipped.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept
     {
         return covered_.events - covered_.handled - covered_.dead;
@@ -306,7 +303,7 @@ private:
         return go(step::over);
     }
 
-    /// To end so, for this, once what is done is committed.
+    /// After the commit of the done events, the batch ends with `e`.
     void to_end(batch_end e, fault_class why, bool at_checkpoint)
     {
         stop_ = e;
@@ -314,14 +311,14 @@ private:
         at_checkpoint_ = at_checkpoint;
     }
 
-    /// The checkpoint does not follow.
+    /// The commit of the done events was not confirmed.
     heard not_covered(batch_end e, fault_class why)
     {
         to_end(e, why, true);
         return end(e);
     }
 
-    /// On to event `n`, or to what follows the last.
+    /// Goes to event `n`, or after the last event to the next step.
     heard to_event(std::uint64_t n)
     {
         event_ = n;
@@ -330,12 +327,13 @@ private:
         const bool last = event_ == events_;
         const bool enough = last || event_ - covered_.events >= policy_.commit_every;
         if (failed_.empty()) return go(enough ? step::commit : step::handle);
-        // None has worked.
+        // No event took effect so far.
         if (enough && dead_ + failed_.size() >= policy_.ask_from) return go(step::ask);
         return last ? write() : go(step::handle);
     }
 
-    /// The event has failed for good. As long as none has worked it may be what all of them need.
+    /// The event failed for good. If no event took effect yet, the cause may be a shared
+    /// dependency.
     heard failed(fault_class how)
     {
         failed_.push_back({event_, how, tries_});
@@ -353,7 +351,8 @@ private:
         return written();
     }
 
-    /// All that failed so far are acknowledged. The event may be the last of them, or have worked.
+    /// All failed events are acknowledged. The current event is either the last of them or
+    /// succeeded.
     heard written()
     {
         const bool last_too = failed_.back().event == event_;
@@ -364,7 +363,7 @@ private:
         return to_event(last_too || last_worked ? event_ + 1 : event_);
     }
 
-    /// Nothing beyond the events that are done; these are committed, unless somebody else has them.
+    /// Stops at the current event. The done events are committed first, unless ownership is lost.
     heard stop(fault_class how)
     {
         const bool lost = how == fault_class::ownership_lost;
@@ -374,7 +373,6 @@ private:
         return lost || done_ == covered_.events ? end(*stop_) : go(step::commit);
     }
 
-    /// The commit is confirmed.
     heard covered()
     {
         covered_ = {done_, handled_, dead_};
@@ -387,22 +385,22 @@ private:
     std::uint64_t events_;
 
     step step_ = step::handle;
-    std::uint64_t event_ = 0;              // is being handled
-    std::uint32_t tries_ = 0;              // of it
-    bool worked_ = false;                  // any event has
+    std::uint64_t event_ = 0;              // number of the current event
+    std::uint32_t tries_ = 0;              // of the current event
+    bool worked_ = false;                  // at least one event took effect
     std::vector<act::dead_letter> failed_; // not acknowledged yet, in order
-    std::vector<act::dead_letter> dropped_; // the first of the dropped events
-    std::size_t written_ = 0;              // so many of them are, by now
-    std::uint32_t puts_ = 0;               // of the next of them
-    std::uint32_t commits_ = 0;            // of the same events
+    std::vector<act::dead_letter> dropped_; // the first dropped events
+    std::size_t written_ = 0;              // entries of failed_ that are acknowledged
+    std::uint32_t puts_ = 0;               // tries of the next dead letter
+    std::uint32_t commits_ = 0;            // tries of the current commit
     std::uint64_t done_ = 0;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_ = 0;
     counts covered_;
-    fault_class commit_how_ = fault_class::none;  // how the checkpoint has answered last
-    std::optional<batch_end> stop_;               // to end so once what is done is committed,
-    fault_class why_ = fault_class::none;         // for this,
-    bool at_checkpoint_ = false;                  // where it was
+    fault_class commit_how_ = fault_class::none;  // result of the last commit
+    std::optional<batch_end> stop_;               // the end after the done events are committed
+    fault_class why_ = fault_class::none;         // the fault that belongs to the end
+    bool at_checkpoint_ = false;                  // why_ is a fault of the checkpoint
     std::optional<batch_end> end_;
 };
 

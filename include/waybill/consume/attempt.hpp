@@ -1,46 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// attempt: what is noted of a batch before it is handled, and which event ended its process.
+// attempt: the crash record of a partition, and the search for the event that ends its process.
 //
-// An event that ends the process that handles it never comes to the failure path: nobody is left to
-// count. The same holds for an event whose handler throws. So a row is written before anything is
-// handled, and removed with the checkpoint. A row that is found belongs to a delivery that never
-// ended. The next delivery plans with it:
+// If an event ends the process, or its handler throws, no failure is reported. So a crash record is
+// stored before the first event is handled, and removed together with the commit of the checkpoint.
+// A record that is found belongs to a delivery that did not end. The next delivery plans with it:
 //
 //     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
 //     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
-//     plan.events         // deliver so many, from the first on; `placed` is told the last of them
-//     plan.condemned      // the one event, by itself, has ended its process too often: park it
-//     plan.noted          // what to write before it
+//     plan.events         // deliver the first n events; last_sequence is that of the last of them
+//     plan.condemned      // a poison message: it alone ended its process too often; dead-letter it
+//     plan.noted          // the crash record to store before the delivery
 //
-// A row names its suspects by the sequence of the last one, not by their number: what retention took
-// from the log is no suspect any more, and what stands in its place never was. One event is condemned
-// only by deaths of that very event, delivered alone.
-//
-// A delivery that ends without a commit, a death or an exception reads the row again. If the row is
-// still the one that it wrote, it restores the row before that. If the store fails, the row stays.
-// A death is
-//   - the row of another incarnation: with leases only of the one whose lease had expired
-//     (`assignment::ended`), without leases of any other one;
-//   - the row of the same incarnation, unless the delivery that noted it returned a report
-//     (`assignment::last`). So a handler that throws counts as one that ended its process, if the
-//     caller catches and delivers again.
-// No outage of a store counts as long as processes live, renew their leases, and keep one assignment
-// from delivery to delivery. With a new assignment for each delivery, a store that fails while a
-// delivery ends counts as a death.
-//
-// Some deaths are counted although no handler caused them: a process that slept past its lease, or
-// that ended for other reasons while its row existed. Without leases an owner that is still working
-// counts, too. A death is not counted if another owner takes the partition for balance before the
-// lease expires. A row of a higher epoch belongs to a later owner and is left alone. If another
-// owner writes its row between the read and the commit, deaths may be miscounted; effects are not
-// affected.
-//
-// After `deaths` deaths in a row the first half of the suspects is delivered alone. If it goes well
-// the rest is halved, if the process dies it is. The event that is found so is delivered alone until
-// it has ended its process `deaths` times by itself, since a process may be killed for other reasons.
-// Of a batch of n events, one of which ends every process, so many die: 2 * deaths + log2(n) - 1,
-// rounded down, or `deaths` where n is 1. `deaths_at_most` says it.
+//   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
+//   2. An event is condemned only by its own deaths, delivered alone.
+//   3. A delivery that ends in order without a commit restores the earlier record. If the store
+//      fails, the record stays.
+//   4. A record with a higher epoch belongs to a later owner and is not changed.
+// The guide defines a death and lists the cases in which deaths are miscounted.
 
 #ifndef WAYBILL_CONSUME_ATTEMPT_HPP
 #define WAYBILL_CONSUME_ATTEMPT_HPP
@@ -52,46 +29,48 @@
 
 namespace waybill::inline v0_2 {
 
-/// The row of a partition: a delivery was begun, or a search for one event goes on.
+/// The crash record of a partition: a delivery has begun, or the search for one event goes on.
 struct attempt {
-    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint that it started from.
+    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
     std::uint64_t to = 0;                 ///< Sequence of the last suspect.
-    std::uint64_t suspects = 0;  ///< So many events they were: one of them, if it is any.
-    std::uint32_t deaths = 0;    ///< So many deliveries of just these were not ended in order.
-    std::uint64_t by = 0;        ///< The incarnation that is at it; 0 if none is.
-    std::uint64_t epoch = 0;     ///< Of the owner who wrote it.
+    std::uint64_t suspects = 0;  ///< Number of suspects when the record was written.
+    std::uint32_t deaths = 0;    ///< Deaths counted so far; 0 again when one suspect is left.
+    std::uint64_t by = 0;        ///< Incarnation that delivers them; 0 if none does.
+    std::uint64_t epoch = 0;     ///< Epoch of the owner that wrote the record.
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };
 
-/// The batch that is at hand, and whose it is.
+/// The batch to be delivered, and its owner.
 struct attempt_offer {
-    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before it.
+    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
     std::uint64_t events = 0;
-    std::uint64_t within = 0;  ///< So many of them have sequences up to that of the last suspect.
+    /// Number of events in the batch whose sequence is at most that of the last suspect.
+    std::uint64_t within = 0;
     std::uint64_t incarnation = 0;
     std::uint64_t epoch = 0;
-    /// Only this incarnation is taken for dead, or every other one where that is empty.
+    /// The only other incarnation that counts as dead; 0 for none. If empty, all others do.
     std::optional<std::uint64_t> ended{};
-    /// The last delivery of `incarnation` returned a report: a row of that incarnation is no death.
+    /// The last delivery of `incarnation` returned a report: its record does not count as a death.
     bool returned = false;
 
     friend bool operator==(const attempt_offer&, const attempt_offer&) = default;
 };
 
-/// What to make of the row that was found.
+/// The decision about a batch, made from the crash record that was found.
 struct attempt_plan {
-    std::uint64_t events = 0;            ///< Deliver so many of the batch, from its first on.
-    bool condemned = false;              ///< That is one event, which is not to be handled again.
-    attempt noted{};                     ///< To be written before it.
-    std::optional<attempt> called_off{}; ///< To be written if it ends in order without a commit.
-    std::uint64_t left = 0;              ///< So many after them stay suspects if they go well.
+    std::uint64_t events = 0;            ///< Number of events to deliver, from the first on.
+    bool condemned = false;              ///< The only event is a poison message: do not handle it.
+    attempt noted{};                     ///< Crash record to store before the delivery.
+    std::optional<attempt> called_off{}; ///< Record to restore after an end without commit.
+    std::uint64_t left = 0;              ///< Later events that stay suspects after a commit.
 
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };
 
-/// How many events to deliver of those that are offered. What is to be noted about them lacks their
-/// end still: see `placed`.
+/// Plans how many of the offered events to deliver: all, if there is no record of this checkpoint.
+/// `deaths` is the limit of deaths in a row; 0 counts as 1. `noted.to` is still missing: see
+/// `placed`. Constant time.
 [[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<attempt>& found,
                                                   const attempt_offer& o,
                                                   std::uint32_t deaths) noexcept
@@ -108,8 +87,8 @@ struct attempt_plan {
     known.by = 0;
     known.epoch = o.epoch;
     p.called_off = known;
-    // The batch may end before the last suspect, some may have left the log, and some come to it.
-    // What several did together says nothing about the one that is left.
+    // The batch may end before the last suspect, suspects may have left the log, and other events
+    // may have been added. Deaths of several suspects together do not count for the last one.
     if (suspects == 1 && known.suspects != 1) known.deaths = 0;
     const bool often = known.deaths >= greater(deaths, 1);
     p.events = suspects;
@@ -123,8 +102,8 @@ struct attempt_plan {
     return p;
 }
 
-/// The same, once it is known where the events that it delivers end. One of them alone that is not
-/// the one that was suspected alone begins anew, and nothing is known of it.
+/// Completes a plan with `to`, the sequence of the last delivered event. If a single event is
+/// delivered and is not the single suspect of the record, its deaths are counted from 0 again.
 [[nodiscard]] constexpr attempt_plan placed(attempt_plan p, std::uint64_t to) noexcept
 {
     p.noted.to = to;
@@ -133,8 +112,8 @@ struct attempt_plan {
     return {1, false, {p.noted.from, to, 1, 0, p.noted.by, p.noted.epoch}, {}, 0};
 }
 
-/// What to note, within the transaction, of a delivery that reached `to`; nothing where no search is
-/// going on any more.
+/// The crash record to store in the transaction of a delivery that reached `to`. Empty if the
+/// search is over: then the record is removed.
 [[nodiscard]] constexpr std::optional<attempt> attempt_after(const attempt_plan& p,
                                                              std::uint64_t to) noexcept
 {
@@ -146,7 +125,8 @@ struct attempt_plan {
     return rest;
 }
 
-/// So many processes at the most are ended by one event in a batch of `events` until it is parked.
+/// Maximum number of processes that one event ends in a batch of `events`, until it is
+/// dead-lettered: 2 * deaths + log2(events) - 1, rounded down, or `deaths` for a single event.
 [[nodiscard]] constexpr std::uint64_t deaths_at_most(std::uint64_t events,
                                                      std::uint32_t deaths) noexcept
 {

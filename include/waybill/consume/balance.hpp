@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// balance: which partitions an owner should take next so that all have their share.
+// balance: which partitions an owner takes next, so that all owners get an equal share.
 //
-// A pure function of what an owner sees. Each owner works out what all of them should do, and does
-// his own part of it; those who see the same never want the same partition:
+// A pure function. Owners with the same view never want the same partition:
 //
 //     waybill::lease_view v = observer.view(me);
 //     waybill::balance_plan p = waybill::balance(v, draw);
-//     for (std::uint32_t i : p.claim) ...                  // free ones, all at once
-//     if (p.steal) ...                                     // from who has most, one in a round
+//     for (std::uint32_t i : p.claim) ...                  // free partitions, all at once
+//     if (p.steal) ...                                     // at most one in a round
 //
-// The target of an owner is partitions / owners, and one more for those who have most already, as
-// many as the division leaves over. What holds, proved for all states up to 10 partitions and 4
-// owners by tests/enumerate/consume/balance.test.cpp:
-//   1. it ends, and then the counts differ by one at the most and nothing is free;
-//   2. nobody takes more, nobody is robbed of more than that, nothing moves when balanced;
-//   3. no other rule gets there with fewer steals;
-//   4. both also hold where all act at once on the same view.
-// What nobody has taken for two expiries is free to all, whosever share it is.
+// The target of an owner is partitions / owners, rounded down. The owners with the most partitions
+// get the remainder, one more each. Guarantees, proved for all states of up to 10 partitions and 4
+// owners in tests/enumerate/consume/balance.test.cpp:
+//   1. It ends. Then no partition is free, and the counts differ by at most one.
+//   2. No owner takes more than its target or loses a partition below it. A balanced state stays.
+//   3. No other rule needs fewer steals.
+//   4. 2 and 3 also hold if several owners act on the same view at the same time.
+// Exception: any owner may take a partition that was free for two expiries, one in a round.
 
 #ifndef WAYBILL_CONSUME_BALANCE_HPP
 #define WAYBILL_CONSUME_BALANCE_HPP
@@ -29,32 +28,32 @@
 
 namespace waybill::inline v0_2 {
 
-/// Who has which partition, as one owner sees it. Owners are numbered in an order that all agree
-/// on.
+/// The holder of each partition, as seen by one owner. All owners number the owners in the same
+/// order.
 struct lease_view {
     static constexpr std::uint32_t free = ~std::uint32_t{0};
-    static constexpr std::uint32_t left_over = free - 1;  ///< Free, and for a long time.
+    static constexpr std::uint32_t left_over = free - 1;  ///< Free for at least two expiries.
 
-    std::vector<std::uint32_t> holders{};  ///< Of each partition: an owner, or free, or left_over.
-    std::uint32_t owners = 1;              ///< How many are alive, with partitions or without.
-    std::uint32_t self = 0;                ///< Who asks. One of them.
+    std::vector<std::uint32_t> holders{};  ///< Per partition: its owner, `free` or `left_over`.
+    std::uint32_t owners = 1;              ///< Number of live owners, with or without partitions.
+    std::uint32_t self = 0;                ///< The owner to plan for, in [0, owners).
 
     friend bool operator==(const lease_view&, const lease_view&) = default;
 };
 
 struct balance_plan {
     std::vector<std::uint32_t> claim{};    ///< Free partitions to take now, in this order.
-    std::optional<std::uint32_t> steal{};  ///< Somebody else's, if nothing is to be claimed.
-    std::uint32_t mine = 0;                ///< How many this owner has,
-    std::uint32_t target = 0;              ///< and how many he should have.
-    bool balanced = false;                 ///< Nothing is free, and all have what they should.
+    std::optional<std::uint32_t> steal{};  ///< A partition of another owner, if `claim` is empty.
+    std::uint32_t mine = 0;                ///< Partitions that `self` has.
+    std::uint32_t target = 0;              ///< Partitions that `self` should have.
+    bool balanced = false;                 ///< No free partition; no owner exceeds its target.
 
     friend bool operator==(const balance_plan&, const balance_plan&) = default;
 };
 
 namespace detail {
 
-/// What all owners have and should have, and in which order they are served.
+/// Actual and target numbers of partitions of all owners, and the order of the owners.
 class shares {
 public:
     /// Requires: at least one owner.
@@ -64,7 +63,7 @@ public:
             if (h < owners_) ++has_[h];
         }
         const std::size_t all = v.holders.size();
-        // Sorted by counting, the largest first: first[all - c] is where those with c begin.
+        // Counting sort, largest first: owners with c partitions start at first[all - c].
         std::vector<std::uint32_t> first(all + 2);
         for (const std::uint32_t n : has_) ++first[all - n + 1];
         for (std::size_t i = 1; i != first.size(); ++i) first[i] += first[i - 1];
@@ -87,7 +86,7 @@ public:
     {
         return has_[owner] > target_[owner] ? has_[owner] - target_[owner] : 0;
     }
-    /// Who has most comes first.
+    /// Owners, sorted by their number of partitions, largest first.
     [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
 private:
@@ -97,7 +96,6 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-/// The n-th partition of an owner.
 [[nodiscard]] inline std::optional<std::uint32_t> nth_of(const lease_view& v, std::uint32_t owner,
                                                          std::uint32_t n)
 {
@@ -107,8 +105,8 @@ private:
     return {};
 }
 
-/// Serves in turn those who have least. Free ones come first, all at once; who gets none of these
-/// is a thief, and the n-th thief has the n-th partition that somebody has too many.
+/// Serves the owners with the fewest partitions first. Each takes free partitions up to its target.
+/// The n-th owner that gets none of them steals the n-th surplus partition.
 inline void serve(const lease_view& v, const shares& s, const std::vector<std::uint32_t>& free,
                   std::uint32_t start, balance_plan& plan)
 {
@@ -141,8 +139,9 @@ inline void serve(const lease_view& v, const shares& s, const std::vector<std::u
 
 }  // namespace detail
 
-/// What `v.self` should do now. `draw` in [0, 1) says with which of his free partitions he begins,
-/// for the sake of those who do not see each other yet. Linear in partitions and owners.
+/// The plan for `v.self`; empty if `v.self` is not in [0, v.owners). `draw` in [0, 1) selects the
+/// first partition to claim, so that owners that do not see each other yet start at different ones.
+/// Linear in partitions and owners.
 [[nodiscard]] inline balance_plan balance(const lease_view& v, double draw)
 {
     balance_plan plan;

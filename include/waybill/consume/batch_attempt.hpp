@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_attempt: what a batch makes of the row of attempts, from its first look to the last.
+// batch_attempt: how one delivery of a batch uses the crash record (attempt.hpp).
 
 #ifndef WAYBILL_CONSUME_BATCH_ATTEMPT_HPP
 #define WAYBILL_CONSUME_BATCH_ATTEMPT_HPP
@@ -23,7 +23,7 @@ public:
     {
     }
 
-    /// Somebody who came after us has written it: we were replaced, and do not know it yet.
+    /// A later owner wrote the record: this process was replaced and does not know it yet.
     [[nodiscard]] bool is_of_later_owner(const recalled& r) const
     {
         return r.found && r.found->epoch > epoch_;
@@ -39,13 +39,13 @@ public:
             plan_ = plan_attempt(r.found, o, deaths);
             return;
         }
-        // The same, without copies, for almost every batch.
+        // The common case, without copies of the record.
         plan_.events = plan_.noted.suspects = events;
         plan_.noted.from = from;
         plan_.noted.by = incarnation_;
         plan_.noted.epoch = epoch_;
     }
-    /// What is delivered ends with the event of this sequence.
+    /// `to` is the sequence of the last delivered event.
     void place(std::uint64_t to)
     {
         if (plan_.called_off) plan_ = placed(plan_, to);
@@ -53,15 +53,16 @@ public:
     }
     [[nodiscard]] const attempt_plan& plan() const noexcept { return plan_; }
 
-    /// From now on the row may say that we are at it.
+    /// From now on the stored record may be the one of this delivery.
     void note() { noted_ = true; }
     [[nodiscard]] bool noted() const noexcept { return noted_; }
-    /// The row is just what we noted. Anything else is by somebody else, or more than a note.
+    /// True if the stored record equals the one that this delivery stored. Otherwise another owner
+    /// wrote it, or the batch was committed.
     [[nodiscard]] bool stands(const recalled& r) const
     {
         return r.how == fault_class::none && r.found == plan_.noted;
     }
-    /// What to note with the checkpoint `to`.
+    /// The crash record to store together with the checkpoint `to`.
     [[nodiscard]] std::optional<attempt> after(std::uint64_t to) const
     {
         return attempt_after(plan_, to);

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_machine: a batch of events and its checkpoint in one transaction, whatever fails.
+// batch_machine: commits a batch of events and its checkpoint in one transaction.
 //
-// The machine says which step of I/O comes next and is told what came of it. It sees event numbers
-// only, 0 to n-1, so every order of faults can be tried out in a test. `process_batch` drives it over
-// a store; a coroutine or an event loop can do so as well:
-//
-//     recall -> { shorten } -> begin -> note -> commit                     (where deaths are counted)
+//     recall -> { shorten } -> begin -> note -> commit                 (only if deaths are counted)
 //     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> { ask }
 //           -> advance -> forget -> commit -> { read_back }
-//     recall -> begin -> forget -> commit                (after any other end, to call off the note)
+//     recall -> begin -> forget -> commit               (after any other end, to undo the note)
 //
-// What holds whatever the answers are:
-//   1. effects, dead letters and checkpoint are in one transaction: all of them or none;
-//   2. a fault of the store or its surroundings is never blamed on an event: all is rolled back,
-//      and the whole batch is to be delivered again;
-//   3. an event that fails for good, or is skipped, leaves none of its effects, and the batch goes
-//      on without it. Without savepoints the batch starts over and leaves that event out;
-//   4. a commit of which nobody knows is read back: `to` with our epoch is committed, `from` is
-//      not, and anything else is somebody else's;
-//   5. nothing is handled before it is noted for good that it will be, and the note goes with the
-//      checkpoint. What was noted and ended without a commit, but in order, is called off, if it is
-//      there still. Where a later owner has noted something, nothing is handled at all;
-//   6. it ends: each step moves on, is counted in the tries of one event, or rolls back.
+// The state machine sees only event numbers, 0 to n-1. `process_batch` drives it over a store; a
+// coroutine or an event loop can drive it as well. Guarantees:
+//   1. Effects, dead letters and checkpoint are in one transaction: all of them or none.
+//   2. A fault of the store or its environment is not blamed on an event: the batch is rolled back.
+//   3. An event that fails for good or is skipped leaves no effects. Without savepoints, the batch
+//      restarts without that event.
+//   4. A commit with an unknown outcome is read back. `to` with the own epoch is committed; `from`
+//      is not committed; any other checkpoint belongs to another owner.
+//   5. No event is handled before its crash record is committed (details in the guide).
+//   6. It terminates: each step makes progress, uses up a try of an event, or rolls back.
 //
 // A value without locks: one thread at a time.
 #ifndef WAYBILL_CONSUME_BATCH_MACHINE_HPP
@@ -52,9 +46,10 @@ public:
                      act::handle, act::release, act::undo, act::dead_letter, act::ask, act::advance,
                      act::commit, act::rollback, act::read_back, act::idle>;
 
-    /// Takes `events` events from `from` to `to`. Without an incarnation no deaths are counted; with
-    /// one the deaths of `ended` are (see `assignment`), and its own unless `returned`: the last
-    /// delivery of this process returned a report.
+    /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
+    /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of `ended`
+    /// count (see `assignment`). Own deaths count unless `returned`: the last delivery of this
+    /// process returned a report.
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
                   std::optional<std::uint64_t> ended = {}, bool returned = false)
@@ -69,7 +64,7 @@ public:
         if (events_ == 0) end(batch_end::empty);
     }
 
-    /// What comes next; `idle` once it is over.
+    /// The next action; `idle` after the end.
     [[nodiscard]] action next() const
     {
         switch (step_) {
@@ -94,7 +89,7 @@ public:
     }
     [[nodiscard]] action next(steady_time) const { return next(); }
 
-    /// The row of attempts was loaded, or cannot be.
+    /// The crash record was loaded, or could not be loaded.
     heard on(const recalled& r)
     {
         if (step_ != step::recall) return heard::late;
@@ -105,7 +100,7 @@ public:
         return row_.plan().events < events_ ? go(step::shorten) : to_begin();
     }
 
-    /// The batch ends earlier now.
+    /// The batch was shortened.
     heard on(const shortened& s)
     {
         if (step_ != step::shorten) return heard::late;
@@ -114,7 +109,7 @@ public:
         return to_begin();
     }
 
-    /// A step other than those above and below was done, or failed.
+    /// A step whose result event is `done` succeeded or failed.
     heard on(const done& d)
     {
         if (step_ == step::rollback) return after_rollback();
@@ -136,7 +131,7 @@ public:
         }
     }
 
-    /// The handler has answered.
+    /// The handler returned.
     heard on(const handled& h)
     {
         if (step_ != step::handle) return heard::late;
@@ -161,7 +156,7 @@ public:
         return go(policy_.savepoints ? step::undo : step::rollback);
     }
 
-    /// Somebody has said what to make of a batch in which every event failed.
+    /// The decision about a batch in which every event failed.
     heard on(const answered& a)
     {
         if (step_ != step::ask) return heard::late;
@@ -169,7 +164,7 @@ public:
         return go(step::advance);
     }
 
-    /// The checkpoint was compared and set, or not.
+    /// The result of the compare-and-set of the checkpoint.
     heard on(const advanced& a)
     {
         if (step_ != step::advance) return heard::late;
@@ -178,7 +173,7 @@ public:
         return go(policy_.attempts ? step::note : step::commit);
     }
 
-    /// The transaction has ended, or nobody knows.
+    /// The result of the commit; its outcome may be unknown.
     heard on(const committed& c)
     {
         if (step_ != step::commit) return heard::late;
@@ -196,7 +191,7 @@ public:
         return fail(fault_class::infrastructure, false);
     }
 
-    /// The checkpoint as it is stored now, or why it cannot be read.
+    /// The checkpoint was read back, or could not be read.
     heard on(const loaded& r)
     {
         if (step_ != step::read_back) return heard::late;
@@ -217,31 +212,33 @@ public:
         return on(e);
     }
 
-    /// How it ended, once it has.
+    /// How the batch ended; empty before the end.
     [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
-    /// The class of the fault that ended it, where one did.
+    /// The class of the fault that ended the batch; `none` if it is committed.
     [[nodiscard]] fault_class why() const noexcept
     {
         return end_ == batch_end::committed ? fault_class::none : how_;
     }
-    /// Events that took effect, that were parked, that are gone by policy, and that were none of
-    /// ours, if it is committed.
+    /// Events that took effect. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
+    /// Events with a dead letter. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_lettered_; }
+    /// Events that failed for good and were not stored. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    /// Events that the handler skipped. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
-    /// The unwritten dead letters of dropped events, in order, at most `max_dropped_events`.
+    /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
     [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
     {
         return dropped_list_;
     }
-    /// So many events are delivered: all, unless it was shortened.
+    /// Number of events to deliver: all, unless the batch was shortened.
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-    /// How it ends is settled: only the note is being called off.
+    /// True if the end is decided and only the crash record remains to be restored.
     [[nodiscard]] bool calling_off() const noexcept { return stage_ == stage::calling_off; }
-    /// Whether the stored row of attempts may be one that this delivery wrote.
+    /// True if the stored crash record may be one that this delivery wrote.
     [[nodiscard]] bool noted() const noexcept { return row_.noted(); }
-    /// How often the batch was begun anew for want of savepoints.
+    /// Number of restarts of the batch because savepoints are missing.
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     friend bool operator==(const batch_machine&, const batch_machine&) = default;
@@ -271,10 +268,10 @@ private:
         return go(step::over);
     }
 
-    /// Nothing of this delivery is to stay; roll back first where a transaction is open.
+    /// Ends the delivery without effects. Rolls back first if a transaction is open.
     heard fail(fault_class how, bool open)
     {
-        if (!calling_off()) {  // what becomes of that changes nothing
+        if (!calling_off()) {  // a fault while the record is restored changes nothing
             how_ = how;
             end_at_last_ = batch_end::redeliver;
             if (how == fault_class::ownership_lost) end_at_last_ = batch_end::abandoned;
@@ -283,7 +280,8 @@ private:
         return open ? go(step::rollback) : wind_up();
     }
 
-    /// Nothing is open any more. What was noted is called off, if that is still what the row says.
+    /// After the end of the transaction: restores the earlier crash record if the stored one is
+    /// still that of this delivery.
     heard wind_up()
     {
         if (!row_.noted() || calling_off()) return end(*end_at_last_);
@@ -291,7 +289,7 @@ private:
         return go(step::recall);
     }
 
-    /// Notes first, unless there is nothing that would be handled.
+    /// Stores the crash record first, unless no event will be handled.
     heard to_begin()
     {
         row_.place(to_);
@@ -299,7 +297,7 @@ private:
         return go(step::begin);
     }
 
-    /// On to event `n`, past those that are left out, or to what follows the last.
+    /// Goes to event `n` or the next one not left out; after the last event, to the next step.
     heard to_event(std::uint64_t n)
     {
         tries_ = 0;
@@ -322,7 +320,7 @@ private:
         return after_all();
     }
 
-    /// The event is undone: once more, or for good.
+    /// The event was undone. Retries it, skips it, or writes its dead letter.
     heard after_failure()
     {
         if (how_ == fault_class::none) {
@@ -341,7 +339,7 @@ private:
         return to_event(event_ + 1);
     }
 
-    /// The one event that is left has ended its process too often.
+    /// The only event of the batch is a poison message.
     heard condemn()
     {
         event_ = 0;
@@ -361,7 +359,7 @@ private:
     heard after_rollback()
     {
         if (end_at_last_) return wind_up();
-        // Without savepoints: begin anew, now knowing of this event.
+        // Without savepoints: restart the batch with what is now known about this event.
         ++replays_;
         handled_ = 0;
         if (how_ == fault_class::transient && tries_ < policy_.tries) {
@@ -377,7 +375,7 @@ private:
 
     act::dead_letter letter() const { return {event_, how_, tries_, row_.plan().condemned}; }
 
-    /// What becomes of the row of attempts in this transaction.
+    /// The change of the crash record in this transaction.
     action row() const
     {
         if (stage_ == stage::noting) return act::note{row_.plan().noted};
@@ -389,19 +387,19 @@ private:
 
     detail::batch_rules policy_;
     std::uint64_t events_;
-    std::optional<std::uint64_t> from_{};  // sequences
+    std::optional<std::uint64_t> from_{};  // sequence of the checkpoint before
     std::uint64_t to_;
     std::uint64_t epoch_;
 
-    stage stage_ = stage::batch;  // what the transaction is for
+    stage stage_ = stage::batch;  // purpose of the transaction
     step step_ = step::begin;
     std::uint64_t event_ = 0;
     std::uint32_t tries_ = 0;              // of event_, in this delivery
     fault_class how_ = fault_class::none;  // the last failure
     detail::batch_attempt row_;
-    detail::batch_replay replay_;  // without savepoints
+    detail::batch_replay replay_;  // only used without savepoints
     std::size_t parking_ = 0;
-    std::optional<batch_end> end_at_last_;  // once nothing is open and all is called off
+    std::optional<batch_end> end_at_last_;  // set before the rollback and the restore
     std::optional<batch_end> end_;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_order: the part of a batch that is to be delivered, if its events are in order.
+// batch_order: the part of a batch that is delivered, if its events are in order.
 //
-// Both drivers leave out what took effect earlier and refuse what does not ascend, in these words.
+// Both drivers leave out events that took effect earlier. Both refuse a batch whose sequence
+// numbers do not ascend, with the same error text.
 
 #ifndef WAYBILL_CONSUME_BATCH_ORDER_HPP
 #define WAYBILL_CONSUME_BATCH_ORDER_HPP
@@ -21,17 +22,18 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The events from `first` on, of which there are `events` and the last is `final`.
+/// The events to deliver: `events` of them, from `first` to `final`.
 template <class I>
 struct ordered_batch {
     I first{};
     I final{};
     std::uint64_t events = 0;
-    std::uint64_t repeated = 0;  // before `first`, up to the position that it was made with
+    std::uint64_t repeated = 0;  // events up to the given position, before `first`
     std::optional<fault> wrong{};
 };
 
-/// Looks at each event once. Those up to `from` come first, if at all, and are only counted.
+/// Checks that the sequence numbers ascend, and counts the leading events up to `from` as repeated.
+/// Reads the range once.
 template <std::forward_iterator I, std::sentinel_for<I> S>
 [[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
 {
@@ -60,7 +62,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
     return b;
 }
 
-/// What is said of a batch of which nothing is delivered.
+/// The report of a batch of which no event is delivered.
 template <class Report, class I>
 [[nodiscard]] Report left_alone(const ordered_batch<I>& b, const std::optional<position>& from)
 {
@@ -72,7 +74,8 @@ template <class Report, class I>
     return r;
 }
 
-/// An event of a batch by its number; one further on is found by going there.
+/// Finds an event by its number. Forward moves are linear in the distance; a move back starts at
+/// the first event.
 template <class I>
 class batch_cursor {
 public:
@@ -90,7 +93,7 @@ public:
 
 private:
     I first_;
-    I at_;  // event number number_
+    I at_;  // position of event number_
     std::uint64_t number_ = 0;
 };
 

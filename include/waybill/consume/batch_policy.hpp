@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_policy: what a delivery of a batch may do, and the ways in which it can end.
+// batch_policy: the options of a delivery of a batch, and the ways in which it can end.
 //
-// There are no pauses between the tries of an event. They would hold the transaction open, and with
-// it locks that others wait for, in some databases the only one there is. `tries` is for what goes
-// away at once; what takes longer is `redeliver`: roll back, pause, deliver the batch again.
+// There are no pauses between the tries of an event. A pause would keep the transaction open, and
+// with it locks that other transactions wait for. Some databases have only one lock. `tries` is for
+// faults that disappear at once. For longer faults use `redeliver`: roll back, pause, deliver the
+// batch again.
 
 #ifndef WAYBILL_CONSUME_BATCH_POLICY_HPP
 #define WAYBILL_CONSUME_BATCH_POLICY_HPP
@@ -19,10 +20,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do with an event that is still transient after its last try.
+/// The action for an event that still fails transiently after its last try.
 enum class when_exhausted : std::uint8_t {
-    redeliver,    ///< Roll back; the whole batch comes again.
-    dead_letter,  ///< Park it and go on.
+    redeliver,    ///< Roll back. The whole batch is delivered again.
+    dead_letter,  ///< Write a dead letter and continue.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_exhausted w) noexcept
@@ -34,15 +35,16 @@ enum class when_exhausted : std::uint8_t {
     return "?";
 }
 
-/// Which answers to a commit are held against what is stored.
+/// Which commits are verified by reading the checkpoint.
 enum class when_read_back : std::uint8_t {
-    /// Commits whose outcome is unknown. A store that confirms a commit without writing it is
-    /// detected only at the next advance, which finds the old checkpoint (`abandoned`). Until then
-    /// the report has `committed`, and effects that rely on it cannot be undone. If the process
-    /// ends before the next advance, the events come again and nothing is reported.
+    /// Only commits whose outcome is unknown. If a store confirms a commit without writing it, this
+    /// is detected only at the next advance, which finds the old checkpoint (`abandoned`). Until
+    /// then the report contains `committed`, and effects that rely on it cannot be undone. If the
+    /// process ends before the next advance, the events are delivered again and the loss is not
+    /// reported.
     unknown,
-    /// All commits. A commit that was not written is detected in the same delivery (`redeliver`),
-    /// for one more read each time.
+    /// All commits. A commit that was not written is detected in the same delivery (`redeliver`).
+    /// Costs one more read per commit.
     always,
 };
 
@@ -55,13 +57,13 @@ enum class when_read_back : std::uint8_t {
     return "?";
 }
 
-/// What a dead letter keeps of its event's body. Size and checksum are there in all of them.
+/// How much of the event's body a dead letter contains. Size and checksum are always included.
 enum class letter_keeps : std::uint8_t {
-    body,     ///< All of it; a summary if it has more than `body_bytes`.
-    pointer,  ///< None of it: where the event stands in its log has to do.
-    summary,  ///< Its first `summary_bytes`, cut between characters.
-    /// There is no dead letter. The report counts the event and names its position and reason, up to
-    /// `max_dropped_events`. The caller logs them, or they are lost.
+    body,     ///< All of it; a summary if it is larger than `body_bytes`.
+    pointer,  ///< Nothing: the dead letter refers to the event by its position in the log.
+    summary,  ///< Its first `summary_bytes` bytes, cut between characters.
+    /// No dead letter is written. The report counts the event. It lists position and reason of the
+    /// first `max_dropped_events` such events. The caller logs them, or they are lost.
     nothing,
 };
 
@@ -76,10 +78,10 @@ enum class letter_keeps : std::uint8_t {
     return "?";
 }
 
-/// The answer to whether a batch in which every event failed may become dead letters.
+/// The caller's decision about a batch in which every event failed.
 enum class if_all_failed : std::uint8_t {
-    go_on,      ///< The events are to blame.
-    redeliver,  ///< What they need is down. Roll back; the whole batch comes again.
+    go_on,      ///< The events are the cause: write dead letters.
+    redeliver,  ///< A dependency is down. Roll back; the whole batch is delivered again.
 };
 
 [[nodiscard]] constexpr std::string_view name(if_all_failed i) noexcept
@@ -92,20 +94,23 @@ enum class if_all_failed : std::uint8_t {
 }
 
 struct batch_policy {
-    std::uint32_t tries = 3;  ///< Of one event within one delivery; 0 reads as 1.
+    std::uint32_t tries = 3;  ///< Maximum tries of an event in one delivery; 0 counts as 1.
     when_exhausted on_exhausted = when_exhausted::redeliver;
-    bool savepoints = true;            ///< process_batch sets it to what the store can do.
-    std::size_t reason_bytes = 1'024;  ///< Most bytes of a dead letter's reason.
+    /// Use savepoints. process_batch clears it if the store has none.
+    bool savepoints = true;
+    std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
     letter_keeps keeps = letter_keeps::body;
-    std::uint64_t body_bytes = highest_size;  ///< A larger body is summed up.
-    std::uint64_t summary_bytes = 256;
-    /// With so many failures, and not one event that took effect, somebody is asked before they
-    /// become dead letters. `highest_size`: nobody ever is.
+    std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
+    std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
+    /// If this many events failed and none took effect, the caller is asked before they become dead
+    /// letters. `highest_size`: no question.
     std::uint64_t ask_from = 2;
     when_read_back read_back = when_read_back::unknown;
-    bool attempts = true;  ///< process_batch sets it to what store and assignment can do.
-    /// So many deaths in a row begin the search for one event, and so many of it alone end it; 0
-    /// reads as 1.
+    /// Store crash records. process_batch clears it if the store cannot keep them. Deaths are
+    /// counted only with an incarnation.
+    bool attempts = true;
+    /// Deaths in a row that start the search for one event. The search ends after the same number
+    /// of deaths of that event alone. 0 counts as 1.
     std::uint32_t deaths = 3;
 
     friend bool operator==(const batch_policy&, const batch_policy&) = default;
@@ -121,7 +126,7 @@ struct batch_policy {
 
 namespace detail {
 
-/// What a machine goes by of a policy. It is copied once a batch, so it is kept small.
+/// The part of a policy that the state machine needs. Copied once per batch, so it is small.
 struct batch_rules {
     explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
         : ask_from(p.ask_from), tries(p.tries == 0 ? 1 : p.tries), deaths(p.deaths),
@@ -146,19 +151,21 @@ struct batch_rules {
 
 }  // namespace detail
 
-/// How a delivery of a batch ended. `rest` is what follows `reached`: after process_at_least_once,
-/// which commits in several steps, it can be a part of the batch, and has perhaps been handled. After
-/// process_batch it is all of it, and nothing of it is there.
+/// How a delivery of a batch ended. The rest is the part of the batch after `reached`. After
+/// process_batch it is the whole batch, without any effect. process_at_least_once commits in
+/// several steps: there the rest may be a part of the batch, and may already be handled.
 enum class batch_end : std::uint8_t {
-    committed,  ///< All up to `reached` is done, or parked, and the checkpoint says so.
+    /// All events up to `reached` are done or dead-lettered, and the checkpoint is at `reached`.
+    committed,
     redeliver,  ///< Deliver the rest again, after a pause.
-    /// Somebody else has the partition: stop reading it. The rest is his, unless the answer to the
-    /// last commit got lost and he went on from it before it was read back.
+    /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
+    /// the last commit may have been applied, if its result was lost and the other owner continued
+    /// from it before it was read back.
     abandoned,
-    cancelled,  ///< The caller wanted to stop. The rest comes again.
-    unknown,    ///< Nobody can say where it stands. Load the checkpoint before anything else.
-    empty,      ///< There was nothing to do.
-    invalid,    ///< The events contradict the contract. Nothing was touched.
+    cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
+    unknown,    ///< The checkpoint is not known. Load it before anything else.
+    empty,      ///< There was no event to deliver.
+    invalid,    ///< The events violate the contract. Nothing was changed.
 };
 
 [[nodiscard]] constexpr std::string_view name(batch_end e) noexcept

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_replay: what a batch without savepoints has learnt when it begins anew.
+// batch_replay: the knowledge that a batch without savepoints keeps when it restarts.
 //
-// There a failed event can be undone only with all the others. So the batch starts over and leaves
-// out what failed for good or was none of ours, and knows how often the rest has been tried.
+// Without savepoints, a failed event can be undone only together with all other events. So the
+// batch restarts and leaves out events that failed for good or were skipped. The tries of the other
+// events are kept.
 
 #ifndef WAYBILL_CONSUME_BATCH_REPLAY_HPP
 #define WAYBILL_CONSUME_BATCH_REPLAY_HPP
@@ -18,11 +19,11 @@ namespace waybill::inline v0_2::detail {
 
 class batch_replay {
 public:
-    /// Failed for good; in the order of events.
+    /// Dead letters of the events that failed for good, in the order of events.
     [[nodiscard]] const std::vector<act::dead_letter>& parked() const noexcept { return parked_; }
 
-    /// The first event from `event` on that is not left out. Asked with 0 each time that the batch
-    /// begins, and then with numbers that grow: all questions together walk the list once.
+    /// The first event from `event` on that is not left out. Called with 0 at each start of the
+    /// batch, then with ascending numbers. All calls of one run together read the list once.
     [[nodiscard]] std::uint64_t first_left(std::uint64_t event)
     {
         if (event == 0) out_ = retry_ = 0;
@@ -47,8 +48,8 @@ public:
         left_out_.insert(at, event);
     }
 
-    /// Notes the tries of an event. All that failed are remembered, not only the last one: two events
-    /// that fail in turns would otherwise take each other's count away for ever.
+    /// Stores the tries of an event. All failed events are kept, not only the last one. Otherwise
+    /// two events that fail in turn would reset each other's count forever.
     void count(std::uint64_t event, std::uint32_t tries)
     {
         auto at = retried_.end();
@@ -57,7 +58,7 @@ public:
         else retried_.insert(at, {event, tries});
     }
 
-    /// Asked as `first_left` is, with numbers that grow.
+    /// Like `first_left`, called with ascending numbers.
     [[nodiscard]] std::uint32_t tries_of(std::uint64_t event)
     {
         while (retry_ != retried_.size() && retried_[retry_].event < event) ++retry_;
@@ -74,12 +75,12 @@ private:
         friend bool operator==(const retry&, const retry&) = default;
     };
 
-    // Each in the order of events.
+    // All three lists are in the order of events.
     std::vector<act::dead_letter> parked_;
-    std::vector<std::uint64_t> left_out_;  // parked or skipped
+    std::vector<std::uint64_t> left_out_;  // dead-lettered or skipped
     std::vector<retry> retried_;
-    std::size_t out_ = 0;    // where the last question was
-    std::size_t retry_ = 0;  // in the two lists
+    std::size_t out_ = 0;    // current index in left_out_
+    std::size_t retry_ = 0;  // current index in retried_
 };
 
 }  // namespace waybill::inline v0_2::detail

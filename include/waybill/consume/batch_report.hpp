@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_report: what one delivery of a batch came to.
+// batch_report: the result of one delivery of a batch.
 //
-// All events that were passed in are accounted for: repeated + handled + dead_lettered + dropped +
-// skipped + left of them, where it is committed.
+// If the batch is committed, repeated + handled + dead_lettered + dropped + skipped + left equals
+// the number of events passed in.
 
 #ifndef WAYBILL_CONSUME_BATCH_REPORT_HPP
 #define WAYBILL_CONSUME_BATCH_REPORT_HPP
@@ -19,13 +19,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// A report lists the first dropped events, at most this many, and counts all of them.
+/// Maximum length of the list of dropped events in a report. All of them are counted.
 inline constexpr std::uint64_t max_dropped_events = 128;
 
-/// An event that failed for good and was not stored: only the report names it.
+/// An event that failed for good and was not stored. Only the report names it.
 struct dropped_event {
     position at{};
-    fault why{};  ///< Its text is bounded by `reason_bytes`, as that of a dead letter.
+    fault why{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
 
     friend bool operator==(const dropped_event&, const dropped_event&) = default;
 };
@@ -34,17 +34,20 @@ struct [[nodiscard]] batch_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
     batch_end end = batch_end::empty;
-    /// Where the checkpoint stands: go on behind it. Not known unless `committed`, `empty`, `invalid`.
+    /// The checkpoint: continue after it. Only known if `end` is `committed`, `empty` or `invalid`.
     std::optional<position> reached{};
-    std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed, as are these:
+    std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed.
+    /// Events with a dead letter; 0 unless committed.
     std::uint64_t dead_lettered = 0;
-    std::uint64_t dropped = 0;   ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.
-    std::uint64_t skipped = 0;   ///< None of ours, says the handler.
+    /// Events that failed for good and were not stored (`letter_keeps::nothing`); 0 unless
+    /// committed.
+    std::uint64_t dropped = 0;
+    std::uint64_t skipped = 0;   ///< Events that the handler skipped; 0 unless committed.
     std::uint64_t repeated = 0;  ///< Events up to `from`, which took effect earlier.
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
-    std::uint64_t left = 0;      ///< Not delivered yet: the batch was cut short to find one event.
-    fault why{};                 ///< What kept it from being committed.
+    std::uint64_t left = 0;      ///< Events cut off to find a single event; not delivered yet.
+    fault why{};                 ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_steps: the steps of a batch and their answers. One step is one call that can fail by itself.
+// batch_steps: the actions of a batch and their result events. One action is one call that can
+// fail.
 
 #ifndef WAYBILL_CONSUME_BATCH_STEPS_HPP
 #define WAYBILL_CONSUME_BATCH_STEPS_HPP
@@ -19,133 +20,135 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Load the row of attempts, outside of a transaction: first of all, and before it is called off.
-/// Answered by `recalled`.
+/// Load the crash record, outside of a transaction. At the start, and before the record is
+/// restored. Result event: `recalled`.
 struct recall {
     friend bool operator==(const recall&, const recall&) = default;
 };
 
-/// Leave all events but the first `events` for later. Answered by `shortened`.
+/// Leave all events except the first `events` for later. Result event: `shortened`.
 struct shorten {
     std::uint64_t events = 0;
     friend bool operator==(const shorten&, const shorten&) = default;
 };
 
-/// Open a transaction. Answered by `done`, as are all that do not say otherwise.
+/// Open a transaction. Result event: `done`, like that of all actions without another one.
 struct begin {
     friend bool operator==(const begin&, const begin&) = default;
 };
 
-/// Write the row of attempts, within the transaction.
+/// Write the crash record, within the transaction.
 struct note {
     attempt row{};
     friend bool operator==(const note&, const note&) = default;
 };
 
-/// Remove the row of attempts, within the transaction.
+/// Remove the crash record, within the transaction.
 struct forget {
     friend bool operator==(const forget&, const forget&) = default;
 };
 
-/// Mark the place that `undo` goes back to.
+/// Set the savepoint that `undo` goes back to.
 struct savepoint {
     friend bool operator==(const savepoint&, const savepoint&) = default;
 };
 
-/// Call the handler for this event. Answered by `handled`.
+/// Call the handler for this event. Result event: `handled`.
 struct handle {
     std::uint64_t event = 0;
     friend bool operator==(const handle&, const handle&) = default;
 };
 
-/// Keep what was written since the savepoint.
+/// Keep the writes since the savepoint.
 struct release {
     friend bool operator==(const release&, const release&) = default;
 };
 
-/// Remove what was written since the savepoint.
+/// Undo the writes since the savepoint.
 struct undo {
     friend bool operator==(const undo&, const undo&) = default;
 };
 
-/// Write the dead letter of this event, within the transaction.
+/// Write the dead letter of this event. In process_batch: within the transaction.
 struct dead_letter {
     std::uint64_t event = 0;
     fault_class how = fault_class::permanent;
     std::uint32_t tries = 0;
-    bool condemned = false;  ///< No handler has failed: each of its `tries` ended its process.
+    /// A poison message: the handler did not return in any of its `tries`.
+    bool condemned = false;
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };
 
-/// Every event failed, so many of them: is it the events, or what they need? Answered by `answered`.
+/// Every event failed, `failed` in total. Are the events the cause, or a dependency? Result event:
+/// `answered`.
 struct ask {
     std::uint64_t failed = 0;
     friend bool operator==(const ask&, const ask&) = default;
 };
 
-/// Compare and set the checkpoint, within the transaction. Answered by `advanced`.
+/// Set the checkpoint by compare-and-set, within the transaction. Result event: `advanced`.
 struct advance {
     friend bool operator==(const advance&, const advance&) = default;
 };
 
-/// Make the transaction last. Answered by `committed`.
+/// Commit the transaction. Result event: `committed`.
 struct commit {
     friend bool operator==(const commit&, const commit&) = default;
 };
 
-/// Drop the transaction. That cannot fail: one that is not committed is not there.
+/// Roll back the transaction. This cannot fail: without a commit there are no effects.
 struct rollback {
     friend bool operator==(const rollback&, const rollback&) = default;
 };
 
-/// Load the checkpoint, in a new transaction or none. Answered by `loaded`.
+/// Load the checkpoint, in a new transaction or without one. Result event: `loaded`.
 struct read_back {
     friend bool operator==(const read_back&, const read_back&) = default;
 };
 
 }  // namespace act
 
-/// The row of attempts is this; `how` says why it could not be read.
+/// The crash record was loaded. If `how` is not `none`, it could not be loaded.
 struct recalled {
     std::optional<attempt> found{};
     fault_class how = fault_class::none;
-    /// So many events of the batch have a sequence up to `found->to`. Where nobody has counted them it
-    /// is `highest_size`, and they are taken to be as many as there were.
+    /// Number of events in the batch whose sequence is at most `found->to`. `highest_size` if they
+    /// were not counted: then `found->suspects` is used.
     std::uint64_t within = highest_size;
 
     friend bool operator==(const recalled&, const recalled&) = default;
 };
 
-/// The last event that is left stands here.
+/// The batch was shortened. `to` is the position of its last event.
 struct shortened {
     position to{};
 
     friend bool operator==(const shortened&, const shortened&) = default;
 };
 
-/// The step was done, or failed in this way.
+/// The step succeeded, or failed with the fault `how`.
 struct done {
     fault_class how = fault_class::none;
 
     friend bool operator==(const done&, const done&) = default;
 };
 
-/// The handler has answered.
+/// The handler returned, with the fault `how` or `none`.
 struct handled {
     fault_class how = fault_class::none;
-    bool skipped = false;  ///< The event is none of ours. Counts where there is no fault.
+    bool skipped = false;  ///< The event needs no effect. Ignored if there is a fault.
 
     friend bool operator==(const handled&, const handled&) = default;
 };
 
-/// What becomes of a batch in which every event failed.
+/// The decision about a batch in which every event failed.
 struct answered {
     if_all_failed what = if_all_failed::go_on;
 
     friend bool operator==(const answered&, const answered&) = default;
 };
 
-/// The checkpoint was set or was not; `how` says why no answer could be had.
+/// The outcome of setting the checkpoint. If `how` is not `none`, the outcome is not known.
 struct advanced {
     advance_outcome outcome = advance_outcome::applied;
     fault_class how = fault_class::none;
@@ -153,14 +156,14 @@ struct advanced {
     friend bool operator==(const advanced&, const advanced&) = default;
 };
 
-/// The transaction has ended in this way.
+/// The transaction ended with this outcome.
 struct committed {
     commit_outcome outcome = commit_outcome::applied;
 
     friend bool operator==(const committed&, const committed&) = default;
 };
 
-/// The checkpoint is this; `how` says why it could not be read.
+/// The checkpoint was loaded. If `how` is not `none`, it could not be loaded.
 struct loaded {
     std::optional<checkpoint> stored{};
     fault_class how = fault_class::none;

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// cadence: when to write down how far a consumer has come.
+// cadence: decides when a consumer commits its position.
 //
-// To commit after each event costs more than the event, and to commit seldom repeats much after a
-// crash. A cadence counts what is done and not yet written, and says when it is enough:
+// A commit after each event costs more than the event; rare commits repeat many events after a
+// crash. A commit schedule counts the events done since the last commit:
 //
 //     waybill::cadence pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
 //     pace.on(events_done{n}, now);
 //     match(pace.next(now),
 //         [&](act::commit_position) { pace.on(commit_started{}, now); commit(tracker); },
 //         [&](act::wait w) { ask_again_at(w.until); }, [](act::idle) {});
-//     ...
 //     if (written) pace.on(commit_confirmed{}, now); else pace.on(commit_failed{}, now);
 //
-// What holds:
-//   1. what is counted is forgotten when a commit is confirmed, and only what was done before that
-//      commit began: a commit that fails changes nothing but that the next one waits for `pause`;
-//   2. one commit at a time: while one is under way nothing is due;
-//   3. a position that does not move is written again after `idle_refresh`, so that no broker takes
-//      it for abandoned; and only then;
-//   4. a clock that goes back delays a commit by as much at the most, until the next event is told.
+//   1. A confirmed commit covers the events done before it began. A failed commit covers none; the
+//      next one waits for `pause`.
+//   2. At most one commit is in progress at a time.
+//   3. An unchanged position is committed again after `idle_refresh`, so that it does not expire.
+//   4. If the clock goes back, a commit is delayed by at most that jump, until the next event.
 //
 // A value without locks: one thread at a time.
 
@@ -38,20 +35,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which of `every` and `interval` has to be reached.
+/// Which of the conditions `every` and `interval` must be met.
 enum class cadence_needs : std::uint8_t {
-    either,  ///< So many events, or so long.
-    both,    ///< So many events, and so long.
+    either,  ///< One of them is enough.
+    both,    ///< Both are required.
 };
 
-/// When to commit. A plain value; `check` finds what cannot work. What is left out never happens.
+/// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit. `check`
+/// finds values that cannot work.
 struct commit_cadence {
-    std::uint64_t every = highest_size;           ///< Events done and not yet written.
-    duration interval = duration::highest();      ///< Since the first of them was done.
+    std::uint64_t every = highest_size;           ///< Uncommitted events that cause a commit.
+    duration interval = duration::highest();      ///< Time since the first uncommitted event.
     cadence_needs needs = cadence_needs::either;
-    bool on_close = true;                         ///< What is left, when no more will come.
-    duration idle_refresh = duration::highest();  ///< Since the last commit, with none done since.
-    duration pause = duration::seconds(1);        ///< From a commit that failed to the next one.
+    bool on_close = true;                         ///< Commit the rest after `cadence_closed`.
+    /// Time since the last commit after which an unchanged position is committed again.
+    duration idle_refresh = duration::highest();
+    duration pause = duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
 
     friend bool operator==(const commit_cadence&, const commit_cadence&) = default;
 };
@@ -80,9 +79,9 @@ struct commit_cadence {
 /// Why a commit is due.
 enum class commit_reason : std::uint8_t {
     count,     ///< Enough events are done.
-    interval,  ///< The first of them was done long enough ago.
-    idle,      ///< Nothing is new; the position is written again so that it does not expire.
-    close,     ///< No more will come.
+    interval,  ///< The first uncommitted event was done long enough ago.
+    idle,      ///< No new events: the position is committed again so that it does not expire.
+    close,     ///< No more events will come.
 };
 
 [[nodiscard]] constexpr std::string_view name(commit_reason r) noexcept
@@ -107,7 +106,7 @@ enum class commit_reason : std::uint8_t {
 
 namespace act {
 
-/// Write down how far everything is. Begins with `commit_started`.
+/// Commit the current position. The caller reports `commit_started` first.
 struct commit_position {
     commit_reason why = commit_reason::count;
     friend bool operator==(const commit_position&, const commit_position&) = default;
@@ -115,25 +114,25 @@ struct commit_position {
 
 }  // namespace act
 
-/// So many events more are done.
+/// `events` more events are done.
 struct events_done {
     std::uint64_t events = 1;
 
     friend bool operator==(const events_done&, const events_done&) = default;
 };
-/// The position was read from the tracker and is on its way.
+/// The position was read from the tracker, and its commit is in progress.
 struct commit_started {
     friend bool operator==(const commit_started&, const commit_started&) = default;
 };
-/// It is written.
+/// The commit is confirmed.
 struct commit_confirmed {
     friend bool operator==(const commit_confirmed&, const commit_confirmed&) = default;
 };
-/// It is not, or nobody knows.
+/// The commit failed, or its outcome is unknown.
 struct commit_failed {
     friend bool operator==(const commit_failed&, const commit_failed&) = default;
 };
-/// No event will be begun any more; those in flight may still end.
+/// No more events will be started. Events in flight may still be done.
 struct cadence_closed {
     friend bool operator==(const cadence_closed&, const cadence_closed&) = default;
 };
@@ -142,13 +141,13 @@ class cadence {
 public:
     using action = std::variant<act::commit_position, act::wait, act::idle>;
 
-    /// Idle time counts from `now` on.
+    /// The idle time starts at `now`.
     constexpr cadence(const commit_cadence& c, steady_time now) noexcept
         : policy_(c), written_at_(now), heard_at_(now)
     {
     }
 
-    /// Whether a commit is due, and why.
+    /// The reason for a commit that is due; empty if none is due.
     [[nodiscard]] constexpr std::optional<commit_reason> due(steady_time now) const noexcept
     {
         if (under_way_ || (failed_ && now < not_before_)) return std::nullopt;
@@ -166,6 +165,7 @@ public:
     }
 
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
+    /// The next action: commit now, wait until a time, or idle until the next event.
     {
         if (const std::optional<commit_reason> why = due(now)) return act::commit_position{*why};
         const std::optional<steady_time> until = wakes_at();
@@ -224,7 +224,7 @@ public:
         return heard::taken;
     }
 
-    /// Events done that no confirmed commit has in it.
+    /// Events done that are not in a confirmed commit.
     [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
     [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
     [[nodiscard]] constexpr const commit_cadence& policy() const noexcept { return policy_; }
@@ -232,7 +232,7 @@ public:
     friend bool operator==(const cadence&, const cadence&) = default;
 
 private:
-    /// Whether so long has passed since; the longest time there is never does.
+    /// True if at least `d` has passed; never true for the longest duration.
     [[nodiscard]] static constexpr bool reached(steady_time now, steady_time since,
                                                 duration d) noexcept
     {
@@ -257,7 +257,7 @@ private:
         return until;
     }
 
-    /// Nothing has happened later than now.
+    /// Moves stored times back if the clock went back: none may be later than `now`.
     constexpr void hear(steady_time now) noexcept
     {
         if (now < heard_at_) {
@@ -270,10 +270,10 @@ private:
     }
 
     commit_cadence policy_;
-    std::uint64_t waiting_ = 0;  // events
-    std::uint64_t started_ = 0;  // of them, in the commit that is under way
-    steady_time first_at_{};     // the first that no commit has in it
-    steady_time before_{};       // the first of those in the commit
+    std::uint64_t waiting_ = 0;  // events done, not in a confirmed commit
+    std::uint64_t started_ = 0;  // part of waiting_ that is in the current commit
+    steady_time first_at_{};     // time of the first event that is in no commit
+    steady_time before_{};       // time of the first event in the current commit
     steady_time written_at_;
     steady_time not_before_{};
     steady_time heard_at_;

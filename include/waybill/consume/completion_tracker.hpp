@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// completion_tracker: which position may be committed, where events are handled out of order.
+// completion_tracker: computes which position may be committed if events complete out of order.
 //
-// Who handles the events of a partition side by side cannot commit the last one that was done:
-// those in front of it may still be in flight, and would be lost with the process. The tracker
-// knows what was begun and what is done, and how far everything is:
+// If events of a partition are handled in parallel, the last completed event must not be committed
+// while earlier ones are in flight: a crash would lose them. The tracker records both:
 //
 //     waybill::completion_tracker tracker{{.most = 1'000}, stored_position};
 //     if (tracker.can_accept()) fetch();
-//     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or why not
+//     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or an error
 //     tracker.complete(ticket_of_what_ended);                            // in any order
 //     if (auto done = tracker.watermark()) store.commit(*done);          // the last event done
 //     if (auto next = tracker.resume_at()) kafka.commit(*next);          // the next one to read
 //
-// What holds:
-//   1. everything begun up to the watermark is done. What was never begun is not waited for:
-//      compaction, transaction markers and filters leave gaps in the numbers, and they are no
-//      events;
-//   2. an event is begun once for each assignment, in the order of the log, and done once. Each
-//      assignment is a generation; tickets of an earlier one change nothing and are told `late`;
-//   3. sequence numbers are 64 bits, the largest one included;
-//   4. memory is at most four bits for each position between the oldest in flight and the newest,
-//      where positions are dense, and twelve bytes for each event begun there, where they are not.
-//      Which of the two it is is chosen by what there is: positions turn sparse where a ring of
-//      them would need 32 for each event, and dense again at 16. A change costs as much as the
-//      events that are there, and comes once in as many. A kilobyte is dense in any case;
-//   5. nothing is allocated once there were as many positions and events; where memory runs out,
-//      nothing has changed. begin and complete are O(1) amortised.
+//   1. All events begun up to the watermark are done. Gaps (compaction, filters) do not block it.
+//   2. In one assignment (generation), events begin once, in log order. Older tickets are `late`.
+//   3. All 64-bit sequence numbers are valid, including the largest.
+//   4. If memory runs out, nothing has changed. No allocation once it has grown to the load.
+// Cost: `begin` and `complete` O(1) amortised; at most 4 bits per position or 12 bytes per event.
 //
 // A value without locks: one thread at a time.
 
@@ -48,8 +38,8 @@ namespace waybill::inline v0_2 {
 
 class completion_tracker {
 public:
-    /// Assigned, and behind `from`. Options that `check` refuses are taken for the nearest that
-    /// work.
+    /// The partition is assigned and continues after `from`. Options that `check` refuses are
+    /// replaced by the nearest valid ones.
     constexpr explicit completion_tracker(const tracker_options& o = {},
                                           done_position from = {})
         : options_(o)
@@ -60,7 +50,7 @@ public:
         generation_ = o.first_generation;
     }
 
-    /// The partition is ours, from behind `from`, or from the beginning. A new generation.
+    /// Starts a new generation: the partition is assigned, after `behind` or from the beginning.
     constexpr void assign(done_position behind) noexcept
     {
         const std::optional<std::uint64_t>& from = behind.at();
@@ -71,7 +61,8 @@ public:
         place_ = last_ = from.value_or(0);
     }
 
-    /// The same, where more is known of what an earlier owner has done.
+    /// Like `assign`, with the positions that an earlier owner completed out of order, and with the
+    /// first position if no event was done yet.
     constexpr void resume(tracker_start s) noexcept
     {
         assign(s.from);
@@ -84,8 +75,8 @@ public:
         if (marked_ && place_ == highest_size) done_before_.clear();
     }
 
-    /// The partition is somebody else's. What is in flight will not be committed from here; so
-    /// commit first, where there is time. The watermark can still be asked for.
+    /// The partition now belongs to another owner. Events in flight can no longer be committed, so
+    /// commit before this call if possible. The watermark remains readable.
     constexpr void revoke() noexcept
     {
         if (!assigned_) return;
@@ -95,7 +86,7 @@ public:
         last_ = highest_size;
     }
 
-    /// An event is taken up. Its ticket, or why it is not.
+    /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
     [[nodiscard]] constexpr result<ticket, begin_refusal> begin(std::uint64_t sequence)
     {
         if (passed_any_ && sequence <= last_) return unexpected(why_not(sequence));
@@ -119,7 +110,8 @@ public:
         return ticket{sequence, generation_, number_++};
     }
 
-    /// The same for any other integer or enumeration. Neither true nor 2.5 is a number of an event.
+    /// The same for other integers and enumerations. `bool` and floating-point types are not
+    /// accepted.
     template <class N>
     constexpr result<ticket, begin_refusal> begin(const N&) = delete;
     template <detail::sequence_like N>
@@ -130,8 +122,9 @@ public:
         return begin(*at);
     }
 
-    /// An event is done: handled, or parked for good. `late` where its ticket is of an earlier
-    /// generation, or it is done already, or forgotten.
+    /// The event is done: handled or dead-lettered. `late` if the ticket is of an earlier
+    /// generation, or the event is already done or forgotten. O(1) amortised. Logarithmic if
+    /// positions are sparse and the ticket lacks its `number`.
     constexpr heard complete(const ticket& t) noexcept
     {
         if (t.generation != generation_) return heard::late;
@@ -142,8 +135,8 @@ public:
         return heard::taken;
     }
 
-    /// Events in front of this position are gone from the log: they are not waited for any more,
-    /// and the watermark is at least there. Said again, it changes nothing.
+    /// Events before this position are gone from the log: the tracker does not wait for them. The
+    /// watermark is then at least `sequence` - 1. A repeated call changes nothing.
     constexpr void forget_below(std::uint64_t sequence) noexcept
     {
         if (!assigned_ || sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
@@ -157,7 +150,7 @@ public:
         passed_any_ = true;
     }
 
-    /// The same for any other integer or enumeration. Nothing is in front of a negative one.
+    /// The same for other integers and enumerations. A negative position changes nothing.
     template <class N>
     constexpr void forget_below(const N&) = delete;
     template <detail::sequence_like N>
@@ -166,15 +159,15 @@ public:
         forget_below(detail::as_sequence(sequence).value_or(0));
     }
 
-    /// The position to commit for a store that keeps the last event done, as ours and Event Hubs'
-    /// do.
+    /// The position to commit, if the store keeps the last event done (waybill's stores, Event
+    /// Hubs).
     [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
     {
         return options_.mark == commit_mark::low_water ? low_water() : high_water();
     }
 
-    /// The position to commit for a store that keeps the next event to read, as Kafka's does. None
-    /// where nothing is known yet, or nothing can follow.
+    /// The position to commit, if the store keeps the next event to read (Kafka). Empty if no
+    /// position is known yet, or no event can follow.
     [[nodiscard]] constexpr std::optional<std::uint64_t> resume_at() const noexcept
     {
         if (const std::optional<std::uint64_t> done = watermark()) {
@@ -185,15 +178,15 @@ public:
         return place_;
     }
 
-    /// Everything begun up to here is done.
+    /// The last position up to which all begun events are done; empty if there is none.
     [[nodiscard]] constexpr std::optional<std::uint64_t> low_water() const noexcept
     {
         if (!marked_) return std::nullopt;
         return place_;
     }
 
-    /// The last event that is done, whatever is in flight in front of it. Constant time where that
-    /// is what is committed; otherwise linear in what is behind it.
+    /// The last event done, even if earlier events are in flight. Constant time with
+    /// `commit_mark::high_water`, otherwise linear in the positions after it.
     [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
     {
         if (options_.mark == commit_mark::low_water) {
@@ -204,7 +197,7 @@ public:
         return high_;
     }
 
-    /// The lowest sequence number that may come next; none if there is none.
+    /// The lowest sequence number that may come next; empty if there is none.
     [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
     {
         if (!passed_any_) return placed_ ? place_ : 0;
@@ -212,33 +205,33 @@ public:
         return last_ + 1;
     }
 
-    /// Whether an event that comes next would be begun, as far as room goes.
+    /// True if the partition is assigned and the limits permit one more event.
     [[nodiscard]] constexpr bool can_accept() const noexcept
     {
         return assigned_ && in_flight() < options_.most && pending() < options_.span;
     }
 
-    /// Events begun and not done.
+    /// Number of events begun and not done.
     [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
     {
         return slots_.open();
     }
 
-    /// The same, and those done behind the oldest of them.
+    /// Number of events in flight, and of events done after the oldest of them.
     [[nodiscard]] constexpr std::uint64_t pending() const noexcept
     {
         return slots_.size();
     }
 
-    /// What keeps the watermark where it is. For how long already, a `stuck_watch` knows.
+    /// The event that blocks the watermark. `stuck_watch` measures for how long.
     [[nodiscard]] constexpr std::optional<blocked> blocked_by() const noexcept
     {
         if (in_flight() == 0) return std::nullopt;
         return blocked{slots_.front(), pending() - in_flight()};
     }
 
-    /// Calls f with a `tracked_stretch` for each, from resume_at() to the last position that is
-    /// done.
+    /// Calls f with a `tracked_stretch` for each position range, from resume_at() to the last
+    /// position done.
     template <class F>
     constexpr void for_each_stretch(F&& f) const
     {
@@ -267,28 +260,27 @@ public:
         }
     }
 
-    /// Of this assignment; it grows with each.
+    /// The number of the assignment; it grows with each one.
     [[nodiscard]] constexpr std::uint32_t generation() const noexcept { return generation_; }
     [[nodiscard]] constexpr bool assigned() const noexcept { return assigned_; }
     [[nodiscard]] constexpr const tracker_options& options() const noexcept { return options_; }
 
-    /// Whether events stand by their positions now, or one by one.
+    /// True if events are stored by position, false if they are stored one by one.
     [[nodiscard]] constexpr bool dense() const noexcept { return slots_.dense(); }
 
-    /// All memory that it has, itself counted.
+    /// Memory used in bytes, including the tracker itself.
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
         return sizeof(*this) + slots_.bytes() + done_before_.bytes();
     }
 
-    /// Room for so many positions, and for so many events where positions are sparse, without an
-    /// allocation later.
+    /// Reserves memory for `positions` dense positions and `events` events with sparse positions.
     constexpr void reserve(std::uint64_t positions, std::uint64_t events = 0)
     {
         slots_.reserve(positions, events);
     }
 
-    /// Equal where the same events are in flight and done, in the same generation.
+    /// Equal if the same events are in flight and done, in the same generation.
     friend constexpr bool operator==(const completion_tracker& a,
                                      const completion_tracker& b) noexcept
     {
@@ -321,14 +313,14 @@ private:
         place_ = sequence;
     }
 
-    /// It came by. What was done before it will not come any more.
+    /// Drops the stored positions up to `sequence`, which has been offered.
     [[gnu::noinline]] constexpr void pass_up_to(std::uint64_t sequence) noexcept
     {
         if (sequence == highest_size) done_before_.clear();
         else done_before_.pass(sequence + 1);
     }
 
-    /// It comes by, and was done before.
+    /// The event was done by an earlier owner.
     [[gnu::noinline]] constexpr unexpected<begin_refusal> pass_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
@@ -357,12 +349,12 @@ private:
 
     tracker_options options_;
     event_slots slots_;
-    done_runs done_before_;    // behind last_
-    std::uint64_t place_ = 0;  // the mark; without one the first position, if that is known
-    std::uint64_t last_ = 0;  // the newest that came by, if one did
+    done_runs done_before_;    // positions after last_
+    std::uint64_t place_ = 0;  // the low watermark; without one the first position, if known
+    std::uint64_t last_ = 0;  // the highest sequence offered, if passed_any_
     std::uint32_t generation_ = 0;
-    std::uint32_t number_ = 0;  // of events begun
-    std::uint64_t high_ = 0;  // the last that is done, where that is committed, if one is
+    std::uint32_t number_ = 0;  // number of events begun
+    std::uint64_t high_ = 0;  // the highest event done, if any_done_; for commit_mark::high_water
     bool any_done_ = false;
     bool assigned_ = true;
     bool marked_ = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// dense_slots: which of the events begun are still in flight, at two bits a position.
+// dense_slots: the events in flight, with two bits per position.
 //
-// Part of the completion tracker, for positions that follow each other closely. A position has its
-// place by its number alone: one bit says that an event was begun there, so that gaps are told from
-// events, and one that it is still in flight. Room is a power of two, and so at most four bits for
-// each position between the oldest in flight and the newest begun.
+// Part of the completion tracker, for dense positions. The position alone determines the place of
+// its two bits. One bit marks a begun event, which distinguishes it from a gap; the other an event
+// in flight. The capacity is a power of two: at most four bits per position between the oldest
+// event in flight and the newest begun one.
 
 #ifndef WAYBILL_CONSUME_DENSE_SLOTS_HPP
 #define WAYBILL_CONSUME_DENSE_SLOTS_HPP
@@ -20,7 +20,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// An event that was begun, and whether it is still in flight.
+/// An event that was begun. `open` means in flight.
 struct tracked_event {
     std::uint64_t sequence = 0;
     bool open = false;
@@ -28,11 +28,11 @@ struct tracked_event {
     friend bool operator==(const tracked_event&, const tracked_event&) = default;
 };
 
-/// What became of an event that was told to be done.
+/// The result of marking an event as done.
 struct slot_closed {
-    bool open = false;         ///< It was in flight.
-    bool front = false;        ///< It was the oldest.
-    std::uint64_t newest = 0;  ///< If so: the newest event in front of what is the oldest now.
+    bool open = false;         ///< The event was in flight.
+    bool front = false;        ///< It was the oldest event in flight.
+    std::uint64_t newest = 0;  ///< If `front`: the newest event before the now oldest one.
 };
 
 class dense_slots {
@@ -61,26 +61,26 @@ public:
         return words_.capacity() * sizeof(word);
     }
 
-    /// Positions that there is room for, wherever the first of them stands in its word.
+    /// Number of positions that always fit, at any offset of the first one in its word.
     [[nodiscard]] constexpr std::uint64_t room() const noexcept
     {
         return words_.empty() ? 0 : (words_.size() - 1) * 64 + 1;
     }
 
-    /// Whether an event may stand here, behind the newest.
+    /// True if there is room for an event at this position. It must be after the newest event.
     [[nodiscard]] constexpr bool fits(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t from = open_ == 0 ? sequence : front_;
         return (sequence >> 6U) - (from >> 6U) < words_.size();
     }
 
-    /// Words that hold so many positions, wherever the first of them stands in its word.
+    /// Number of words for `positions` positions, at any offset of the first one in its word.
     [[nodiscard]] static constexpr std::uint64_t words_for(std::uint64_t positions) noexcept
     {
         return std::bit_ceil((saturating_sub(positions, 2) >> 6U) + 2);
     }
 
-    /// Room for so many positions, at the least.
+    /// Grows to at least this many positions.
     constexpr void grow(std::uint64_t positions)
     {
         const std::uint64_t count = words_for(positions);
@@ -95,7 +95,7 @@ public:
         words_.swap(wider);
     }
 
-    /// Requires: it fits, and is behind the newest; the first one is in flight.
+    /// Adds an event. Requires: it fits and is after the newest; the first event is in flight.
     constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
     {
         if (open_ == 0) front_ = sequence;
@@ -110,8 +110,8 @@ public:
         ++size_;
     }
 
-    /// The event here is done, if one is in flight. If it is the oldest, what is done up to the
-    /// next in flight is let go.
+    /// Marks an event as done, if it is in flight. If it is the oldest one, the done events up to
+    /// the next one in flight are removed.
     constexpr slot_closed close(std::uint64_t sequence) noexcept
     {
         if (open_ == 0 || sequence - front_ > last_ - front_) return {};
@@ -127,7 +127,7 @@ public:
         front_ = sequence + 1;
         return {true, true, sequence};
     }
-    /// Nothing was begun.
+    /// Removes all events.
     constexpr void clear() noexcept
     {
         if (size_ != 0) {
@@ -140,13 +140,13 @@ public:
         open_ = 0;
     }
 
-    /// The first event from here on.
+    /// The first event at or after this position.
     [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
     {
         return first(sequence, &word::begun);
     }
 
-    /// The first event from here on that is in flight.
+    /// The first event in flight at or after this position.
     [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
         std::uint64_t sequence) const noexcept
     {
@@ -155,7 +155,7 @@ public:
         return found->sequence;
     }
 
-    /// How many events were begun from one position to another, both counted.
+    /// Number of events begun from `first` to `last`, both included.
     [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
                                                 std::uint64_t last) const noexcept
     {
@@ -172,7 +172,7 @@ public:
         return begun;
     }
 
-    /// The newest event that is done, of those behind the oldest in flight.
+    /// The newest event done, among those after the oldest in flight.
     [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
     {
         if (open_ == size_) return std::nullopt;
@@ -182,8 +182,9 @@ public:
         }
     }
 
-    /// All in front of this position goes, in flight or not, and what is done up to the next in
-    /// flight. The last event of it. Requires: not empty, and the oldest is in front of it.
+    /// Removes all events before this position, in flight or done, and the done events up to the
+    /// next one in flight. Returns the last removed event. Requires: not empty, and the oldest
+    /// event is before this position.
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         for (std::optional<std::uint64_t> o = front_; o && *o < sequence; o = open_from(*o)) {
@@ -208,8 +209,8 @@ private:
         return words_[w & (words_.size() - 1)];
     }
 
-    /// The oldest event has just been done: what is done up to the next in flight is let go. The
-    /// last event of it.
+    /// The oldest event is done: removes the done events up to the next one in flight. Returns the
+    /// last removed event.
     [[nodiscard, gnu::noinline]] constexpr std::uint64_t drop_done() noexcept
     {
         if (open_ == 0) {
@@ -230,7 +231,8 @@ private:
         return newest;
     }
 
-    /// The events of a word from one bit up to another go. The newest of them, if there is any.
+    /// Removes the events in the bits [from, to) of a word. Returns the newest of them, or `newest`
+    /// if there is none.
     constexpr std::uint64_t let_go(std::uint64_t index, unsigned from, unsigned to,
                                    std::uint64_t newest) noexcept
     {
@@ -239,7 +241,7 @@ private:
         const std::uint64_t gone = w.begun & up_to;
         if (gone == 0) return newest;
         w.begun ^= gone;
-        // Without gaps, as a rule, and then there is nothing to count.
+        // Usually there are no gaps, and no count is needed.
         const std::uint64_t all = up_to & (~std::uint64_t{0} << from);
         size_ -= gone == all ? to - from : static_cast<unsigned>(std::popcount(gone));
         return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(gone));
@@ -269,7 +271,7 @@ private:
         std::swap(open_, o.open_);
     }
 
-    std::vector<word> words_;  // all zero outside of [front, last]
+    std::vector<word> words_;  // zero outside of [front_, last_]
     std::uint64_t front_ = 0;  // the oldest in flight
     std::uint64_t last_ = 0;   // the newest begun
     std::uint64_t size_ = 0;

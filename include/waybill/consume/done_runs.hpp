@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// done_runs: positions that are done already, in stretches that ascend and do not touch.
+// done_runs: positions already done, as ascending ranges that do not touch.
 //
-// Part of the completion tracker: what an earlier owner had done out of order, as it was written
-// beside the watermark. They are passed from the front on, as their positions come by again.
+// Part of the completion tracker. They are the positions that an earlier owner completed out of
+// order, stored with the watermark. They are removed from the front as their positions are offered
+// again.
 
 #ifndef WAYBILL_CONSUME_DONE_RUNS_HPP
 #define WAYBILL_CONSUME_DONE_RUNS_HPP
@@ -16,7 +17,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// From one position to another, both counted.
+/// The positions from `first` to `last`, both included.
 struct position_run {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
@@ -49,11 +50,11 @@ public:
         return list_.capacity() * sizeof(position_run);
     }
 
-    /// Room for so many, without an allocation later.
+    /// Reserves memory for `runs` ranges.
     constexpr void reserve(std::uint64_t runs) { list_.reserve(at_ + runs); }
 
-    /// Behind those that there are; one that touches the last or lies in it makes it longer. False,
-    /// and nothing is changed, where it ends before it begins or begins before the last one does.
+    /// Appends a range. If it touches or overlaps the last range, that range is extended. Returns
+    /// false, without a change, if `r` ends before it begins, or begins before the last range does.
     constexpr bool add(position_run r)
     {
         if (r.last < r.first) return false;
@@ -69,7 +70,7 @@ public:
         return true;
     }
 
-    /// Forgets all in front of this position.
+    /// Removes all positions before `sequence`.
     constexpr void pass(std::uint64_t sequence) noexcept
     {
         while (!empty() && list_[at_].last < sequence) ++at_;
@@ -77,7 +78,7 @@ public:
         list_[at_].first = greater(list_[at_].first, sequence);
     }
 
-    /// Whether this position is done. What is in front of it is looked through.
+    /// True if this position is done. Linear in the number of ranges before it.
     [[nodiscard]] constexpr bool holds(std::uint64_t sequence) const noexcept
     {
         std::uint64_t n = at_;
@@ -91,7 +92,7 @@ public:
         at_ = 0;
     }
 
-    /// What was passed is no part of the value.
+    /// Removed ranges are not part of the value.
     friend constexpr bool operator==(const done_runs& a, const done_runs& b) noexcept
     {
         if (a.size() != b.size()) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// event: what process_batch has to know of an event, and what a handler says about it.
+// event: the requirements of process_batch on an event, and the result that a handler returns.
 //
 //     struct order { std::uint64_t sequence; std::string body; };        // enough
 //
@@ -26,13 +26,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// Has a sequence number. May have an `offset`, a `body` for its dead letter, and a `time`.
+/// Has a sequence number. Optional members: `offset`, `body` (for the dead letter), `time`.
 template <class E>
 concept sequenced = requires(const E& e) {
     { e.sequence } -> std::convertible_to<std::uint64_t>;
 };
 
-/// Where an event stands in its partition.
+/// The position of an event in its partition.
 template <sequenced E>
 [[nodiscard]] position position_of(const E& e)
 {
@@ -47,17 +47,17 @@ template <sequenced E>
     return p;
 }
 
-/// Where to go on after what a store has loaded.
+/// The position of a loaded checkpoint; empty if there is none.
 [[nodiscard]] inline std::optional<position> position_of(const std::optional<checkpoint>& stored)
 {
     if (!stored) return {};
     return stored->at;
 }
 
-/// What became of one event: it has taken effect, it failed, or it is none of ours.
+/// The result of one event: it took effect, it failed, or it was skipped.
 struct event_outcome {
-    fault why{};           ///< Where it failed; its text may also say why it is skipped.
-    bool skipped = false;  ///< None of its effects stays, and the checkpoint goes past it.
+    fault why{};  ///< The fault, if it failed. If it is skipped, the text may be the reason.
+    bool skipped = false;  ///< The event leaves no effect, and the checkpoint moves past it.
 
     event_outcome() = default;
     event_outcome(fault f) : why(std::move(f)) {}
@@ -65,7 +65,7 @@ struct event_outcome {
     friend bool operator==(const event_outcome&, const event_outcome&) = default;
 };
 
-/// The event is none of ours, which is no fault. The text is for those who wrap a handler and log.
+/// The result for an event without an effect; not a fault. A wrapper of a handler may log the text.
 [[nodiscard]] inline event_outcome skipped(std::string text = {})
 {
     event_outcome o(fault{fault_class::none, std::move(text)});
@@ -73,7 +73,7 @@ struct event_outcome {
     return o;
 }
 
-/// Takes an event into effect through a transaction, and answers a fault or an event_outcome.
+/// Handles an event within a transaction. Returns a fault or an event_outcome.
 template <class H, class Tx, class E>
 concept event_handler = requires(H& handle, Tx& tx, const E& e) {
     { handle(tx, e) } -> std::convertible_to<event_outcome>;

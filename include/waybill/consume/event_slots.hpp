@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// event_slots: the events from the oldest in flight on, by position or one by one.
+// event_slots: the events from the oldest in flight on, in a ring of positions or a list of events.
 //
-// Part of the completion tracker. Where positions are dense, a ring of them is small and quick;
-// where they are not, it would be mostly empty, and a list of the events takes its place. Which of
-// the two it is is decided when there is no room for the next event, and in the list once in as
-// many events as it holds; so the events that have to move have been paid for by those that came.
+// Part of the completion tracker. A ring is small and fast for dense positions. For sparse
+// positions most of it would be empty, so a list is used:
 //
-//     to a list    the ring would have 32 positions for each event, and more than 4,096 of them
-//     to a ring    it would have less than 16, or less than 2,048 in all
+//     ring to list    the ring would have at least 32 positions per event, and more than 4,096
+//     list to ring    it would have less than 16 positions per event, or less than 2,048 in all
 //
-// What is empty is a ring. The room of either is kept.
+// The change is considered if the next event has no room, and in the list also once in as many
+// events as it contains. So moving the events costs O(1) amortised. An empty value uses the ring.
+// Ring and list keep their memory.
 
 #ifndef WAYBILL_CONSUME_EVENT_SLOTS_HPP
 #define WAYBILL_CONSUME_EVENT_SLOTS_HPP
@@ -26,7 +26,7 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// All events of one go to the other, which is empty and has room for them.
+/// Moves all events from `from` to `to`. Requires: `to` is empty and has room for them.
 template <class From, class To>
 constexpr void move_events(From& from, To& to) noexcept
 {
@@ -63,14 +63,14 @@ public:
         return dense_.bytes() + sparse_.bytes();
     }
 
-    /// Room for so many positions in the ring, and so many events in the list.
+    /// Reserves `positions` positions in the ring and `events` events in the list.
     constexpr void reserve(std::uint64_t positions, std::uint64_t events)
     {
         dense_.grow(positions);
         sparse_.grow(events);
     }
 
-    /// For an event that stands here, behind the newest.
+    /// Makes room for an event at `sequence`, which is after the newest.
     constexpr void make_room(std::uint64_t sequence)
     {
         if (dense()) {
@@ -80,21 +80,22 @@ public:
         }
     }
 
-    /// Requires: there is room, and the first one is in flight.
+    /// Adds an event. Requires: there is room, and the first event is in flight.
     constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
     {
         if (dense()) dense_.push(sequence, in_flight);
         else sparse_.push(sequence, in_flight);
     }
 
-    /// The event is done. So many were begun from it on, or any number where that is not known.
+    /// Marks an event as done. `since` is the number of events begun from it on, or any number if
+    /// that is not known.
     constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
     {
         return dense() ? dense_.close(sequence) : sparse_.close(sequence, since);
     }
 
-    /// All in front of this position goes. The newest event in front of what is the oldest then.
-    /// Requires: not empty, and the oldest is in front of it.
+    /// Removes all events before this position. Returns the newest event before the then oldest
+    /// one. Requires: not empty, and the oldest event is before this position.
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         return dense() ? dense_.drop_below(sequence) : sparse_.drop_below(sequence);
@@ -106,20 +107,20 @@ public:
         sparse_.clear();
     }
 
-    /// The first event from here on.
+    /// The first event at or after this position.
     [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
     {
         return dense() ? dense_.from(sequence) : sparse_.from(sequence);
     }
 
-    /// The first event from here on that is in flight.
+    /// The first event in flight at or after this position.
     [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
         std::uint64_t sequence) const noexcept
     {
         return dense() ? dense_.open_from(sequence) : sparse_.open_from(sequence);
     }
 
-    /// How many events there are from one position to another, both counted.
+    /// Number of events from `first` to `last`, both included.
     [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
                                                 std::uint64_t last) const noexcept
     {
@@ -131,7 +132,7 @@ public:
         return dense() ? dense_.newest_done() : sparse_.newest_done();
     }
 
-    /// Whether they are the same events, in flight and done.
+    /// True if the same events are in flight and done.
     friend constexpr bool operator==(const event_slots& a, const event_slots& b) noexcept
     {
         if (a.size() != b.size() || a.open() != b.open()) return false;
@@ -160,7 +161,7 @@ private:
     {
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();
-        decide_in_ = 1;  // where memory runs out, the next one asks again
+        decide_in_ = 1;  // if memory runs out, the next event decides again
         if (distance < always_dense / 2 || distance / 16 < events) {
             dense_.grow(distance + 1);
             return detail::move_events(sparse_, dense_);
@@ -169,10 +170,10 @@ private:
         decide_in_ = greater(events, 64);
     }
 
-    static constexpr std::uint64_t always_dense = 4'096;  // positions: a kilobyte, or two
+    static constexpr std::uint64_t always_dense = 4'096;  // positions: one or two kilobytes
 
     dense_slots dense_;
-    sparse_slots sparse_;  // where there are any in it, there are none in the other
+    sparse_slots sparse_;  // at most one of the two contains events
     std::uint64_t decide_in_ = 0;
 };
 

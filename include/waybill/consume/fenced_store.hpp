@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fenced_store: a store that lets only the holder of the lease advance a checkpoint.
-//
-// A lease that is checked before a transaction may be gone when it commits. Here the lease row is
-// read inside of the transaction, so the database itself says who comes first: a claim waits for
-// the commit, or the commit finds the later epoch. A lease is given back under a later one, too
-// (lease_keeper.hpp): what its former holder still has in hand is refused even before somebody else
-// claims it. Compare-and-set on the position stays behind it as the second guard.
+// fenced_store: a store in which only the holder of the lease can advance a checkpoint.
 //
 //     engines::database db("sink.sqlite");
 //     engines::sqlite_store checkpoints(db);
@@ -14,7 +8,13 @@
 //     waybill::fenced_store store(checkpoints, leases);
 //     auto r = waybill::process_batch(store, mine, events, handler, now);
 //
-// It refers to both, and has what the store has.
+// A lease checked before a transaction may be lost before the commit. So the lease row is read
+// within the transaction, and the database decides the order: a claim waits for the commit, or the
+// commit finds the later epoch. A released lease also has a later epoch (lease_keeper.hpp). So
+// writes of its former holder are refused even before the next claim. Compare-and-set on the
+// position remains the second guard.
+//
+// The fenced store refers to both arguments and has all calls that the store has.
 
 #ifndef WAYBILL_CONSUME_FENCED_STORE_HPP
 #define WAYBILL_CONSUME_FENCED_STORE_HPP
@@ -28,8 +28,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// Answers the epoch of a lease as the transaction sees it; empty if there is no such row. The row
-/// must not change before the transaction ends: read it under a lock, or where writes are serial.
+/// Returns the epoch of a lease as the transaction sees it; empty if there is no such row. The row
+/// must not change before the transaction ends: read it under a lock, or use serialised writes.
 template <class L, class Transaction>
 concept lease_fence = requires(L& l, Transaction& tx, const partition_key& key) {
     { l.epoch(tx, key) } -> std::same_as<result<std::optional<std::uint64_t>>>;
@@ -48,7 +48,7 @@ public:
         return store_->load(key);
     }
 
-    /// stale_epoch unless the lease is held under just this epoch.
+    /// Advances the checkpoint. `stale_epoch` if the lease is not held under exactly this epoch.
     [[nodiscard]] result<advance_outcome> advance(transaction& tx, const partition_key& key,
                                                   const std::optional<position>& from,
                                                   const position& to, std::uint64_t epoch)
@@ -59,7 +59,8 @@ public:
         return store_->advance(tx, key, from, to, epoch);
     }
 
-    /// The same for the way back to the beginning, where the store has it.
+    /// Resets the checkpoint to the beginning. `stale_epoch` if the lease is not held under exactly
+    /// this epoch.
     [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
                                                 const position& from, std::uint64_t epoch)
         requires checkpoint_reset<Store>
@@ -70,7 +71,7 @@ public:
         return store_->reset(tx, key, from, epoch);
     }
 
-    // What follows is the store's own, where it has it. No lease is asked for there.
+    // The following calls go to the store without a check of the lease, if the store has them.
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
         requires dead_letter_store<Store>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// guarantee: what a driver promises of each event, as a part of its report's type.
-//
-// Whoever books a report as "once" has to have got it from a driver that holds that. So each report
-// says in its type which guarantee it stands for, and a function can ask for one:
+// guarantee: the delivery guarantee of a driver, as part of the type of its report.
 //
 //     template <waybill::promises<waybill::delivery_guarantee::effect_once> Report>
-//     void charge(const Report& r);                   // takes no report of process_at_least_once
+//     void charge(const Report& r);      // a report of process_at_least_once does not compile here
+//
+// Each report type names the guarantee of its driver. A function that depends on a guarantee
+// requires it in its signature, and the compiler rejects all other reports.
 
 #ifndef WAYBILL_CONSUME_GUARANTEE_HPP
 #define WAYBILL_CONSUME_GUARANTEE_HPP
@@ -18,10 +18,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// What holds of each event, whatever fails.
+/// The guarantee for each event, whatever fails.
 enum class delivery_guarantee : std::uint8_t {
-    effect_once,    ///< It takes effect once, or is a dead letter: both are in one transaction.
-    at_least_once,  ///< It is handled once or more often, or is a dead letter; never passed over.
+    /// The event takes effect once or becomes a dead letter, both in one transaction.
+    effect_once,
+    /// The event is handled at least once or becomes a dead letter. The checkpoint never passes an
+    /// event with neither.
+    at_least_once,
 };
 
 [[nodiscard]] constexpr std::string_view name(delivery_guarantee g) noexcept
@@ -33,13 +36,13 @@ enum class delivery_guarantee : std::uint8_t {
     return "?";
 }
 
-/// A report that says in its type what it stands for.
+/// A report type with a static member `guarantee`, convertible to `delivery_guarantee`.
 template <class R>
 concept guaranteed = requires {
     { std::remove_cvref_t<R>::guarantee } -> std::convertible_to<delivery_guarantee>;
 };
 
-/// A report that stands for this guarantee and no other.
+/// A report type whose guarantee equals `G`.
 template <class R, delivery_guarantee G>
 concept promises = guaranteed<R> && std::remove_cvref_t<R>::guarantee == G;
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// handler_exceptions: how a driver without a row of attempts finds the event whose handler throws.
+// handler_exceptions: finds the event whose handler throws, for drivers without a crash record.
 //
-// The driver catches nothing. A destructor counts the exception in `assignment::last`, which the
-// caller keeps from delivery to delivery. After `most` such deliveries in a row, the batch is cut
-// after the event whose handler threw last. That event fails for good without a call. The cut lets
-// it commit before a later event throws.
+// The driver catches no exceptions. A destructor counts each exception of a handler in
+// `assignment::last`, which the caller keeps between deliveries. After `most` consecutive
+// deliveries that ended with an exception, the batch is cut after the event whose handler threw
+// last. That event fails permanently, and its handler is not called again. Without the cut, the
+// handler of a later event could throw before the batch commits.
+//
+// A crash record is a row of type `attempt` (attempt.hpp). With one, a driver passes 0 for `most`.
 
 #ifndef WAYBILL_CONSUME_HANDLER_EXCEPTIONS_HPP
 #define WAYBILL_CONSUME_HANDLER_EXCEPTIONS_HPP
@@ -22,7 +25,9 @@ namespace waybill::inline v0_2::detail {
 
 class handler_exceptions {
 public:
-    /// The delivery of `b` begins. With `most` = 0 no event is found.
+    /// Starts a delivery of `b`. If `most` consecutive deliveries have ended with an exception, `b`
+    /// is cut after the event whose handler threw last. If `most` is 0, the batch is never cut.
+    /// Linear in the events of `b` if it may be cut, otherwise constant.
     template <class I>
     handler_exceptions(const assignment& mine, std::uint32_t most, ordered_batch<I>& b)
         : memory_(mine.last), returned_before_(memory_.returned)
@@ -38,15 +43,18 @@ public:
             b.events = n + 1;
             return;
         }
-        memory_.exceptions = 0;  // it has left the log: no other event is blamed for it
+        // The event is no longer in the log. Its count must not apply to other events.
+        memory_.exceptions = 0;
     }
 
-    /// The last delivery with this assignment returned a report.
+    /// True if the last delivery that wrote a crash record returned a report, and no delivery after
+    /// it ended with an exception.
     [[nodiscard]] bool returned_before() const noexcept { return returned_before_; }
-    /// Events that were cut off.
+    /// The number of events removed from the end of the batch.
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
-    /// The handler is not to be called for this event again.
+    /// True if the handler must not be called for this event again.
     [[nodiscard]] bool found(std::uint64_t sequence) const noexcept { return found_ == sequence; }
+    /// The number of consecutive deliveries that ended with an exception.
     [[nodiscard]] std::uint32_t tries() const noexcept { return memory_.exceptions; }
     [[nodiscard]] fault why() const
     {
@@ -54,7 +62,8 @@ public:
                          " deliveries in a row ended in an exception, the last in its handler");
     }
 
-    /// Returns the result of `call`. Counts an exception that leaves it.
+    /// Returns the result of `call` for the event `sequence`. Counts an exception that leaves
+    /// `call`.
     template <class Call>
     auto during(std::uint64_t sequence, Call&& call)
     {
@@ -74,8 +83,9 @@ public:
         return answer;
     }
 
-    /// The delivery returns a report. `noted`: it wrote the row of attempts; if not, a stored row
-    /// is of an earlier delivery. `progress`: the checkpoint has moved.
+    /// Records that the delivery returns a report. `noted`: this delivery wrote the crash record.
+    /// Otherwise a stored record belongs to an earlier delivery. `progress`: the checkpoint has
+    /// moved, so the count of exceptions starts again at 0.
     void returns(bool noted, bool progress) noexcept
     {
         memory_.returned = noted || returned_before_;

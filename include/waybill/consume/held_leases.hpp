@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// held_leases: which partitions are ours, under which epoch, and for how long that can be trusted.
+// held_leases: the partitions that this owner holds, their epochs, and how long they are trusted.
 //
-// The books of a lease_keeper. A partition is ours until the store says otherwise; it is trusted
-// for less than an expiry after its last renewal was asked for, and not at all while it is doubted.
-// Whoever had it before is taken for dead if his lease had expired; if he gave it back, or was
-// robbed of it for balance, he is alive. A lease is given back under a higher epoch, so that the
-// fence refuses what is still written under the old one.
+// This is the state of a `lease_keeper`.
+//   1. A partition is held until the store shows another owner or no row, or until it is given
+//      back.
+//   2. A lease is trusted for less than `expiry`, counted from before its last renewal was
+//      requested. It is not trusted while it is suspected or released.
+//   3. The previous owner counts as dead if its lease had expired. If it gave the lease back, or
+//      the partition was stolen for balance, it counts as alive.
+//   4. A lease is given back under a higher epoch. The fence then refuses writes under the old one.
+//   5. For an unknown partition, queries return the state of an unheld one, and changes have no
+//      effect.
 //
-// A partition that is not there is nobody's: nothing is known of it, and nothing can be noted.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_HELD_LEASES_HPP
@@ -26,14 +30,14 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// What a keeper claims a lease for.
+/// The purpose of a claim.
 enum class lease_errand : std::uint8_t { renew, take, raise, give_back };
 
 struct lease_chore {
     std::uint32_t partition = 0;
     lease_errand what = lease_errand::renew;
     std::uint32_t tries = 0;
-    std::uint64_t above = 0;  ///< The epoch that a new one has to exceed, beside those seen.
+    std::uint64_t above = 0;  ///< A new epoch exceeds this value and all epochs seen.
 
     friend bool operator==(const lease_chore&, const lease_chore&) = default;
 };
@@ -44,13 +48,16 @@ class held_leases {
 public:
     struct entry {
         bool mine = false;
-        bool vacated = false;  ///< It is to be given back, and not trusted any more.
-        bool doubted = false;  ///< A renewal was refused, or a look says so: the next look decides.
-        bool answer_lost = false;  ///< The last claim got no answer: the row may be unchanged.
+        bool vacated = false;  ///< The lease is to be given back and is no longer trusted.
+        /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
+        /// The next read decides.
+        bool doubted = false;
+        /// The last claim returned an error. The row may be written or not.
+        bool answer_lost = false;
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
-        std::uint64_t highest = 0;  ///< Of all epochs that were seen.
-        std::optional<std::uint64_t> ended{};  ///< As `assignment` has it.
+        std::uint64_t highest = 0;  ///< The highest epoch that was seen for this partition.
+        std::optional<std::uint64_t> ended{};  ///< The value for `assignment::ended`.
         steady_time trusted_until = steady_time::lowest();
 
         friend bool operator==(const entry&, const entry&) = default;
@@ -58,7 +65,8 @@ public:
 
     explicit held_leases(std::uint64_t partitions) : entries_(partitions) {}
 
-    /// A claim that was asked for after `asked` has won.
+    /// Records that a claim has won. The lease is trusted until `asked + trusted`, unless it is
+    /// released. `asked` is not later than the request of the claim.
     void won(std::uint32_t partition, const claim_outcome& o, steady_time asked, duration trusted)
     {
         if (partition >= partitions()) return;
@@ -73,12 +81,13 @@ public:
         saw(partition, o.epoch);
     }
 
-    /// It may be somebody else's: nothing is done there until that is known.
+    /// Marks the lease as suspected. It is not trusted until the next read of the store decides.
     void doubt(std::uint32_t partition)
     {
         if (partition < partitions()) entries_[partition].doubted = true;
         distrust(partition);
     }
+    /// Records that a claim returned an error, so that its outcome is unknown.
     void lose_answer(std::uint32_t partition)
     {
         if (partition < partitions()) entries_[partition].answer_lost = true;
@@ -88,12 +97,14 @@ public:
         if (partition < partitions()) entries_[partition].trusted_until = steady_time::lowest();
     }
 
+    /// Marks the lease as released: it is to be given back and is no longer trusted.
     void vacate(std::uint32_t partition)
     {
         if (partition < partitions()) entries_[partition].vacated = true;
         distrust(partition);
     }
 
+    /// Records that the partition is no longer held.
     void lose(std::uint32_t partition)
     {
         if (partition >= partitions()) return;
@@ -106,15 +117,15 @@ public:
         distrust(partition);
     }
 
-    /// Owner or version of the row are uncertain until the next look.
+    /// True if the owner or the version of the row is uncertain until the next read of the store.
     [[nodiscard]] bool in_doubt(std::uint32_t partition) const
     {
         const entry& e = (*this)[partition];
         return e.doubted || e.answer_lost;
     }
 
-    /// Ends the doubt about a partition that is to be given back. True if the row that was read is
-    /// ours.
+    /// Resolves an uncertain partition that is to be given back, with the row that was read last.
+    /// Returns true if `self` owns the row; otherwise the partition is lost.
     template <class Observer>
     bool settle(std::uint32_t partition, const Observer& seen, const owner_id& self)
     {
@@ -128,7 +139,7 @@ public:
         return true;
     }
 
-    /// No look works: the last known state of the row is assumed.
+    /// Assumes the last known state of the row, because the store cannot be read.
     void stop_doubting(std::uint32_t partition)
     {
         if (partition < partitions()) {
@@ -136,7 +147,9 @@ public:
         }
     }
 
-    /// What a look has found, and what is to be done about it.
+    /// Compares all partitions with the rows that were read last. Returns the claims that follow
+    /// from it: renewals of suspected leases, and rows of `self` that are not held yet. Linear in
+    /// the partitions.
     template <class Observer>
     [[nodiscard]] std::vector<detail::lease_chore> look(const Observer& seen, const owner_id& self)
     {
@@ -148,8 +161,9 @@ public:
         return errands;
     }
 
-    /// It was claimed from whoever was seen in its row, if there is one. What was claimed already,
-    /// and the answer got lost, is still claimed from the one before.
+    /// Sets `ended` after a claim, from the row that was read before it. Without a row, `ended` is
+    /// empty. If another owner had the row, `ended` is its incarnation if its lease had expired,
+    /// else 0. If `self` had the row, an earlier claim with a lost result has set `ended` already.
     template <class Observer>
     void claimed_from(std::uint32_t partition, const Observer& seen, const owner_id& self)
     {
@@ -163,6 +177,7 @@ public:
         }
     }
 
+    /// Records an epoch that was seen for the partition.
     void saw(std::uint32_t partition, std::uint64_t epoch)
     {
         if (partition >= partitions()) return;
@@ -170,7 +185,7 @@ public:
         if (e.highest < epoch) e.highest = epoch;
     }
 
-    /// The row to write; `stored` is the version that was seen last.
+    /// The row to write for `c`. `stored` is the version that was read last; it is used for `take`.
     [[nodiscard]] lease_claim claim(const detail::lease_chore& c, partition_key key,
                                     const owner_id& self, std::optional<std::uint64_t> stored) const
     {
@@ -193,11 +208,12 @@ public:
         const entry& e = (*this)[partition];
         return e.mine ? std::optional(e.epoch) : std::nullopt;
     }
-    /// No epoch is left above all that were seen.
+    /// True if the highest epoch seen is `last_epoch`: no higher one exists.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
         return (*this)[partition].highest == last_epoch;
     }
+    /// True if the partition is held and its lease has not expired for any owner at `now`.
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
     {
         const entry& e = (*this)[partition];
@@ -207,8 +223,9 @@ public:
     {
         return static_cast<std::uint32_t>(entries_.size());
     }
+    /// The number of held partitions.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-    /// Grows with each change of what epoch() answers.
+    /// Increases with each change of a result of `epoch()`.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
     friend bool operator==(const held_leases&, const held_leases&) = default;
@@ -223,12 +240,14 @@ private:
         const bool ours = stored && stored->owner == self;
         if (stored) saw(partition, stored->epoch);
         if (e.mine && ours && stored->epoch == e.epoch) {
-            if (in_doubt(partition)) e.version = stored->version;  // of a renewal without an answer
+            // The version may be from a renewal whose result was lost.
+            if (in_doubt(partition)) e.version = stored->version;
             if (!e.doubted) return {};
             return lease_errand::renew;
         }
         if (e.mine && !e.doubted) {
-            doubt(partition);  // the look may be older than our last renewal: another one tells
+            // The rows may be older than the last renewal. The next read decides.
+            doubt(partition);
             return lease_errand::renew;
         }
         lose(partition);
@@ -236,7 +255,7 @@ private:
     }
 
     std::vector<entry> entries_;
-    entry nobodys_;  // what stands for a partition that is not there
+    entry nobodys_;  // the state of an unknown partition
     std::uint32_t count_ = 0;
     std::uint64_t changes_ = 0;
 };

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// idempotency_key: the name of an event's effect, the same however often the event is delivered.
-//
-// An effect outside of the checkpoint's transaction is repeated when its event is. Whoever receives
-// it knows it again by this key: a unique column, a message id, the Idempotency-Key of a request.
+// idempotency_key: a key for the effect of an event, the same for each delivery of the event.
 //
 //     waybill::idempotency_key({"orders", "billing", "0"}, 17)      // "orders/billing/0/17"
-//     waybill::idempotency_key({"a/b", "", "ü"}, 0)                 // "a%2Fb//%C3%BC/0"
 //
-// Four things hold:
-//   1. it is made of the source, the group, the partition and the sequence number alone, so it is
-//      the same in every process, after every crash, and when a dead letter is processed again;
-//   2. two events never share one, whatever characters are in their names: all but letters, digits
-//      and . _ - are written as %XX, and the parts are parted by a slash;
-//   3. it has at most `most` bytes. Where names are too long for that, all keys of the partition
-//      begin with ~ and 32 digits of their SHA-256 in place of the names;
-//   4. its form does not change any more: what was stored years ago is found again.
+// An effect outside of the checkpoint's transaction is repeated when its event is delivered again.
+// The receiver detects the repetition by the key: in a unique column, as a message id, or in the
+// Idempotency-Key header of a request.
 //
-// The group is a part of it, as it is of checkpoints and dead letters: billing and shipping have
-// one effect each for the same order, and a receiver that serves both must not take the second for
-// the first one again. Where the effect is the event's own, whoever causes it, leave the group out.
-// A rewind on purpose comes with the same keys as the first time: their effects are not repeated.
+// Guarantees
+//   1. The key depends only on source, group, partition and sequence number. It is the same in
+//      every process, after every crash, and when a dead letter is processed again.
+//   2. Different events have different keys. In names, each byte except ASCII letters, digits and
+//      . _ - is written as %XX. A slash follows each name.
+//   3. A key has at most `most` bytes. If the names are too long, all keys of the partition begin
+//      with ~ and 32 hexadecimal digits of the SHA-256 of the names instead.
+//   4. The format is stable: stored keys stay valid.
+//
+// The guide describes when to leave out the group, and which keys a rewind produces.
 
 #ifndef WAYBILL_CONSUME_IDEMPOTENCY_KEY_HPP
 #define WAYBILL_CONSUME_IDEMPOTENCY_KEY_HPP
@@ -38,10 +35,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// Whose effect the key names.
+/// The effect that the key identifies.
 enum class idempotency_scope : std::uint8_t {
-    group,  ///< One effect for each group that reads the event.
-    event,  ///< One effect of the event, whichever group causes it.
+    group,  ///< One effect for each group that reads the event. The key contains the group.
+    event,  ///< One effect for the event in all groups. The key does not contain the group.
 };
 
 [[nodiscard]] constexpr std::string_view name(idempotency_scope s) noexcept
@@ -55,10 +52,12 @@ enum class idempotency_scope : std::uint8_t {
 
 struct idempotency_options {
     idempotency_scope scope = idempotency_scope::group;
-    /// Most bytes. Service Bus and SQS take 128 for the id by which they find duplicates.
+    /// Maximum size of a key in bytes, at least `least`. Service Bus and SQS accept up to 128 for
+    /// the message id that detects duplicates.
     std::size_t most = 128;
 
-    /// The shortest key that holds a digest and any number; less reads as this.
+    /// The smallest valid `most`: a digest and a number of 20 digits. A smaller `most` reads as
+    /// this.
     static constexpr std::size_t least = 54;
 
     friend bool operator==(const idempotency_options&, const idempotency_options&) = default;
@@ -70,7 +69,8 @@ struct idempotency_options {
     return config_error{"idempotency.most", o.most, "must be at least", o.least};
 }
 
-/// The keys of one partition. Allocates for the first of them, and no more.
+/// The keys of one partition. Only the constructor allocates. It is linear in the names; a call
+/// takes constant time.
 class idempotency_keys {
 public:
     explicit idempotency_keys(const partition_key& key, const idempotency_options& o = {})
@@ -84,7 +84,7 @@ public:
         text_.reserve(names_ + highest_digits);
     }
 
-    /// The key of this event. The view lasts until the next call.
+    /// The key of the event `sequence`. The view is valid until the next call.
     [[nodiscard]] std::string_view operator()(std::uint64_t sequence)
     {
         std::array<char, highest_digits> digits{};
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t highest_digits = 20;  // of 2^64 - 1
+    static constexpr std::size_t highest_digits = 20;  // decimal digits of 2^64 - 1
 
     [[nodiscard]] std::string_view names() const
     {
@@ -141,11 +141,11 @@ private:
         text_ += '/';
     }
 
-    std::string text_;  // the names with a slash behind each, and the last number
+    std::string text_;  // the names, each followed by a slash, then the number of the last call
     std::size_t names_ = 0;
 };
 
-/// The key of one event.
+/// The key of one event. For several keys of one partition, `idempotency_keys` is faster.
 [[nodiscard]] inline std::string idempotency_key(const partition_key& key, std::uint64_t sequence,
                                                  const idempotency_options& o = {})
 {

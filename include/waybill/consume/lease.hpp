@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// lease: who has a partition, written where all can see it.
+// lease: the stored row that names the owner of a partition, and what a store of leases must do.
 //
-// A store keeps one row a partition and one row an owner. It needs one power only: to write a row
-// if nobody else has written it since it was read. It needs no clock, since time is judged by those
-// who look (lease_observer.hpp), and no rule by which partitions are shared (balance.hpp).
+// A store has one row per partition and one per owner. It needs only a conditional write, and no
+// clock: each reader measures time itself (lease_observer.hpp). balance.hpp divides the partitions.
 //
 //   list(source, group)   all leases and all owners of the group, or an error
-//   claim(c)              writes the row if its version is still `expected`, or if there is none
-//                         and none is expected: of two who race one wins, the other is contended
-//   announce(p)           writes that an owner is there, who may not have a partition yet
-//   withdraw(p)           removes that, if its version is still this; no error where it is gone
+//   claim(c)              writes the row if its version equals `expected`, or if both are absent;
+//                         of two concurrent claims one wins and the other is contended
+//   announce(p)           writes the row of an owner, even if it holds no partition yet
+//   withdraw(p)           removes that row if its version equals `p.version`; no error if absent
 //
-// To take a partition, to keep it and to give it back are all claims. Three rules for a store:
-//   1. contended means that somebody else wrote. What cannot be reached is an error, never that;
-//   2. each claim that wins changes the version, also where nothing else changes, and a key never
-//      has the same version twice, not even after its row was deleted;
-//   3. the epoch is stored as claimed. It grows whenever a partition is taken or given back, and is
-//      the fence that a commit is checked against (fenced_store.hpp).
-//
-// After the last epoch there is none. A lease that has it is not taken over, and a partition whose
-// checkpoint has it is not opened: `epochs_used_up` says so until somebody writes a lower one.
+// A claim takes, renews or gives back a lease. Rules for a store:
+//   1. `contended` means that the row was written since it was read. An unreachable store returns
+//      an error instead.
+//   2. Each claim that wins changes the version, even if nothing else changes. A key never has the
+//      same version twice, not even after its row was deleted.
+//   3. The epoch is stored as claimed. It increases when a partition is taken or given back, and
+//      each commit is checked against it (fenced_store.hpp).
 
 #ifndef WAYBILL_CONSUME_LEASE_HPP
 #define WAYBILL_CONSUME_LEASE_HPP
@@ -41,35 +38,40 @@
 
 namespace waybill::inline v0_2 {
 
-/// One process that shares partitions with others. Two of one name are told apart by a number that
-/// each draws when it starts; whoever passes the same number again takes up what it had before.
+/// One process that shares partitions with others. `incarnation` distinguishes processes of the
+/// same name; each draws it at its start. A process that starts with the same number as before
+/// takes over the leases of that one.
 struct owner_id {
-    std::string name{};  ///< Empty for nobody.
+    std::string name{};  ///< Empty: no owner.
     std::uint64_t incarnation = 0;
 
     [[nodiscard]] bool nobody() const noexcept { return name.empty(); }
     friend auto operator<=>(const owner_id&, const owner_id&) = default;
 };
 
+/// The highest epoch. A lease that has it is not taken over, and a partition whose checkpoint has
+/// it is not opened. Such a partition reports `epochs_used_up` until a lower epoch is written to
+/// the store.
 inline constexpr std::uint64_t last_epoch = ~std::uint64_t{0};
 
-/// What is said of a partition that has it, and whose owner is gone.
+/// The fault of a partition that cannot be taken or opened, because no epoch is left above
+/// `last_epoch`.
 [[nodiscard]] inline fault epochs_used_up()
 {
     return permanent("no epoch is left above 18446744073709551615");
 }
 
-/// The row of a partition. One without an owner was given back.
+/// The row of a partition. If it has no owner, the lease was given back.
 struct lease {
     partition_key key{};
     owner_id owner{};
-    std::uint64_t epoch = 0;    ///< Grows with every change of hands.
+    std::uint64_t epoch = 0;    ///< Increases when the lease is taken, given back, or raised.
     std::uint64_t version = 0;  ///< Changes with every write.
 
     friend bool operator==(const lease&, const lease&) = default;
 };
 
-/// The row of an owner, which lets others see him before he has anything.
+/// The row of an owner. It makes the owner visible to others before it holds a partition.
 struct presence {
     std::string source{};
     std::string group{};
@@ -79,7 +81,7 @@ struct presence {
     friend bool operator==(const presence&, const presence&) = default;
 };
 
-/// What a store knows about a group, in any order.
+/// All leases and owners of a group, in any order.
 struct lease_table {
     std::vector<lease> leases{};
     std::vector<presence> owners{};
@@ -87,11 +89,11 @@ struct lease_table {
     friend bool operator==(const lease_table&, const lease_table&) = default;
 };
 
-/// Write this row, if the version of the stored one is `expected`; empty expects that there is
-/// none.
+/// Writes this row if the version of the stored row equals `expected`. If `expected` is empty, the
+/// row is written only if none exists.
 struct lease_claim {
     partition_key key{};
-    owner_id owner{};  ///< Nobody gives the lease back.
+    owner_id owner{};  ///< Empty to give the lease back.
     std::uint64_t epoch = 0;
     std::optional<std::uint64_t> expected{};
 
@@ -100,7 +102,7 @@ struct lease_claim {
 
 enum class claim_end : std::uint8_t {
     won,        ///< The row is as claimed.
-    contended,  ///< Somebody else has written it. Nothing has changed.
+    contended,  ///< The row was written since it was read. This claim has changed nothing.
 };
 
 [[nodiscard]] constexpr std::string_view name(claim_end e) noexcept
@@ -112,7 +114,7 @@ enum class claim_end : std::uint8_t {
     return "?";
 }
 
-/// What became of a claim; epoch and version are those of the row that was won.
+/// The result of a claim. If it has won, `epoch` and `version` are those of the written row.
 struct claim_outcome {
     claim_end end = claim_end::contended;
     std::uint64_t epoch = 0;
@@ -130,16 +132,18 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
     { s.withdraw(p) } -> std::same_as<result<void>>;
 };
 
-/// How often leases are renewed, and when one that is not becomes free. The same for all of a
-/// group.
+/// When leases are renewed, and when a lease that is not renewed becomes free. The options must be
+/// equal in the whole group.
 struct lease_options {
-    duration interval = duration::seconds(10);  ///< From one round to the next, at the most.
-    duration expiry = duration::seconds(60);    ///< Unchanged for so long, a lease is free to take.
+    duration interval = duration::seconds(10);  ///< Maximum time from one round to the next.
+    /// A lease that is unchanged for this time is free to take.
+    duration expiry = duration::seconds(60);
 
     friend bool operator==(const lease_options&, const lease_options&) = default;
 };
 
-/// With less than three rounds to an expiry one failed renewal can cost a lease.
+/// The first error of `o`. `interval` is greater than 0, and `expiry` is at least three intervals.
+/// With fewer rounds per expiry, one failed renewal could lose a lease.
 [[nodiscard]] constexpr std::optional<config_error> check(const lease_options& o) noexcept
 {
     const auto value = [](duration d) {
@@ -159,15 +163,16 @@ struct lease_options {
     return {};
 }
 
-/// How long an owner trusts in a renewal, from when he asked for it. Others wait an eighth longer,
-/// and count from when they saw it, which is later: what is trusted has expired for nobody.
+/// How long an owner trusts a renewal, counted from before its request: 7/8 of `expiry`. Other
+/// owners wait for all of `expiry`, and count from the time when they saw the renewal, which is
+/// later. So a trusted lease has not expired for any owner.
 [[nodiscard]] constexpr duration trusted_for(const lease_options& o) noexcept
 {
     return o.expiry - duration::nanoseconds(o.expiry.count() / 8);
 }
 
-/// From one round to the next: the interval, up to a fifth shorter, so that owners who were started
-/// together spread. `draw` in [0, 1).
+/// The time from one round to the next: 0.8 to 1.0 intervals, so that the rounds of owners that
+/// started together diverge. `draw` in [0, 1); other values read as the nearest bound, NaN as 0.
 [[nodiscard]] constexpr duration until_next_round(const lease_options& o, double draw) noexcept
 {
     const double share = draw >= 0.0 ? (draw < 1.0 ? draw : 1.0) : 0.0;

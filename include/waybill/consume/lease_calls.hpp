@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_calls: the calls to a lease store that a machine asks for, and their answers.
+// lease_calls: the calls to a lease store that a state machine requests, and their results.
 //
-// Where the store is at hand, one line makes the call and answers it:
+// If the store can be called directly, one line makes the call and reports its result:
 //
 //     keeper.on(waybill::ask(store, call, draw), now);
 //
-// An answer about one row carries the call that it answers. An answer to any other call than the
-// one that is open is `late`: it was told twice, or came after the call had been given up.
+// A result of a call about one row contains that call. A result that does not match the pending
+// call is stale (`late`): it was reported twice, or it came after the call was given up.
 
 #ifndef WAYBILL_CONSUME_LEASE_CALLS_HPP
 #define WAYBILL_CONSUME_LEASE_CALLS_HPP
@@ -25,54 +25,58 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Write that this owner is there. Answered by `announced`.
+/// Write the row of this owner. The result is `announced`.
 struct announce {
     presence who{};
     friend bool operator==(const announce&, const announce&) = default;
 };
 
-/// Remove that an owner is there: oneself at the end, or one who has not been seen for long.
-/// Answered by `withdrawn`.
+/// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen for
+/// a long time. The result is `withdrawn`.
 struct withdraw {
     presence who{};
     friend bool operator==(const withdraw&, const withdraw&) = default;
 };
 
-/// Read all leases and owners of the group. Answered by `listed`.
+/// Read all leases and owners of the group. The result is `listed`.
 struct list_leases {
     std::string source{};
     std::string group{};
     friend bool operator==(const list_leases&, const list_leases&) = default;
 };
 
-/// Take a lease, renew it, or give it back. Answered by `claimed`.
+/// Take a lease, renew it, or give it back. The result is `claimed`.
 struct claim {
     lease_claim row{};
-    std::uint64_t number = 0;  ///< Of one keeper no two that were answered have the same.
+    std::uint64_t number = 0;  ///< Differs between any two claims of one keeper that have a result.
     friend bool operator==(const claim&, const claim&) = default;
 };
 
 }  // namespace act
 
+/// The result of `announce`.
 struct announced {
     act::announce call{};
     result<void> answer{};
     friend bool operator==(const announced&, const announced&) = default;
 };
 
+/// The result of `withdraw`.
 struct withdrawn {
     act::withdraw call{};
     result<void> answer{};
     friend bool operator==(const withdrawn&, const withdrawn&) = default;
 };
 
-/// `draw` in [0, 1) spreads what owners do next; where it comes from is the caller's.
+/// The result of `list_leases`. `draw` in [0, 1) is supplied by the caller, and spreads the next
+/// actions of the owners.
 struct listed {
     result<lease_table> answer{};
     double draw = 0.5;
     friend bool operator==(const listed&, const listed&) = default;
 };
 
+/// The result of `claim`.
 struct claimed {
     act::claim call{};
     result<claim_outcome> answer{};
@@ -84,7 +88,7 @@ using lease_answer = std::variant<announced, withdrawn, listed, claimed>;
 
 namespace detail {
 
-/// This is the call that is open.
+/// True if `open` is the call `told`.
 template <class Call>
 [[nodiscard]] bool answers(const Call& told, const std::optional<lease_call>& open)
 {
@@ -94,7 +98,7 @@ template <class Call>
 
 }  // namespace detail
 
-/// Makes the call.
+/// Makes the call and returns its result. `draw` in [0, 1) becomes `listed::draw`.
 template <lease_store S>
 [[nodiscard]] lease_answer ask(S& store, const lease_call& call, double draw)
 {

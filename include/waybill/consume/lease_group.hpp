@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_group: which partitions are shared and by whom, and what a lease_keeper is told.
+// lease_group: the partitions that owners share, and the events that a `lease_keeper` receives.
 
 #ifndef WAYBILL_CONSUME_LEASE_GROUP_HPP
 #define WAYBILL_CONSUME_LEASE_GROUP_HPP
@@ -17,17 +17,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which partitions are shared, and who shares.
+/// The shared partitions, and this owner.
 struct lease_group {
     std::string source{};
     std::string group{};
-    std::vector<std::string> partitions{};  ///< All of them, by different names, numbered from 0.
-    owner_id self{};  ///< No two that are alive may be equal: draw the incarnation at the start.
+    /// All partitions, with different names, numbered from 0.
+    std::vector<std::string> partitions{};
+    owner_id self{};  ///< Differs from all live owners: draw the incarnation at the start.
     lease_options leases{};  ///< No interval reads as 10 s, a shorter expiry as three intervals.
 
     friend bool operator==(const lease_group&, const lease_group&) = default;
 };
 
+/// The first error of `g`: an empty owner name, a partition name that occurs twice, or invalid
+/// lease options.
 [[nodiscard]] inline std::optional<config_error> check(const lease_group& g)
 {
     if (g.self.nobody()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
@@ -40,7 +43,7 @@ struct lease_group {
     return check(g.leases);
 }
 
-/// Without a name of a partition that is not there.
+/// The key of a partition. An unknown partition has an empty name.
 [[nodiscard]] inline partition_key key_of(const lease_group& g, std::uint32_t partition)
 {
     const bool there = partition < g.partitions.size();
@@ -49,8 +52,8 @@ struct lease_group {
 
 namespace detail {
 
-/// The group as a keeper uses it: with options that `check` refuses it would ask without end, or
-/// never trust a lease.
+/// The group with valid lease options. With options that `check` refuses, a keeper would call the
+/// store without end, or never trust a lease.
 [[nodiscard]] inline lease_group usable(lease_group g)
 {
     lease_options& o = g.leases;
@@ -61,20 +64,21 @@ namespace detail {
 
 }  // namespace detail
 
-/// The partition is closed and saved: its lease is to be given back.
+/// Event: the partition is closed and saved, and its lease is to be given back.
 struct vacated {
     std::uint32_t partition = 0;
 
     friend bool operator==(const vacated&, const vacated&) = default;
 };
-/// A store has said that the partition is somebody else's. The keeper makes sure at once.
+/// Event: a store has reported that another owner has the partition. The keeper verifies this at
+/// once.
 struct doubted {
     std::uint32_t partition = 0;
 
     friend bool operator==(const doubted&, const doubted&) = default;
 };
-/// Its checkpoint was written under this epoch, which ours has to exceed. The last one is invalid:
-/// no other is above it.
+/// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed it.
+/// `last_epoch` is invalid, because no epoch is above it.
 struct outdated {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_keeper: the leases of one process, kept, taken and given back.
-//
-// It goes in rounds, one an interval: renew what is ours, announce that we are there, look at all,
-// take our share. It says which call to the store comes next and is told what came of it:
+// lease_keeper: takes, renews and gives back the leases of one process.
 //
 //     waybill::lease_keeper keeper({"orders", "billing", partitions, {"host-7", random_64_bits}});
 //     if (auto call = keeper.call(now)) keeper.on(waybill::ask(store, *call, draw), now);
-//     if (keeper.trusted(3, now)) ...             // partition 3 is ours, under keeper.epoch(3)
+//     if (keeper.trusted(3, now)) ...             // partition 3 is held, under keeper.epoch(3)
 //
-// What holds:
-//   1. a lease is trusted for less than `expiry`, counted from before its last renewal was asked
-//      for, so it has not expired for anybody. Whoever is robbed for the sake of balance finds out
-//      at his next renewal: the fence in the commit is what keeps him from writing until then;
-//   2. a store that cannot be reached takes nothing away: the round starts over soon, behind the
-//      row that failed. Only a row that somebody else has written is lost;
-//   3. a claim whose answer got lost is found in the next look, and taken up again;
-//   4. whoever takes a partition, or gives it back, does so under a higher epoch than any that was
-//      seen of it, so that who had it before can not commit any more. Where none is left nobody
-//      takes it (`exhausted`);
-//   5. in the first round it only announces itself. Who starts together with others leaves them
-//      their share, so that none of it has to be taken away again;
-//   6. after `stop_asked` nothing more is taken. It ends when all is given back; what cannot be is
-//      tried three times, and expires. A row is read first if the answer to its last claim got
-//      lost, or the claim was refused: it may still be ours.
+// One round per interval: renew own leases, announce this owner, list all rows, take a share.
+//
+// Guarantees
+//   1. A trusted lease has not expired for any owner. If it was stolen for balance, the next
+//      renewal detects this. Until then the fence in the commit refuses writes.
+//   2. An error of the store loses no lease. The next round starts sooner, after the failed row.
+//   3. A claim whose result was lost is found in the next list and taken again.
+//   4. Taking and giving back use an epoch above all seen, so the previous owner cannot commit. If
+//      no epoch is left, the partition is not taken (`exhausted`).
+//   5. The first round only announces and lists, so that owners that start together share.
+//   6. After `stop_asked` no lease is taken. Each one is given back in at most three tries.
 //
 // A value without locks: one thread at a time.
 
@@ -58,7 +51,7 @@ public:
     {
     }
 
-    /// The call to make now, if there is one.
+    /// The call to the store to make now, if any.
     [[nodiscard]] std::optional<lease_call> call(steady_time now) const
     {
         if (ended_) return {};
@@ -79,6 +72,7 @@ public:
         return {};
     }
 
+    /// The call to make now, or the time until which to wait. `idle` after the end.
     [[nodiscard]] action next(steady_time now) const
     {
         if (ended_) return act::idle{};
@@ -86,6 +80,7 @@ public:
         return act::wait{later(now, not_before_)};
     }
 
+    /// The result of a call. Stale if the call is not the pending one.
     heard on(const lease_answer& a, steady_time now)
     {
         return std::visit([&](const auto& e) { return on(e, now); }, a);
@@ -148,10 +143,11 @@ public:
             return go_on(following, now);
         }
         if (what.what == errand::renew) held_.doubt(what.partition);
-        // Somebody else is taking, too: look at what he leaves before going on.
+        // Another owner takes partitions, too. The rows are read again before the next claim.
         return renewing ? go_on(following, now) : start_over(now);
     }
 
+    /// Starts to give back all leases. Stale if the keeper is stopping already.
     heard on(const stop_asked&, steady_time now)
     {
         if (stopping_) return heard::late;
@@ -183,33 +179,35 @@ public:
         return add({o.partition, errand::raise, 0, o.epoch}, now);
     }
 
-    /// Room for so many more that are given back, found before anything has changed.
+    /// Reserves memory for `more` leases to give back. If that throws, nothing has changed.
     void make_room(std::uint64_t more) { chores_.reserve(chores_.size() + more); }
 
-    /// The epoch under which a partition is ours; empty if it is not, or is not there.
+    /// The epoch under which a partition is held; empty if it is not held or unknown.
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
     {
         return held_.epoch(partition);
     }
-    /// It is ours, and has not expired for anybody. Who balances may have taken it a moment ago.
+    /// True if the partition is held and its lease has not expired for any owner. Another owner may
+    /// have stolen it for balance a moment ago.
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
     {
         return held_.trusted(partition, now);
     }
-    /// It is not ours, and is not taken: the last epoch was seen in its row.
+    /// True if the partition is not held and cannot be taken: `last_epoch` was seen for it.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
         return !held_.mine(partition) && held_.exhausted(partition);
     }
+    /// True if the keeper was stopped, and each lease is given back or was tried three times.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-    /// How many are ours.
+    /// The number of held partitions.
     [[nodiscard]] std::uint32_t held() const noexcept { return held_.count(); }
-    /// All have their share, as of the last look.
+    /// True if all owners had their share at the last list.
     [[nodiscard]] bool balanced() const noexcept { return balanced_; }
-    /// What the store said when it last failed; empty once a look has worked again.
+    /// The error of the last failed call; empty after the next list that succeeds.
     [[nodiscard]] const fault& trouble() const noexcept { return trouble_; }
-    /// Grows with each change of what epoch() answers.
+    /// Increases with each change of a result of `epoch()`.
     [[nodiscard]] std::uint64_t changes() const noexcept { return held_.changes(); }
     [[nodiscard]] const lease_observer& seen() const noexcept { return seen_; }
     [[nodiscard]] std::uint32_t partitions() const { return held_.partitions(); }
@@ -217,7 +215,7 @@ public:
     {
         return key_of(group_, partition);
     }
-    /// To consume it with from this checkpoint on, as its owner since `epoch`.
+    /// The assignment to consume a partition under `epoch` from the checkpoint `stored`.
     [[nodiscard]] assignment assignment_of(std::uint32_t partition, std::uint64_t epoch,
                                            const std::optional<checkpoint>& stored) const
     {
@@ -252,10 +250,10 @@ private:
         return act::claim{held_.claim(c, key(c.partition), group_.self, version), answered_};
     }
 
-    /// Renewals begin with another partition each time that one has failed.
+    /// After a failed renewal, the next round starts with the partition after it.
     [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return (first_ + n) % partitions(); }
 
-    /// Where the round is: past all for which there is nothing to do.
+    /// The current step of the round, after all steps without work.
     [[nodiscard]] place current() const
     {
         auto at = at_;
@@ -271,7 +269,7 @@ private:
         return at;
     }
 
-    /// What others have written since, and what is to be done about it.
+    /// Compares the held leases with the rows that were read, and plans the claims of this round.
     void reconcile(bool introduced)
     {
         errands_ = held_.look(seen_, group_.self);
@@ -300,7 +298,7 @@ private:
         }
         chores_.erase(chores_.begin());
         if (give_back) {
-            held_.lose(what.partition);  // what could not be given back expires
+            held_.lose(what.partition);  // a lease that could not be given back expires
         } else if (won) {
             held_.won(what.partition, *c.answer, last_, trusted_for(group_.leases));
         } else if (c.answer) {
@@ -311,8 +309,8 @@ private:
         return heard_at(now);
     }
 
-    /// The look before rows in doubt are given back. After three failed looks the last known state
-    /// of the rows is assumed.
+    /// The list that is read before uncertain rows are given back. After three failed reads the
+    /// last known state of the rows is assumed.
     heard after_look(const listed& l, steady_time now)
     {
         if (!l.answer && ++looks_ < 3) return heard_at(now);
@@ -331,7 +329,7 @@ private:
         return heard_at(now);
     }
 
-    /// Whether the row is in doubt, and is or may have to be given back.
+    /// True if the row is uncertain, and is or may have to be given back.
     [[nodiscard]] bool to_be_read(std::uint32_t p) const
     {
         return held_.in_doubt(p) && (stopping_ || held_[p].vacated);
@@ -359,10 +357,11 @@ private:
         return meanwhile(now);
     }
 
-    /// Between rounds it is done at once. Within one the call that was asked for is answered first.
+    /// Between rounds the task starts at once. Within a round, the result of the pending call comes
+    /// first.
     heard meanwhile(steady_time now)
     {
-        // There is no more to do in a round of who is stopping.
+        // While stopping, a round may have no step left.
         if (now >= not_before_ && current().what == step::none) wait_for_next_round(now);
         if (aside_ == aside::none && now < not_before_) choose();
         return heard::taken;
@@ -382,7 +381,8 @@ private:
         return heard_at(now);
     }
 
-    /// The round has failed, or somebody was faster: another one, sooner.
+    /// After an error, or if another owner was faster: another round, after half of the usual
+    /// pause.
     heard start_over(steady_time now)
     {
         wait_for_next_round(now, 0.5);
@@ -396,7 +396,7 @@ private:
         return heard::taken;
     }
 
-    /// What comes next, if it is not the round.
+    /// Selects the next task outside of the rounds, if there is one.
     void choose()
     {
         const auto over = [&](const chore& c) { return !held_.mine(c.partition); };
@@ -410,22 +410,23 @@ private:
     lease_group group_;
     lease_observer seen_;
     held_leases held_;
-    std::vector<chore> chores_;   // beside the rounds
-    std::vector<chore> errands_;  // of this round
+    std::vector<chore> chores_;   // tasks outside of the rounds
+    std::vector<chore> errands_;  // claims of this round
     std::vector<presence> departed_;
     place at_;
     std::uint32_t first_ = 0;
     aside aside_ = aside::none;
-    bool introduced_ = false;  // others have had the time to see that we are there
+    bool introduced_ = false;  // a first round has announced this owner to the others
     bool stopping_ = false;
     bool leaving_ = false;
     bool ended_ = false;
-    bool unsure_ = false;  // the last announcement may be written, or not: only another one tells
+    // The last announcement may be written or not. Only another one settles this.
+    bool unsure_ = false;
     bool balanced_ = false;
     double draw_ = 0.5;
     std::uint64_t announced_ = 0;
-    std::uint64_t answered_ = 0;  // claims
-    std::uint32_t looks_ = 0;     // failed ones in a row, before rows are given back
+    std::uint64_t answered_ = 0;  // claims with a result
+    std::uint32_t looks_ = 0;     // consecutive failed reads before rows are given back
     fault trouble_;
     steady_time last_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_observer: which leases nobody renews any more, judged by one clock.
+// lease_observer: detects leases that are no longer renewed, with the clock of the reader alone.
 //
-// A time that another machine has written down says nothing here. A lease has expired when its
-// version has not changed for as long as `expiry`, on the clock of who looks:
+// Times that other machines have written are not used. A lease has expired if its version has not
+// changed for `expiry` on the clock of the reader. Once per round:
 //
 //     waybill::lease_observer seen("orders", "billing", partitions, options);
-//     if (auto table = store.list("orders", "billing")) seen.look(*table, clock::now());  // a round
+//     if (auto table = store.list("orders", "billing")) seen.look(*table, clock::now());
 //     auto plan = waybill::balance(seen.view(me), draw);
 //
-// What holds:
-//   1. who has just begun to look takes nothing from anybody before `expiry` has passed;
-//   2. time in which nobody could look does not count: from one look to the next at most two
-//      intervals do. When a store comes back after an outage, all owners have time to renew;
-//   3. rows that vanish are forgotten, rows of other groups or partitions are left aside, and of
-//      two rows for one partition the one with the higher epoch counts, then the higher version.
+// Guarantees
+//   1. For a new observer, no lease has expired before `expiry` has passed.
+//   2. From one look to the next at most two intervals count. If the store returns after an outage,
+//      all owners have time to renew.
+//   3. Deleted rows are forgotten, and rows of other groups or partitions are ignored. Of two rows
+//      for one partition the higher epoch counts, then the higher version.
 //
 // A value without locks: one thread at a time.
 
@@ -37,7 +37,7 @@ namespace waybill::inline v0_2 {
 
 class lease_observer {
 public:
-    /// What stands in the row of a partition.
+    /// The stored row of a partition.
     struct row {
         owner_id owner{};
         std::uint64_t epoch = 0;
@@ -46,7 +46,7 @@ public:
         friend bool operator==(const row&, const row&) = default;
     };
 
-    /// Requires: the names of the partitions differ. They are numbered in this order.
+    /// Requires: the names of the partitions differ. Partitions are numbered in this order, from 0.
     lease_observer(std::string source, std::string group,
                    const std::vector<std::string>& partitions, const lease_options& o = {})
         : source_(std::move(source)), group_(std::move(group)), options_(o),
@@ -56,7 +56,8 @@ public:
         for (const std::string& name : partitions) number_.emplace(name, n++);
     }
 
-    /// This is what the store answers now.
+    /// Updates the state with the rows that the store contains at `now`. If `now` is earlier than
+    /// before, no time has passed.
     void look(const lease_table& table, steady_time now)
     {
         const duration longest = options_.interval + options_.interval;
@@ -77,7 +78,7 @@ public:
         for (const presence& p : table.owners) {
             if (p.source != source_ || p.group != group_ || p.owner.nobody()) continue;
             const auto [at, first] = owners_.try_emplace(p.owner);
-            // Of two rows of one owner the later counts.
+            // Of two rows of one owner the higher version counts.
             if (at->second.there && p.version <= at->second.version) continue;
             if (first || p.version != at->second.version) at->second.since = watched_;
             at->second.version = p.version;
@@ -89,14 +90,14 @@ public:
         }
     }
 
-    /// The row of a partition; null if it has none, or is not there. It stands until the next look.
+    /// The row of a partition; null if it has none or is unknown. Valid until the next look.
     [[nodiscard]] const row* row_of(std::uint32_t partition) const
     {
         if (partition >= leases_.size() || !leases_[partition].stored) return nullptr;
         return &*leases_[partition].stored;
     }
 
-    /// It has an owner who has not renewed for too long.
+    /// True if the partition has an owner that has not renewed its lease for `expiry`.
     [[nodiscard]] bool expired(std::uint32_t partition) const
     {
         if (partition >= leases_.size()) return false;
@@ -104,7 +105,8 @@ public:
         return l.stored && !l.stored->owner.nobody() && old(l.since, options_.expiry);
     }
 
-    /// As seen by `self`, who is alive, and whose leases are his whatever their age.
+    /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
+    /// age.
     [[nodiscard]] lease_view view(const owner_id& self) const
     {
         using alive = std::pair<std::string_view, std::uint64_t>;
@@ -134,7 +136,7 @@ public:
         return v;
     }
 
-    /// Owners who announced themselves and have been silent for two expiries, for tidying up.
+    /// Announced owners whose row has not changed for two expiries, to be removed from the store.
     [[nodiscard]] std::vector<presence> departed() const
     {
         std::vector<presence> gone;
@@ -150,7 +152,7 @@ public:
 private:
     struct seen_lease {
         std::optional<row> stored{};
-        duration since{};  // on the clock that stands still while nobody looks
+        duration since{};  // on a clock that advances only with looks
 
         friend bool operator==(const seen_lease&, const seen_lease&) = default;
     };

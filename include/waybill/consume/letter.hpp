@@ -2,12 +2,12 @@
 //
 // letter: the dead letter of an event, with as much of the event as the policy keeps.
 //
-//     auto letter = waybill::make_letter(key, event, waybill::permanent("no total"), 1, now, policy);
-//     letter.kept          // body, pointer or summary: what `letter.body` is
-//     letter.size          // of the whole body, and letter.checksum its CRC-32C
+//     auto letter = waybill::make_letter(key, event, waybill::permanent("no total"), 1, now,
+//                                        policy);
+//     letter.kept          // body, pointer or summary: the content of `letter.body`
+//     letter.size          // of the whole body in bytes, and letter.checksum its CRC-32C
 //
-// Whoever fetches the event again by its position can tell by size and checksum whether it is still
-// the same one.
+// If the event is read again by its position, size and checksum show whether it is still the same.
 
 #ifndef WAYBILL_CONSUME_LETTER_HPP
 #define WAYBILL_CONSUME_LETTER_HPP
@@ -29,14 +29,14 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// The first `most` of the bytes, between characters where it is text.
+/// The first bytes, at most `most`. UTF-8 text is cut between characters.
 [[nodiscard]] inline std::string beginning(std::string_view bytes, std::uint64_t most)
 {
     const std::size_t within = lesser(bytes.size(), most);
     return std::string(utf8_prefix(bytes, within));
 }
 
-/// Fills in what is kept of a body.
+/// Sets the kept part of the body, its whole size and its checksum.
 inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
 {
     d.size = body.size();
@@ -49,17 +49,20 @@ inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
 
 }  // namespace detail
 
-/// Why an event failed, in a text of at most `reason_bytes`. It is a copy: a text that is cut where
-/// it stands would keep all of its megabytes.
+/// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
+/// copy, because a long text that is cut in place would keep all of its memory.
 [[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
 {
     return detail::beginning(text, p.reason_bytes);
 }
 
-/// The dead letter of `e`.
+/// The dead letter of `e`, which failed with `why` after `tries` tries. `now` is the time in the
+/// letter. A `body` of `e` is a text or a contiguous range of bytes; its `time` is optional. Linear
+/// in the size of the body.
 template <sequenced E>
 [[nodiscard]] dead_letter make_letter(const partition_key& key, const E& e, const fault& why,
-                                      std::uint32_t tries, wall_time now, const batch_policy& p = {})
+                                      std::uint32_t tries, wall_time now,
+                                      const batch_policy& p = {})
 {
     dead_letter d;
     d.key = key;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// partition_lifecycle: one partition in one process, from its assignment to its end.
+// partition_lifecycle: the state machine of one partition in one process.
 //
 //     assigned -> open -> process, process, ... -> revoked -> close -> save -> relinquish
 //                                               -> lost    -> close
 //
-// A revoked partition is ours until it is given back, so what was done is saved. A lost one has
-// another owner already: nothing is saved, nothing is given back. Each step names the epoch that it
-// belongs to, and answers to the steps of an older one change nothing.
+// A revoked partition is held until its lease is given back, so its progress is saved. A lost one
+// has another owner already: nothing is saved or given back. Each step names its epoch; results of
+// steps of another epoch are stale.
 //
-// What holds whatever the answers are:
-//   1. between `assigned` and the end of it there is one `open` that worked before any `process`;
-//   2. what fails is tried again after a pause that grows, and never in a closed partition;
-//   3. once revoked it ends: close once, save up to `save_tries` times, relinquish once;
-//   4. once lost, nothing follows but `close`.
+// Guarantees, whatever results are reported
+//   1. Before the first `process` of an assignment, one `open` has succeeded.
+//   2. A failed step is repeated after a pause that grows. A closed partition is not opened or
+//      processed again under the same epoch.
+//   3. After `revoked`: `close`, at most `save_tries` times `save`, `relinquish`. If a save reports
+//      lost ownership, or the partition is lost, `relinquish` does not follow.
+//   4. After `partition_lost` only `close` follows.
 //
 // A value without locks: one thread at a time.
 
@@ -36,29 +38,30 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Load where to go on from, and make ready to read. Answered by `partition_opened`.
+/// Load the checkpoint and prepare to read. The result is `partition_opened`.
 struct open {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
     friend bool operator==(const open&, const open&) = default;
 };
 
-/// Read and handle one batch. Answered by `processed`.
+/// Read and handle one batch. The result is `processed`.
 struct process {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
     friend bool operator==(const process&, const process&) = default;
 };
 
-/// Stop reading, let end what is in hand. Answered by `partition_closed`.
+/// Stop reading and finish the work in progress. The result is `partition_closed`.
 struct close {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    bool lost = false;  ///< Somebody else has it: drop what is in hand, write nothing.
+    /// Another owner has the partition: drop the work in progress, write nothing.
+    bool lost = false;
     friend bool operator==(const close&, const close&) = default;
 };
 
-/// Write the position of what is done, where that is not done with each batch. Answered by
+/// Write the position of the last event done, if batches do not write it. The result is
 /// `partition_saved`.
 struct save {
     std::uint32_t partition = 0;
@@ -66,7 +69,7 @@ struct save {
     friend bool operator==(const save&, const save&) = default;
 };
 
-/// Give the lease back. Answered by `relinquished`.
+/// Give the lease back. The result is `relinquished`.
 struct relinquish {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -75,13 +78,13 @@ struct relinquish {
 
 }  // namespace act
 
-/// How the reading and handling of one batch went.
+/// The result of reading and handling one batch.
 enum class batch_pass : std::uint8_t {
     moved,    ///< Some events are done, and there may be more.
-    drained,  ///< There was nothing to read.
-    again,    ///< It failed and left nothing. Try it again after a pause.
-    reopen,   ///< Nobody knows what is done. Load that again after a pause.
-    lost,     ///< The store says that somebody else has the partition.
+    drained,  ///< There were no events to read.
+    again,    ///< The batch failed and has no effects. Repeat it after a pause.
+    reopen,   ///< The progress is unknown. Load the checkpoint again after a pause.
+    lost,     ///< The store reports that another owner has the partition.
 };
 
 [[nodiscard]] constexpr std::string_view name(batch_pass p) noexcept
@@ -96,7 +99,7 @@ enum class batch_pass : std::uint8_t {
     return "?";
 }
 
-/// What the end of a batch means for its partition.
+/// The result of a batch that ended with `e`.
 [[nodiscard]] constexpr batch_pass pass_of(batch_end e) noexcept
 {
     if (e == batch_end::committed) return batch_pass::moved;
@@ -105,28 +108,29 @@ enum class batch_pass : std::uint8_t {
     return e == batch_end::unknown ? batch_pass::reopen : batch_pass::again;
 }
 
-/// The partition is ours under this epoch.
+/// Event: this process holds the partition under `epoch`.
 struct assigned {
     std::uint64_t epoch = 0;
 
     friend bool operator==(const assigned&, const assigned&) = default;
 };
-/// It is to be given back.
+/// Event: the partition is to be given back.
 struct revoked {
     friend bool operator==(const revoked&, const revoked&) = default;
 };
-/// Somebody else has it.
+/// Event: another owner has the partition.
 struct partition_lost {
     friend bool operator==(const partition_lost&, const partition_lost&) = default;
 };
-/// There is something to read: do not wait for the next poll.
+/// Event: there are events to read. Do not wait for the next poll.
 struct woken {
     std::uint32_t partition = 0;
 
     friend bool operator==(const woken&, const woken&) = default;
 };
 
-/// It was opened, or could not be. `stored` is the epoch of the checkpoint that was loaded.
+/// The result of `open`. `how` is the kind of its fault. `stored` is the epoch of the loaded
+/// checkpoint; 0 if there is none.
 struct partition_opened {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -135,6 +139,7 @@ struct partition_opened {
 
     friend bool operator==(const partition_opened&, const partition_opened&) = default;
 };
+/// The result of `process`.
 struct processed {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -142,12 +147,14 @@ struct processed {
 
     friend bool operator==(const processed&, const processed&) = default;
 };
+/// The result of `close`.
 struct partition_closed {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
 
     friend bool operator==(const partition_closed&, const partition_closed&) = default;
 };
+/// The result of `save`. `how` is the kind of its fault.
 struct partition_saved {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -155,6 +162,7 @@ struct partition_saved {
 
     friend bool operator==(const partition_saved&, const partition_saved&) = default;
 };
+/// The result of `relinquish`.
 struct relinquished {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
@@ -162,7 +170,7 @@ struct relinquished {
     friend bool operator==(const relinquished&, const relinquished&) = default;
 };
 
-/// The answer to `open` after what a store has answered to `load`.
+/// The result of `open` from the result of loading the checkpoint.
 [[nodiscard]] inline partition_opened opened_with(const act::open& a,
                                                   const result<std::optional<checkpoint>>& stored)
 {
@@ -170,23 +178,24 @@ struct relinquished {
     return {a.partition, a.epoch, fault_class::none, *stored ? (*stored)->epoch : 0};
 }
 
-/// The answer to `process` after what a batch came to.
+/// The result of `process` from the end of a batch.
 [[nodiscard]] constexpr processed processed_with(const act::process& a, batch_end e) noexcept
 {
     return {a.partition, a.epoch, pass_of(e)};
 }
 
 struct lifecycle_options {
-    duration poll = duration::seconds(1);  ///< Until the next look where there was nothing to read.
-    /// Before what failed is tried again.
+    duration poll = duration::seconds(1);  ///< Pause after a read without events; at least 0.
+    /// Pause before a failed step is repeated.
     backoff pause{.base = duration::seconds(1),
                   .cap = duration::seconds(60),
                   .spread = jitter::none};
-    std::uint32_t save_tries = 3;  ///< 0 reads as 1.
+    std::uint32_t save_tries = 3;  ///< Maximum number of saves of one assignment; 0 reads as 1.
 
     friend bool operator==(const lifecycle_options&, const lifecycle_options&) = default;
 };
 
+/// The first error of `o`.
 [[nodiscard]] constexpr std::optional<config_error> check(const lifecycle_options& o) noexcept
 {
     if (o.poll < duration{}) {
@@ -209,6 +218,7 @@ public:
     {
     }
 
+    /// The next step, or the time until which to wait. `idle` if nothing is open.
     [[nodiscard]] constexpr action next(steady_time now) const
     {
         if (step_ != step::idle && now < not_before_) return act::wait{not_before_};
@@ -224,7 +234,8 @@ public:
         return act::idle{};
     }
 
-    /// Under a new epoch what was done under an older one is lost first.
+    /// Starts an assignment. If an older one is not ended, it is closed as lost first. Stale if the
+    /// epoch does not exceed that of each earlier assignment.
     constexpr heard on(const assigned& a, steady_time now)
     {
         if (a.epoch <= epoch_ || a.epoch <= following_) return heard::late;
@@ -240,7 +251,7 @@ public:
     constexpr heard on(const revoked&, steady_time now)
     {
         if (step_ == step::drop && following_ != 0 && !giving_back_) {
-            giving_back_ = true;  // what follows is never opened
+            giving_back_ = true;  // the following epoch is given back without being opened
             return heard::taken;
         }
         if (step_ != step::open && step_ != step::process) return heard::late;
@@ -252,7 +263,7 @@ public:
         following_ = 0;
         giving_back_ = false;
         if (step_ == step::idle) return heard::late;
-        // Once closed there is nothing to drop.
+        // A closed partition has no work to drop.
         const bool closed = step_ == step::save || step_ == step::relinquish;
         return go(closed ? step::idle : step::drop, now);
     }
@@ -273,7 +284,8 @@ public:
 
     constexpr heard on(const processed& p, steady_time now)
     {
-        const bool closing = step_ == step::close;  // it was in hand when the partition was revoked
+        // The batch was in progress when the partition was revoked.
+        const bool closing = step_ == step::close;
         if ((step_ != step::process && !closing) || p.epoch != epoch_) return heard::late;
         processed_ = true;
         if (closing) return heard::taken;
@@ -293,7 +305,7 @@ public:
     {
         if (c.epoch != epoch_) return heard::late;
         if (step_ == step::close) {
-            failures_ = 0;  // those of `process` say nothing about `save`
+            failures_ = 0;  // failures of `process` do not count for `save`
             return go(processed_ ? step::save : step::relinquish, now);
         }
         if (step_ != step::drop) return heard::late;
@@ -319,15 +331,15 @@ public:
         return go(step::idle, now);
     }
 
-    /// Nothing is open, and nothing is to be given back.
+    /// True if nothing is open and nothing is to be given back.
     [[nodiscard]] constexpr bool idle() const noexcept { return step_ == step::idle; }
-    /// The epoch that it works under, or worked under last.
+    /// The epoch of the current assignment, or of the last one.
     [[nodiscard]] constexpr std::uint64_t epoch() const noexcept { return epoch_; }
-    /// Something may have been written under this epoch.
+    /// True if a batch was processed under this epoch, so that effects may have been written.
     [[nodiscard]] constexpr bool has_processed() const noexcept { return processed_; }
-    /// The epoch of the checkpoint that was loaded last under this one.
+    /// The epoch of the checkpoint that was loaded last under `epoch()`; 0 if there was none.
     [[nodiscard]] constexpr std::uint64_t stored() const noexcept { return stored_; }
-    /// How often in a row it has failed.
+    /// The number of consecutive failures.
     [[nodiscard]] constexpr std::uint32_t failures() const noexcept { return failures_; }
 
     friend bool operator==(const partition_lifecycle&, const partition_lifecycle&) = default;
@@ -364,8 +376,9 @@ private:
     lifecycle_options options_;
     step step_ = step::idle;
     std::uint64_t epoch_ = 0;
-    std::uint64_t following_ = 0;  // the epoch after what is being dropped, if there is one
-    bool giving_back_ = false;     // that one was revoked as well
+    // The epoch of the next assignment, while the current one is dropped; 0 if none.
+    std::uint64_t following_ = 0;
+    bool giving_back_ = false;     // the next assignment was revoked as well
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;

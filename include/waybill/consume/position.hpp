@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// position: how far a partition has been consumed, by whom, and where that is written down.
+// position: how far a partition has been consumed, by which owner, and the key of its checkpoint.
 //
-// A position is that of the last event done; there is none before the first. So an event of any
-// number can be the last one, the largest 64-bit number included, and "from the beginning" is not
-// mistaken for "after event 0".
+// A position is that of the last event done; before the first event there is no position. So an
+// event can have any 64-bit sequence number, and "from the beginning" differs from "after event 0".
 
 #ifndef WAYBILL_CONSUME_POSITION_HPP
 #define WAYBILL_CONSUME_POSITION_HPP
@@ -16,7 +15,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Names one checkpoint: a source (topic, hub, queue), who reads it, and which part of it.
+/// The key of a checkpoint: a source (topic, hub, queue), the group that reads it, and a partition.
 struct partition_key {
     std::string source{};
     std::string group{};
@@ -25,15 +24,17 @@ struct partition_key {
     friend auto operator<=>(const partition_key&, const partition_key&) = default;
 };
 
-/// An event in its partition. Sequence numbers ascend and may have gaps.
+/// The position of an event in its partition. Sequence numbers ascend and may have gaps.
 struct position {
     std::uint64_t sequence = 0;
-    std::string offset{};  ///< The broker's own word for it, opaque; not compared by stores.
+    /// The position in the format of the broker. Opaque; stores do not compare it.
+    std::string offset{};
 
     friend bool operator==(const position&, const position&) = default;
 };
 
-/// What a store has about a partition: the last event done, and the epoch of who wrote that.
+/// The stored progress of a partition: the last event done, and the epoch of the owner that wrote
+/// it.
 struct checkpoint {
     position at{};
     std::uint64_t epoch = 0;
@@ -41,32 +42,34 @@ struct checkpoint {
     friend bool operator==(const checkpoint&, const checkpoint&) = default;
 };
 
-/// How the last deliveries with an assignment ended. The drivers write it; the caller does not.
+/// How the last deliveries with an assignment ended. Written by the drivers, not by the caller.
 struct delivery_memory {
-    bool returned = false;  ///< The last delivery that noted an attempt returned a report.
-    std::uint32_t exceptions = 0;  ///< Deliveries in a row that an exception of the handler ended.
+    bool returned = false;  ///< The last delivery that wrote a crash record returned a report.
+    /// Consecutive deliveries that ended with an exception of the handler.
+    std::uint32_t exceptions = 0;
     std::uint64_t event = 0;       ///< Sequence of the event whose handler threw last.
 
     friend bool operator==(const delivery_memory&, const delivery_memory&) = default;
 };
 
-/// A partition in the hands of one owner. The epoch grows with every change of owner, and a store
-/// refuses one that is lower than what it has seen: an owner who was replaced while asleep writes
-/// nothing.
+/// A partition and its owner. The epoch grows with every change of owner. A store refuses an epoch
+/// that is lower than one it has seen. So an owner that was replaced while its process was
+/// suspended cannot write.
 ///
-/// Keep one assignment from delivery to delivery, and set only `from`. `last` then tells a handler
-/// that threw from a store that failed while a delivery ended (attempt.hpp).
+/// Keep one assignment for all deliveries, and set only `from`. `last` then distinguishes a handler
+/// that threw from a store that failed at the end of a delivery (attempt.hpp).
 struct assignment {
     partition_key key{};
-    std::optional<position> from{};  ///< The last event done as loaded; empty where there is none.
+    std::optional<position> from{};  ///< The last event done as loaded; empty without a checkpoint.
     std::uint64_t epoch = 0;
-    /// Of this process, another one after each start: a random number will do. With one, a store that
-    /// keeps attempts finds the event that ends its process again and again; 0 is none.
+    /// Identifies this process, and differs after each start: a random number is enough. With it, a
+    /// store that keeps crash records finds an event that ends its process repeatedly. 0: none.
     std::uint64_t incarnation = 0;
-    /// The incarnation whose lease had expired when this process took the partition: it is taken for
-    /// dead. 0 if whoever had it gave it back, or was robbed of it alive. Empty where nobody knows, as
-    /// without leases: then every other incarnation is taken for dead.
+    /// The incarnation whose lease had expired when this process took the partition. It counts as
+    /// dead. 0 if the previous owner gave the lease back, or lost it to balance while alive. Empty
+    /// if unknown, as without leases: then every other incarnation counts as dead.
     std::optional<std::uint64_t> ended{};
+    /// How the last deliveries ended. Written by the drivers.
     mutable delivery_memory last{};
 
     friend bool operator==(const assignment&, const assignment&) = default;

@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// process_at_least_once: each event of a batch is handled at least once, in order.
-//
-// For effects that share no transaction with the checkpoint: a mail, a call, another database.
+// process_at_least_once: handles each event of a batch at least once, in order.
 //
 //     auto loaded = offsets.load(key);                         // absent, a value, or an error
 //     if (!loaded) return pause_and_come_back(loaded.error());
 //     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
 //     auto r = waybill::process_at_least_once(offsets, letter_topic, mine, events, handle, now);
-//     mine.from = r.reached;                              // whatever the end is: so far it is done
-//     switch (r.end) {
-//         case committed: break;
-//         case redeliver: pause(); break;                  // go on after r.reached, not before it
-//         case abandoned: stop_reading(mine.key); break;   // somebody else has the partition
-//         case unknown:   load_again(mine); break;
-//         ...
+//     mine.from = r.reached;                              // for each `r.end`: done up to here
 //
-//     waybill::fault handle(const order& o, std::string_view key)
-//     {
-//         return mail.send(o, {.message_id = key});        // the same key each time it is repeated
-//     }
+// For effects that share no transaction with the checkpoint: a mail, a call, another database.
 //
-// An event that fails for good becomes a dead letter, which is acknowledged before the checkpoint
-// passes it. What is repeated after which fault stands at at_least_once.hpp; with effects that know
-// their key again nothing takes effect twice.
-//
-// What a handler, a store or `ask` throws passes through, and nothing more is committed on the way
-// out: all since the last commit comes again, as after a crash. After `tries` deliveries in a row that
-// an exception of the handler ended, the event whose handler threw last becomes a dead letter. The
-// count is in `assignment::last`: keep one assignment. An event that ends its process is found only
-// by process_batch, in a store that keeps attempts. If handlers throw, wrap them:
-// `catching(handle)` of ext/exceptions.hpp answers with a fault, and what was done before the event
-// is committed.
+// Guarantees
+//   1. The dead letter of a failed event is acknowledged before the checkpoint passes that event.
+//   2. The handler receives the same key for each repetition of an event. If the effects are
+//      identified by their keys, nothing takes effect twice. at_least_once.hpp lists repetitions.
+//   3. Exceptions of the handler, the stores or `ask` pass through. Nothing more is committed, and
+//      all events after the last commit are delivered again.
+//   4. After `tries` consecutive deliveries with an exception of the handler, the event whose
+//      handler threw last becomes a dead letter. The caller must keep one assignment, which has the
+//      count.
 
 #ifndef WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
 #define WAYBILL_CONSUME_PROCESS_AT_LEAST_ONCE_HPP
@@ -58,28 +45,33 @@
 
 namespace waybill::inline v0_2 {
 
-/// Takes an event into effect by itself; the key is the same whenever the event is repeated.
+/// Handles one event. `key` is the same whenever the event is repeated.
 template <class H, class E>
 concept repeatable_handler = requires(H& handle, const E& e, std::string_view key) {
     { handle(e, key) } -> std::convertible_to<event_outcome>;
 };
 
-/// What one delivery of a batch came to. All events that were passed in are accounted for: repeated
-/// + handled + dead_lettered + dropped + skipped + uncovered + those that were not come to.
+/// The result of one delivery of a batch. The number of events passed in equals repeated + handled
+/// + dead_lettered + dropped + skipped + uncovered + the events that were not reached.
 struct [[nodiscard]] at_least_once_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
 
-    batch_end end = batch_end::empty;   ///< All but `committed` is about what follows `reached`.
-    std::optional<position> reached{};  ///< Where the checkpoint stands; at least, if `unknown`.
-    std::uint64_t handled = 0;          ///< Events up to there that took effect, as are these:
+    /// All values except `committed` refer to the events after `reached`.
+    batch_end end = batch_end::empty;
+    /// The position of the checkpoint. If `end` is `unknown`, the checkpoint may be later.
+    std::optional<position> reached{};
+    std::uint64_t handled = 0;          ///< Events up to `reached` that took effect.
+    /// Events up to `reached` that became dead letters.
     std::uint64_t dead_lettered = 0;
-    std::uint64_t dropped = 0;    ///< Failed for good, and kept nowhere: `letter_keeps::nothing`.
+    /// Events up to `reached` that failed permanently and are not stored (`letter_keeps::nothing`).
+    std::uint64_t dropped = 0;
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
-    std::uint64_t skipped = 0;    ///< None of ours, says the handler.
+    std::uint64_t skipped = 0;    ///< Events up to `reached` that the handler skipped.
     std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
-    std::uint64_t uncovered = 0;  ///< Done, and still to come again: the checkpoint did not follow.
-    fault why{};                  ///< What it ended so for; nothing where `committed`.
+    /// Events that are done but not covered by the checkpoint. They will be delivered again.
+    std::uint64_t uncovered = 0;
+    fault why{};                  ///< The fault that ended the delivery; empty if `committed`.
 
     friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;
 };
@@ -118,7 +110,8 @@ public:
                       machine_.on(done{seen(letters_.put(letter(a)), why_)});
                   },
                   [&](act::ask a) {
-                      why_.text = reasons_.rbegin()->second;  // of the last one that failed
+                      // The reason of the last event that failed.
+                      why_.text = reasons_.rbegin()->second;
                       machine_.on(answered{detail::asked(ask_, a.failed)});
                   },
                   [&](act::commit_to a) {
@@ -171,7 +164,8 @@ private:
                                   [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
     }
 
-    /// Notes why a call failed, and answers its class. An error that claims to be none is one.
+    /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
+    /// `infrastructure`.
     template <class T>
     static fault_class seen(const result<T>& r, fault& why)
     {
@@ -181,7 +175,8 @@ private:
         return why.how;
     }
 
-    /// Why an event failed last: its dead letter may be written after others were handled.
+    /// Stores the last fault of an event. Its dead letter may be written after other events were
+    /// handled.
     void remember(std::uint64_t event, const fault& f)
     {
         why_ = {f.how, bounded_reason(f.text, keeping_)};
@@ -227,22 +222,22 @@ private:
     wall_time now_;
     batch_policy keeping_;
     idempotency_keys keys_;
-    std::optional<position> from_;  // of the last commit that is confirmed
-    position to_;                   // of the last one that was tried
+    std::optional<position> from_;  // of the last confirmed commit
+    position to_;                   // of the last attempted commit
     at_least_once_machine machine_;
     std::uint64_t covered_ = 0;
-    fault why_;         // of an event, or of its dead letter
-    fault commit_why_;  // of the last commit
+    fault why_;         // the fault of the last failed event or dead letter
+    fault commit_why_;  // the fault of the last commit
     std::map<std::uint64_t, std::string> reasons_;
 };
 
 }  // namespace detail
 
-/// Handles `events` in order, each at least once, and moves the checkpoint of `mine` behind them.
-/// Events up to `mine.from` were done earlier and are left out. Sequence numbers must ascend;
-/// otherwise the answer is `invalid`, and nothing is touched. `now` stands in dead letters.
-/// Calls the handler once an event, and once more for each try after a transient failure. `ask` is
-/// the same question as that of process_batch.
+/// Handles `events` in order, each at least once, and moves the checkpoint of `mine` past them.
+/// Events up to `mine.from` were done earlier and are not handled. Sequence numbers must ascend;
+/// otherwise the report has `invalid`, and nothing is touched. `now` is the time in dead letters.
+/// The handler is called once per event, and once more for each retry after a transient fault.
+/// `ask` is the same as that of process_batch: it decides if events failed and none took effect.
 template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
           std::sentinel_for<I> S, class Handler, class Ask = nobody_to_ask>
     requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&

@@ -5,35 +5,20 @@
 //     auto loaded = store.load(key);                       // absent, a value, or an error
 //     if (!loaded) return pause_and_come_back(loaded.error());
 //     waybill::assignment mine{key, waybill::position_of(*loaded), epoch, incarnation};
-//     auto r = waybill::process_batch(store, mine, events, handle, now);   // handle(tx&, event) -> fault
-//     switch (r.end) {
-//         case committed: mine.from = r.reached; break;
-//         case redeliver: pause(); break;                  // the same events again, none has taken effect
-//         case abandoned: stop_reading(mine.key); break;   // somebody else has the partition
-//         ...
+//     auto r = waybill::process_batch(store, mine, events, handle, now);  // handle(tx&, event)
 //
-// The handler writes through the transaction that it is given. Effects, dead letters and checkpoint
-// are committed together or not at all; what the handler does elsewhere is repeated when the batch
-// is. Who calls decides how large a batch is: it is as long as `events`, or shorter where an event
-// has ended its process again and again (attempt.hpp); so go on behind `reached`.
+// If `r.end` is `committed`, continue after `r.reached`, even if the batch was shortened.
 //
-// An exception of the handler passes through; the transaction rolls back. If the caller catches it and
-// delivers again, the exception is recorded, and the event becomes a dead letter:
-//   - in a store that keeps attempts, with an incarnation: after at most `deaths_at_most(events,
-//     policy.deaths)` exceptions, also after a restart;
-//   - in other stores: after `policy.deaths` deliveries in a row that ended so. `assignment::last`
-//     counts them, so the caller keeps one assignment. With a new one for each delivery, or a
-//     process that ends, the same batch comes again without end.
+// Guarantees
+//   1. Effects that the handler writes through its transaction, dead letters and the checkpoint are
+//      committed together or not at all. Other effects of the handler are repeated with the batch.
+//   2. An exception of the handler passes through and rolls back. With crash records the event
+//      becomes a dead letter after at most `deaths_at_most(events, policy.deaths)` exceptions.
+//   3. Without crash records, `policy.deaths` consecutive exceptions make it one. The caller must
+//      keep one assignment, which has the count.
+//   4. If events failed and none took effect, they become dead letters, unless `ask` refuses that.
 //
-// Where every event of a batch failed, the events may be bad, or what they need is down. Whoever can
-// tell hands in `ask`, as the last argument, and is asked before they become dead letters:
-//
-//     [&](std::uint64_t failed) {
-//         return valve_is_flowing() ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver;
-//     }
-//
-// Without it they do become dead letters, so that a batch of bad events does not come for ever. A
-// handler that answers `infrastructure` where it can never needs it.
+// The guide describes exceptions, crash records and `ask`.
 
 #ifndef WAYBILL_CONSUME_PROCESS_BATCH_HPP
 #define WAYBILL_CONSUME_PROCESS_BATCH_HPP
@@ -56,10 +41,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// Nobody is asked about a batch in which every event failed.
+/// No callback. If all events of a batch failed, they become dead letters.
 struct nobody_to_ask {};
 
-/// Says what a batch is to become in which so many events failed and none took effect.
+/// A callback that decides about a batch of which `n` events failed and none took effect.
 template <class A>
 concept asked_if_all_failed = std::same_as<A, nobody_to_ask> || requires(A& ask, std::uint64_t n) {
     { ask(n) } -> std::convertible_to<if_all_failed>;
@@ -67,7 +52,7 @@ concept asked_if_all_failed = std::same_as<A, nobody_to_ask> || requires(A& ask,
 
 namespace detail {
 
-/// The caller's answer, if there is anybody to ask.
+/// The decision of the callback; `go_on` without a callback.
 template <class Ask>
 [[nodiscard]] if_all_failed asked(Ask& ask, std::uint64_t failed)
 {
@@ -97,7 +82,8 @@ public:
     {
         while (!machine_.ended()) {
             const batch_machine::action next = machine_.next();
-            // What comes for each event comes without the table that visits so many kinds of steps.
+            // Steps that occur for each event are handled here, without the dispatch table of
+            // `match`.
             if (std::holds_alternative<act::savepoint>(next)) {
                 mark();
                 continue;
@@ -134,7 +120,8 @@ public:
                   [&](act::savepoint) { mark(); }, [&](act::handle h) { handle(h.event); },
                   [&](act::release) { release(); },
                   [&](act::undo) {
-                      if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->undo())});
+                      if constexpr (savepoint_scope<transaction>)
+                          machine_.on(done{seen(tx_->undo())});
                   },
                   [&](act::dead_letter a) {
                       machine_.on(done{seen(put(letter(a)))});
@@ -174,7 +161,8 @@ public:
     }
 
 private:
-    /// Exceptions until the count in memory finds an event; 0 if a row of attempts counts them.
+    /// The number of exceptions after which the count in memory finds an event. 0 if crash records
+    /// count them.
     static std::uint32_t counted(const assignment& mine, const batch_policy& p)
     {
         const bool rows = attempt_store<Store> && p.attempts && mine.incarnation != 0;
@@ -206,7 +194,7 @@ private:
         }
     }
 
-    /// So many events have a sequence up to `to`.
+    /// The number of events with a sequence of at most `to`.
     [[nodiscard]] std::uint64_t up_to(std::uint64_t to)
     {
         std::uint64_t n = 0;
@@ -238,7 +226,8 @@ private:
         }
     }
 
-    /// Notes why a call failed, and answers the class of it. An error that claims to be none is one.
+    /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
+    /// `infrastructure`.
     template <class T>
     fault_class seen(const result<T>& r)
     {
@@ -254,7 +243,8 @@ private:
         if (!machine_.calling_off()) why_ = infrastructure(std::move(text));
     }
 
-    /// Notes why an event failed last: for its dead letter, which may be written only after a replay.
+    /// Stores the last fault of an event for its dead letter, which may be written only after a
+    /// replay.
     void hear(std::uint64_t event, const fault& f, bool skipped)
     {
         if (f.how != fault_class::none) {
@@ -270,7 +260,8 @@ private:
     [[nodiscard]] fault why_of(const act::dead_letter& a) const
     {
         fault why{a.how, {}};
-        if (const auto known = reasons_.find(a.event); known != reasons_.end()) why.text = known->second;
+        if (const auto known = reasons_.find(a.event); known != reasons_.end())
+            why.text = known->second;
         if (a.condemned) {
             why.text = "its handler did not return " + std::to_string(a.tries) +
                        " times: it threw an exception or its process ended";
@@ -286,12 +277,14 @@ private:
         return make_letter(mine_.key, e, why_of(a), tries, now_, policy_);
     }
 
-    /// What a store never takes, say for its size, goes without its body: a failure that cannot be
-    /// recorded would stop the partition for ever.
+    /// If the store permanently refuses a dead letter, for example for its size, it is written
+    /// without its body. Otherwise a failure that cannot be recorded would block the partition
+    /// forever.
     result<void> put(dead_letter d)
     {
         auto written = store_.put(*tx_, d);
-        if (written || written.error().how != fault_class::permanent || d.body.empty()) return written;
+        if (written || written.error().how != fault_class::permanent || d.body.empty())
+            return written;
         d.body.clear();
         d.kept = letter_keeps::pointer;
         return store_.put(*tx_, d);
@@ -339,25 +332,32 @@ private:
     const batch_policy& policy_;
     batch_machine machine_;
     std::optional<transaction> tx_;
-    bool confirmed_ = false;  // says the last commit
+    bool confirmed_ = false;  // the store confirmed the last commit
     fault why_;
     std::map<std::uint64_t, std::string> reasons_;
 };
 
 }  // namespace detail
 
-/// Takes `events` into effect, in order, and moves the checkpoint of `mine` to the last of them.
-/// Events up to `mine.from` took effect earlier and are left out. Sequence numbers must ascend;
-/// otherwise the answer is `invalid`, and nothing is touched. `now` stands in dead letters.
-/// Calls the handler once an event, and once more for each try after a transient failure; without
-/// savepoints again from the first event after each failure. Reads the range that often, too.
+/// Applies `events` in order, and moves the checkpoint of `mine` to the last of them. Events up to
+/// `mine.from` took effect earlier and are not handled. Sequence numbers must ascend; otherwise the
+/// report has `invalid`, and nothing is touched. `now` is the time in dead letters.
+///
+/// If no event took effect and n of them failed, at least `p.ask_from`, `ask(n)` decides between
+/// dead letters (`go_on`) and a later delivery (`redeliver`).
+///
+/// The handler is called once per event, and once more for each retry after a transient fault.
+/// Without savepoints it is called again from the first event after each failure, and the range is
+/// read again as often.
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
           class Ask = nobody_to_ask>
-    requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
+    requires checkpoint_store<Store> && dead_letter_store<Store> &&
+             sequenced<std::iter_value_t<I>> &&
              event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
              asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
-                                         Handler&& handler, wall_time now, const batch_policy& p = {},
+                                         Handler&& handler, wall_time now,
+                                         const batch_policy& p = {},
                                          Ask&& ask = {})
 {
     const auto b = detail::ordered_after(mine.from, first, last);
@@ -371,9 +371,11 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
 
 /// The same for a container.
 template <class Store, class Events, class Handler, class Ask = nobody_to_ask>
-    requires requires(const Events& e) { std::begin(e); } && asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires requires(const Events& e) { std::begin(e); } &&
+             asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
-                                         Handler&& handler, wall_time now, const batch_policy& p = {},
+                                         Handler&& handler, wall_time now,
+                                         const batch_policy& p = {},
                                          Ask&& ask = {})
 {
     return process_batch(store, mine, std::begin(events), std::end(events),

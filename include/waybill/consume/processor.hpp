@@ -1,40 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// processor: all partitions of one process, taken, read, and given back.
-//
-// A lease_keeper and a partition_lifecycle for each partition, behind one `next`. What it wants
-// done is done one after another in one thread; who has a thread a partition drives the two by
-// himself.
+// processor: takes, reads and gives back all partitions of one process, in one thread.
 //
 //     waybill::processor work({.group = {"orders", "billing", partitions, {"host-7", drawn}}});
-//     while (!work.ended()) {
-//         if (terminated) work.on(waybill::stop_asked{}, clock::now());
-//         waybill::match(work.next(clock::now()),
-//             [&](const waybill::lease_call& c) { tell(waybill::ask(leases, c, dice())); },
-//             [&](act::open a) {
-//                 const auto stored = store.load(work.key(a.partition));
-//                 if (stored) mine[a.partition] = work.assignment_of(a, *stored);
-//                 tell(opened_with(a, stored));
-//             },
-//             [&](act::process a) { tell(processed_with(a, one_batch(a).end)); },
-//             [&](act::close a)   { tell(partition_closed{a.partition, a.epoch}); },
-//             [&](act::save a)    { tell(partition_saved{a.partition, a.epoch, how}); },
-//             [&](act::wait w)    { sleep_until(w.until); },
-//             [&](act::idle)      {});
-//     }                                // tell(e) is work.on(e, clock::now())
 //
-// What holds:
-//   1. leases come first, then partitions in turn: one that always has events starves no other;
-//   2. nothing is read in a partition whose lease is not trusted right now, or is lost;
-//   3. an epoch that is not above that of the checkpoint is raised before anything is read, and so
-//      is one under which batches are abandoned again and again although the lease is ours. Where
-//      none is left it is not read, and `trouble` says so;
-//   4. `stop_asked` closes, saves and gives back what there is, in a bounded number of steps.
+// It combines a `lease_keeper` and a `partition_lifecycle` for each partition in one state machine.
+// Each action of `next` is done before the next one; the guide has the loop. With a thread per
+// partition, use `lease_keeper` and `partition_lifecycle` directly.
 //
-// Leases are renewed between steps. A step, which is a batch more often than not, that takes longer
-// than what is left of a lease loses it: with all calls of a round as well it has to end within
-// `expiry` less an eighth, less an interval. Cut batches so that they do, or drive keeper and
-// partitions in threads of their own. The fence keeps a batch that was too long from committing.
+// Guarantees
+//   1. Lease calls come first, then partitions in turn. A partition that always has events
+//      does not starve the others.
+//   2. A partition is read only while its lease is held and trusted.
+//   3. If the checkpoint has the same or a later epoch, or batches are abandoned repeatedly, the
+//      epoch is raised before anything is read. If no epoch is left, `trouble` reports it.
+//   4. `stop_asked` closes, saves and gives back all partitions in a bounded number of steps.
+//
+// A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
+// loses its lease, and the fence refuses its commit.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_PROCESSOR_HPP
@@ -81,6 +64,7 @@ public:
         defeats_.resize(parts_.size());
     }
 
+    /// The next action. `wait` if no step is due, `idle` after the end. Linear in the partitions.
     [[nodiscard]] action next(steady_time now) const
     {
         if (ended()) return act::idle{};
@@ -95,6 +79,7 @@ public:
         return act::wait{until};
     }
 
+    /// The result of a lease call.
     heard on(const lease_answer& a, steady_time now)
     {
         const heard h = keeper_.on(a, now);
@@ -112,7 +97,7 @@ public:
                            (defeated || o.stored > o.epoch ||
                             (o.stored == o.epoch && !part->has_processed()));
         if (!raise) return passed_on(*part, o, o.partition, now);
-        // Somebody has written under this epoch or a later one: the row was lost at some time.
+        // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
         partition_opened too_early = o;
         if (defeated) too_early.stored = greater(o.stored, d.past());
         const bool last = too_early.stored == last_epoch;
@@ -143,6 +128,7 @@ public:
         return part ? part->on(w, now) : heard::invalid;
     }
 
+    /// Starts to close, save and give back all partitions.
     heard on(const stop_asked& s, steady_time now)
     {
         keeper_.make_room(parts_.size());
@@ -157,7 +143,7 @@ public:
         return h;
     }
 
-    /// Nothing is open, and all is given back.
+    /// True if no partition is open and all leases are given back.
     [[nodiscard]] bool ended() const noexcept
     {
         if (!keeper_.ended()) return false;
@@ -167,8 +153,8 @@ public:
         return true;
     }
     [[nodiscard]] const lease_keeper& leases() const noexcept { return keeper_; }
-    /// Why nobody can work on this partition though all stores answer; empty where that is not so.
-    /// It is tried again now and then, in case somebody writes a lower epoch.
+    /// The fault of a partition that cannot be opened although all stores work; empty otherwise.
+    /// Opening is retried from time to time, in case a lower epoch is written to the store.
     [[nodiscard]] fault trouble(std::uint32_t partition) const
     {
         const partition_lifecycle p = part(partition);
@@ -177,7 +163,7 @@ public:
         const bool shut = p.stored() == last_epoch && unused && keeper_.epoch(partition);
         return shut || keeper_.exhausted(partition) ? epochs_used_up() : fault{};
     }
-    /// An idle one for a partition that is not there.
+    /// The state of a partition; an idle one if the partition is unknown.
     [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
     {
         return partition < parts_.size() ? parts_[partition] : partition_lifecycle(partition);
@@ -187,8 +173,8 @@ public:
         return keeper_.key(partition);
     }
 
-    /// To consume a partition with that is to be opened, from the checkpoint that was loaded. It
-    /// says whether whoever had the partition before is taken for dead (attempt.hpp).
+    /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
+    /// the previous owner counts as dead (attempt.hpp).
     [[nodiscard]] assignment assignment_of(const act::open& a,
                                            const std::optional<checkpoint>& stored) const
     {
@@ -198,18 +184,20 @@ public:
     friend bool operator==(const processor&, const processor&) = default;
 
 private:
-    /// The store has said in so many batches in a row that somebody else has the partition, and the
-    /// lease is ours all the same. Once that is a checkpoint that somebody has moved. More often, the
-    /// row of the lease was lost at some time, and the store knows a later epoch.
+    /// Under `epoch`, the store has reported another owner in `times` consecutive batches, although
+    /// this process holds the lease. If once, the checkpoint was moved by another writer. If more
+    /// often, the row of the lease was lost earlier, and the store knows a later epoch.
     struct defeat {
         std::uint64_t epoch = 0;
         std::uint64_t times = 0;
 
-        /// An epoch that the next is to be above. Nobody knows how far that is: twice as far each time.
+        /// The next epoch must exceed this. The distance to the epoch in the store is unknown, so
+        /// it doubles each time. Requires: `times` >= 2.
         [[nodiscard]] std::uint64_t past() const
         {
             const bool far = times > 65;
-            return saturating_add(epoch, far ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
+            return saturating_add(epoch,
+                                  far ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
         }
         friend bool operator==(const defeat&, const defeat&) = default;
     };
@@ -219,7 +207,8 @@ private:
         return partition < parts_.size() ? &parts_[partition] : nullptr;
     }
 
-    /// What this partition wants now, if it wants something and may.
+    /// The next step of partition `p`, if it is due and allowed. If the partition waits, `until`
+    /// becomes the earlier of the two times.
     [[nodiscard]] std::optional<action> step_of(std::uint32_t p, steady_time now,
                                                 steady_time& until) const
     {
@@ -255,12 +244,13 @@ private:
         if (!part) return heard::invalid;
         keeper_.make_room(1);
         const heard h = passed_on(*part, e, e.partition, now);
-        if (keeper_.stopping()) (void)part->on(revoked{}, now);  // it was to be opened again
+        // A following assignment is not opened.
+        if (keeper_.stopping()) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
         return h;
     }
 
-    /// Whether a partition is ours is the keeper's word.
+    /// Reports each change of the held leases to the partitions.
     void follow(steady_time now)
     {
         if (changes_ == keeper_.changes()) return;
@@ -275,7 +265,7 @@ private:
         }
     }
 
-    /// Gives the lease back, if that is what comes next, or if it was never used.
+    /// Gives the lease back if that is the next step, or if it was never used before a stop.
     void give_back(std::uint32_t p, steady_time now)
     {
         partition_lifecycle& part = parts_[p];
@@ -290,7 +280,7 @@ private:
 
     lease_keeper keeper_;
     std::vector<partition_lifecycle> parts_;
-    std::vector<defeat> defeats_;  // of each
+    std::vector<defeat> defeats_;  // for each partition
     std::uint32_t turn_ = 0;
     std::uint64_t changes_ = 0;
 };

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// reprocess: handle the event of a dead letter once more, and remove the letter with its effects.
+// reprocess: handles the event of a dead letter again, and removes the letter with its effects.
 //
 //     auto fetch = [&](const waybill::dead_letter& d) -> waybill::result<std::optional<order>> {
 //         if (d.kept == waybill::letter_keeps::body) return order{d.at.sequence, d.body};
-//         return log.read(d.at);                       // empty where the log has it no more
+//         return log.read(d.at);                       // empty if the log does not contain it
 //     };
 //     auto r = waybill::reprocess(store, key, sequence, fetch, handle, now);
 //
-// Row and effects are in one transaction: the letter is removed first, so that of two who handle it
-// at the same time one finds none, or cannot commit. What fails again leaves no effects, and its
-// letter says how it failed and how often it was tried by now; unless somebody has removed it, then
-// it stays removed. Outages change nothing.
+// Guarantees
+//   1. The letter is removed and the effects are written in one transaction. Of two concurrent
+//      calls only one can remove the letter and commit, so no lease is needed.
+//   2. An event that fails again leaves no effects. Its letter then has the new reason and number
+//      of tries. A letter that was removed in the meantime stays removed.
+//   3. Outages change nothing.
+//   4. An event that differs from the letter in sequence, size or checksum is not handled (`gone`).
 //
-// What `fetch` answers must be the event of the letter: one of another sequence, or with a `body`
-// of other size or checksum than the letter has, is `gone`. It is not handled, the letter stays.
-//
-// Effects are in no order with those of the events behind it, which went on without it.
-//
-// No lease is asked for, through a fenced_store neither: anybody may do it, at any time. What makes
-// it safe is the row alone, which only one of all who remove it can find there and commit.
+// Effects are not ordered relative to those of later events, which were handled before.
 
 #ifndef WAYBILL_CONSUME_REPROCESS_HPP
 #define WAYBILL_CONSUME_REPROCESS_HPP
@@ -41,16 +38,16 @@
 
 namespace waybill::inline v0_2 {
 
-/// What became of a dead letter that was handled once more.
+/// The outcome of handling a dead letter again.
 enum class reprocess_end : std::uint8_t {
-    handled,    ///< The event has taken effect, and the letter is gone.
-    skipped,    ///< The event is none of ours. It has no effect, and the letter is gone.
-    failed,     ///< It failed again, without effects. The letter says why.
-    absent,     ///< There is no such letter: somebody has dealt with it.
-    gone,       ///< The log has the event no more, or another one for it. The letter stays.
-    not_done,   ///< A store or what the handler needs is down. The letter is as it was. Try again.
-    cancelled,  ///< The caller wanted to stop. The letter is as it was.
-    unknown,    ///< Nobody can say. Trying again is safe: the letter is there or it is not.
+    handled,    ///< The event has taken effect, and the letter is removed.
+    skipped,    ///< The handler skipped the event. It has no effect, and the letter is removed.
+    failed,     ///< The event failed again, without effects. The letter has the reason.
+    absent,     ///< The letter does not exist. It was reprocessed or removed already.
+    gone,       ///< The event was not found, or differs from the letter. The letter stays.
+    not_done,   ///< A store or a dependency of the handler is down. The letter stays. Retry.
+    cancelled,  ///< The caller wanted to stop. The letter is unchanged.
+    unknown,    ///< The outcome is unknown. A retry is safe: the letter exists or it does not.
 };
 
 [[nodiscard]] constexpr std::string_view name(reprocess_end e) noexcept
@@ -70,21 +67,22 @@ enum class reprocess_end : std::uint8_t {
 
 struct [[nodiscard]] reprocess_report {
     reprocess_end end = reprocess_end::not_done;
-    fault why{};  ///< What kept it from taking effect.
+    fault why{};  ///< The reason why the event has not taken effect.
 
     friend bool operator==(const reprocess_report&, const reprocess_report&) = default;
 };
 
 namespace detail {
 
-/// Where a read or a step failed: what that means for the letter.
+/// The report after a read or a step failed with `why`.
 [[nodiscard]] inline reprocess_report reprocess_failed(fault why)
 {
     const bool stop = why.how == fault_class::cancelled;
     return {stop ? reprocess_end::cancelled : reprocess_end::not_done, std::move(why)};
 }
 
-/// Why `e` is not the event of the letter. Empty if it is, as far as the two can tell.
+/// The reason why `e` is not the event of the letter. Empty if sequence, size and checksum are
+/// equal or unknown.
 template <class E>
 [[nodiscard]] std::string another_event([[maybe_unused]] const dead_letter& d,
                                         [[maybe_unused]] const E& e)
@@ -95,7 +93,7 @@ template <class E>
         if (is.at.sequence != d.at.sequence) {
             return "event " + std::to_string(is.at.sequence) + " was fetched for " + number;
         }
-        // Both are 0 where the letter was made without the bytes, and of no bytes at all.
+        // Both are 0 if the letter was made without the body, or if the body is empty.
         const bool known = d.size != 0 || d.checksum != 0;
         if constexpr (requires { e.body; }) {
             if (known && (is.size != d.size || is.checksum != d.checksum)) {
@@ -108,8 +106,9 @@ template <class E>
     return {};
 }
 
-/// Commits what removes a letter, and finds out what became of it. Where the answer gets lost the
-/// letter tells: there, or removed, by us or by somebody who was faster.
+/// Commits the removal of a letter, and returns `as` if it is applied. If the outcome of the commit
+/// is unknown, the letter decides: it is still there, or it was removed by this call or another
+/// one.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
                                                 const dead_letter& d, reprocess_end as)
@@ -125,8 +124,8 @@ template <class Store>
     return {reprocess_end::not_done, infrastructure("commit not confirmed")};
 }
 
-/// The event was handled, and nothing of that stays. The letter goes, or says what it says now; but
-/// one that somebody has removed in the meantime must not come back.
+/// Removes or updates the letter of an event that was handled without a remaining effect. A letter
+/// that was removed in the meantime is not inserted again.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_without_effect(Store& store, const dead_letter& d,
                                                         bool skipped)
@@ -141,15 +140,15 @@ template <class Store>
     if (const auto put = store.put(*tx, d); !put) return reprocess_failed(put.error());
     const auto done = tx->commit();
     if (done && *done == commit_outcome::applied) return {reprocess_end::failed, {d.how, d.reason}};
-    // Said as it is: the event has failed, and whether its letter says so does not matter so much.
+    // The event has failed. The letter may have the old reason or the new one.
     return {reprocess_end::not_done, infrastructure("commit not confirmed")};
 }
 
 }  // namespace detail
 
-/// Handles the event of the dead letter `sequence` of `key` once more. `fetch(letter)` answers
-/// result<optional<E>>: the event, empty where it is gone, or why it cannot be had now. `now` stands
-/// in the letter where it fails again.
+/// Handles the event of the dead letter `sequence` of `key` again. `fetch(letter)` returns
+/// result<optional<E>>: the event, empty if it no longer exists, or an error if it cannot be read
+/// now. `now` is the new time in the letter if the event fails again.
 template <dead_letter_queue Store, class Fetch, class Handler>
 [[nodiscard]] reprocess_report reprocess(Store& store, const partition_key& key,
                                          std::uint64_t sequence, Fetch&& fetch, Handler&& handler,

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// rewind: set a checkpoint back, on purpose, so that events are delivered again.
+// rewind: moves a checkpoint back, so that events are delivered again.
 //
-//     auto r = waybill::rewind(store, mine, waybill::position{17});      // the next event is behind 17
-//     auto r = waybill::rewind(store, mine, std::nullopt);               // the first event is the next
+//     auto r = waybill::rewind(store, mine, waybill::position{17});  // the next event follows 17
+//     auto r = waybill::rewind(store, mine, std::nullopt);           // the first event is next
 //     if (r.end == waybill::rewind_end::rewound) mine = r.mine;
 //
-// It compares and sets as every advance does: where somebody else has moved the checkpoint since,
-// nothing is done, and he is not robbed of what he has done. A row of attempts goes with it.
+// Guarantees
+//   1. The write is a compare-and-set, like every advance. If another owner has moved the
+//      checkpoint since `mine` was loaded, nothing changes.
+//   2. If the store keeps crash records, that of the partition is removed in the same transaction.
 //
-// Effects of events behind `to` happen again; that is what it is for, and only the caller knows how
-// to undo the first ones. A dead letter behind `to` is written over if its event fails again. If it
-// does not, the letter stays: remove it, or `reprocess` would take the event into effect once more.
+// The effects of events after `to` happen again. The caller must undo the first effects if
+// necessary. A dead letter after `to` is replaced if its event fails again. If the event succeeds,
+// the dead letter stays. Remove it, or `reprocess` applies the event once more.
 //
-// To the beginning a store goes back that has `reset` (stores.hpp). Where it has none, rewind to a
-// number in front of the first event, if that is not 0.
+// A rewind to the beginning requires a store with `reset` (stores.hpp). Without it, rewind to a
+// number before the first event, unless the first event has number 0.
 
 #ifndef WAYBILL_CONSUME_REWIND_HPP
 #define WAYBILL_CONSUME_REWIND_HPP
@@ -33,12 +35,12 @@ namespace waybill::inline v0_2 {
 
 /// How a rewind ended.
 enum class rewind_end : std::uint8_t {
-    rewound,    ///< The checkpoint stands at `to`, or in front of the first event.
-    not_done,   ///< It stands where it stood. Try again.
-    abandoned,  ///< Somebody else has moved it: load it before anything else.
-    unknown,    ///< Nobody can say. Load the checkpoint before anything else.
-    invalid,    ///< `to` is not before the checkpoint. Nothing was touched.
-    unable,     ///< The store cannot go back to the beginning: it has no `reset`.
+    rewound,    ///< The checkpoint is at `to`, or before the first event if `to` is empty.
+    not_done,   ///< The checkpoint is unchanged. The caller may retry.
+    abandoned,  ///< Another owner has written the checkpoint. Load it first.
+    unknown,    ///< The outcome of the commit is unknown. Load the checkpoint first.
+    invalid,    ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
+    unable,     ///< `to` is empty, and the store has no `reset`. Nothing was changed.
 };
 
 [[nodiscard]] constexpr std::string_view name(rewind_end e) noexcept
@@ -56,16 +58,16 @@ enum class rewind_end : std::uint8_t {
 
 struct [[nodiscard]] rewind_report {
     rewind_end end = rewind_end::not_done;
-    assignment mine{};  ///< To go on with: from `to` if it is `rewound`, otherwise as it was.
-    fault why{};        ///< What kept it from being done.
+    assignment mine{};  ///< If `rewound`, `mine` with `from` set to `to`. Otherwise unchanged.
+    fault why{};        ///< The cause if the checkpoint was not moved; empty if `rewound`.
 
     friend bool operator==(const rewind_report&, const rewind_report&) = default;
 };
 
 namespace detail {
 
-/// Writes the earlier checkpoint, within the transaction. Requires: `from` is there, and the store
-/// has a way to `to`.
+/// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set
+/// or the store has `reset`.
 template <class Store>
 [[nodiscard]] result<advance_outcome> set_back(Store& store, typename Store::transaction& tx,
                                                const assignment& mine,
@@ -79,8 +81,10 @@ template <class Store>
 
 }  // namespace detail
 
-/// Sets the checkpoint of `mine` back to `to`, or to the beginning where that is empty, in a
-/// transaction of its own.
+/// Moves the checkpoint of `mine` back to `to`, in a transaction of its own. An empty `to` means
+/// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
+/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_end`, with
+/// the cause in `why`.
 template <checkpoint_store Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
                                    const std::optional<position>& to)
@@ -124,7 +128,7 @@ template <checkpoint_store Store>
         const auto stands_at = [&](const position& p) {
             return *stored && (*stored)->at.sequence == p.sequence;
         };
-        // Who else has reset it has done the same.
+        // A reset by another owner has the same result.
         const bool ours = to ? stands_at(*to) && (*stored)->epoch == mine.epoch : !*stored;
         if (!ours && !stands_at(*mine.from)) {
             return ends(rewind_end::abandoned, ownership_lost("checkpoint moved"));

@@ -2,19 +2,11 @@
 //
 // separate_stores: checkpoints and dead letters that share no transaction with anything.
 //
-// What `process_at_least_once` writes to. A log's own offsets and a dead-letter topic are such:
+// `process_at_least_once` writes to a checkpoint_writer and a dead_letter_sink. Examples: the
+// offsets of a log, and a dead-letter topic.
 //
-//   load(key)                     the committed checkpoint, absent, or an error: three answers
-//   commit(key, from, to, epoch)  compares and sets, for good, only if `from` is what is stored; an
-//                                 error says that nobody knows whether it was
-//   put(letter)                   parks a dead letter, and answers when it is there for good: one
-//                                 that is sent and not acknowledged is an error, not a success
-//
-// A store that fences by other means than `from` may leave it unread, as a consumer group does that
-// refuses commits of an old generation. One that keeps no epochs answers load() with the one that
-// it was given last. The same letter may be put twice; by key and sequence it is known again.
-//
-// `committing` and `parking` make the two of a transactional store, a transaction for each call.
+// `committing` and `parking` adapt a transactional store to these concepts. Each write is a
+// transaction of its own.
 
 #ifndef WAYBILL_CONSUME_SEPARATE_STORES_HPP
 #define WAYBILL_CONSUME_SEPARATE_STORES_HPP
@@ -31,6 +23,16 @@
 
 namespace waybill::inline v0_2 {
 
+/// A store of checkpoints:
+///
+///     load(key)                     returns the committed checkpoint, no value if there is none,
+///                                   or an error
+///     commit(key, from, to, epoch)  durable compare-and-set: writes `to` only if `from` is stored.
+///                                   After an error the outcome is unknown
+///
+/// A store may ignore `from` if it fences by other means. Example: a consumer group that rejects
+/// commits of an old generation. If a store keeps no epochs, load() returns the last epoch that
+/// commit() received.
 template <class C>
 concept checkpoint_writer =
     requires(C& c, const partition_key& key, const std::optional<position>& from,
@@ -39,6 +41,9 @@ concept checkpoint_writer =
         { c.commit(key, from, to, epoch) } -> std::same_as<result<advance_outcome>>;
     };
 
+/// A store of dead letters. put() returns success after the dead letter is durable. A letter that
+/// is sent and not acknowledged is an error. The same letter may be put twice; its key and sequence
+/// identify it.
 template <class L>
 concept dead_letter_sink = requires(L& l, const dead_letter& letter) {
     { l.put(letter) } -> std::same_as<result<void>>;
@@ -46,7 +51,8 @@ concept dead_letter_sink = requires(L& l, const dead_letter& letter) {
 
 namespace detail {
 
-/// Ends the transaction of one call: there for good, or an error.
+/// Commits the transaction of one call. An error of commit() is returned unchanged. The outcomes
+/// `not_applied` and `unknown` become an `infrastructure` error; `what` is the subject of its text.
 template <transaction_scope Tx>
 [[nodiscard]] result<void> finish(Tx& tx, const char* what)
 {
@@ -58,7 +64,7 @@ template <transaction_scope Tx>
 
 }  // namespace detail
 
-/// The checkpoints of a transactional store, which has to outlive this.
+/// A checkpoint_writer that uses a transactional store. The store must outlive it.
 template <checkpoint_store Store>
 class committing {
 public:
@@ -89,7 +95,7 @@ private:
     Store* store_;
 };
 
-/// The dead letters of a transactional store, which has to outlive this.
+/// A dead_letter_sink that uses a transactional store. The store must outlive it.
 template <dead_letter_store Store>
 class parking {
 public:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sequence_number: a caller's number of an event, of whatever type it has, as ours or as none.
+// sequence_number: converts an event number of any integer or enumeration type to 64 bits.
 //
-// What a client answers where it has no number is negative, an enumerator or -1 in a signed type.
-// Taken for a position it would be one of the largest there are, and nothing would be read again.
+// Many clients report a missing number as a negative value: -1, or an enumerator. Cast to an
+// unsigned type, it would be one of the largest positions, and no event after it would be read.
+// Negative numbers therefore convert to no value.
 
 #ifndef WAYBILL_CONSUME_SEQUENCE_NUMBER_HPP
 #define WAYBILL_CONSUME_SEQUENCE_NUMBER_HPP
@@ -17,13 +18,14 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Integers of any width, enumerations, and types of one's own that convert to one.
+/// Integers of any width, enumerations, and class types that convert to std::uint64_t. Not bool and
+/// not floating point.
 template <class N>
 concept sequence_like =
     (std::is_enum_v<N> || std::convertible_to<const N&, std::uint64_t>) &&
     !std::floating_point<N> && !std::same_as<N, bool>;
 
-/// None where it is negative or needs more than 64 bits.
+/// Returns no value if `n` is negative or needs more than 64 bits.
 template <sequence_like N>
 [[nodiscard]] constexpr std::optional<std::uint64_t> as_sequence(const N& n) noexcept
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// settle: what to tell a queue about a message, after what became of it.
+// settle: returns the settlement of a message, from its delivery and the outcome of its handling.
 //
 //     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left(),
 //                               .outage_deliveries = outages.count_of(m.id)};
@@ -9,39 +9,15 @@
 //         [&](act::abandon a)             { queue.give_back(m, a.failed); },
 //         [&](act::defer d)               { queue.give_back_at(m, d.until); },
 //         [&](act::dead_letter_message d) { queue.park(m, waybill::text(d, f.text)); },
-//         [&](act::leave)                 {});                // tell it nothing: the lock runs out
+//         [&](act::leave)                 {});                // no call: the lock expires
 //
-// A pure function. What it sees to:
-//   1. before the last delivery that the broker allows is used up, the message is parked by us: a
-//      broker that does so itself cannot say why;
-//   2. what a message needs and cannot have is not the message's fault. Given back at once it would
-//      be delivered at once, and all of its deliveries be used up within a second. So it is kept
-//      until its lock expires, is deferred, or is given back if that does not count. On the last
-//      delivery it is deferred if that renews the deliveries, else given back if that does not
-//      count. check() of policy and queue reports the longest outage that a message survives;
-//   3. a lock that is lost, or too short for a call, is left alone: by the time of the call
-//      another consumer may have the message. Only success is reported: at worst it is refused;
-//   4. a delivery in an outage uses up no try, if the caller passes the number of such deliveries.
-//      The caller adds 1 after each delivery that ended in `infrastructure` or `cancelled` and that
-//      the broker counts. It stores the number in a table, by the message's id, or in a property
-//      of the message. `leave` changes no property; AMQP's `modified`, abandon and defer of Service
-//      Bus, and a copy can. A lost number makes those deliveries tries again.
+// Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
+//   1. A failed message is dead-lettered with a reason, before the broker does so without one.
+//   2. In an outage a message is not returned at once, unless that does not count as a delivery.
+//   3. If the lock is lost or too short for a call, only success is reported.
+//   4. Deliveries in an outage use up no tries, if the caller passes their number.
 //
-// What the answers are elsewhere:
-//
-//                  SQS                          AMQP 1.0, Service Bus              AMQP 0-9-1
-//     complete     DeleteMessage                accepted                           ack
-//     abandon      ChangeMessageVisibility 0    modified, delivery-failed          nack, requeue
-//       not failed   the same, and it counts    released, which does not count     the same
-//     defer        ChangeMessageVisibility      modified, undeliverable-here, and  publish a copy,
-//                    by the rest of the time,     its number into the deferral       to come late,
-//                    12 hours after it was        book before that; or a scheduled   then ack
-//                    received at the most         copy, then accepted
-//     dead letter  SendMessage to the other     rejected, with reason and text     publish a copy,
-//                    queue, then DeleteMessage                                       then ack
-//
-// Service Bus: abandon of its SDKs counts, `released` does not (Azure/amqpnetlite issue 342). What
-// is two calls is safe in that order only, and doubled by a crash between them.
+// A pure function: constant time, no allocation.
 
 #ifndef WAYBILL_CONSUME_SETTLE_HPP
 #define WAYBILL_CONSUME_SETTLE_HPP
@@ -66,11 +42,11 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why a message is parked.
+/// Why a message is dead-lettered.
 enum class parked_for : std::uint8_t {
-    permanent,      ///< No retry can help it.
-    exhausted,      ///< It was tried as often as the levels allow.
-    last_delivery,  ///< The broker would park it now, and could not say why. It may be good.
+    permanent,      ///< The fault is permanent: no retry can succeed.
+    exhausted,      ///< All tries that the levels allow are used up.
+    last_delivery,  ///< The broker would dead-letter it next, without a reason. It may be valid.
 };
 
 [[nodiscard]] constexpr std::string_view name(parked_for p) noexcept
@@ -83,12 +59,12 @@ enum class parked_for : std::uint8_t {
     return "?";
 }
 
-/// Why the queue is told nothing.
+/// Why the queue is not called.
 enum class left_for : std::uint8_t {
-    outage,      ///< What the message needs is down: its lock is let run out.
-    pause,       ///< The queue cannot put it off, and the lock is as long a pause as there is.
-    lock_short,  ///< There is not time enough to tell it.
-    lock_lost,   ///< The broker has it already.
+    outage,      ///< A dependency is down. The lock expires without a call.
+    pause,       ///< The queue cannot defer. The rest of the lock is the pause.
+    lock_short,  ///< The rest of the lock is at most `to_settle`.
+    lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
 };
 
 [[nodiscard]] constexpr std::string_view name(left_for l) noexcept
@@ -104,24 +80,26 @@ enum class left_for : std::uint8_t {
 
 namespace act {
 
-/// The message has taken effect: remove it.
+/// The message has taken effect. Remove it from the queue.
 struct complete {
     friend bool operator==(const complete&, const complete&) = default;
 };
 
-/// Give it back now. Where it has not failed that is not to count, if the broker can tell.
+/// Return the message to the queue now. If `failed` is false, the delivery should not count, as far
+/// as the broker can distinguish that.
 struct abandon {
     bool failed = true;
     friend bool operator==(const abandon&, const abandon&) = default;
 };
 
-/// Give it back, for nobody before `until`.
+/// Return the message to the queue. No consumer receives it before `until`.
 struct defer {
     wall_time until{};
     friend bool operator==(const defer&, const defer&) = default;
 };
 
-/// Park it with the reason. `used` of `most` is what is used up: tries, or deliveries.
+/// Dead-letter the message with the reason. `used` of `most` are used up: deliveries if `why` is
+/// `last_delivery`, otherwise tries. If `why` is `permanent`, both are the tries made.
 struct dead_letter_message {
     parked_for why = parked_for::permanent;
     fault_class how = fault_class::permanent;
@@ -130,7 +108,7 @@ struct dead_letter_message {
     friend bool operator==(const dead_letter_message&, const dead_letter_message&) = default;
 };
 
-/// Tell the queue nothing. It delivers the message again when the lock has run out.
+/// Do not call the queue. It delivers the message again after the lock has expired.
 struct leave {
     left_for why = left_for::outage;
     friend bool operator==(const leave&, const leave&) = default;
@@ -141,7 +119,7 @@ struct leave {
 using settlement = std::variant<act::complete, act::abandon, act::defer, act::dead_letter_message,
                                 act::leave>;
 
-/// What is told about a message, without the rest.
+/// The kind of a settlement that calls the queue, without its data.
 enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
 
 inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
@@ -158,7 +136,7 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return "?";
 }
 
-/// The kind of what is to be told; none where the queue is told nothing.
+/// Returns no value for act::leave, which does not call the queue.
 [[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
 {
     if (std::holds_alternative<act::complete>(s)) return settle_kind::complete;
@@ -168,11 +146,11 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return {};
 }
 
-/// What becomes of a message while what it needs is down.
+/// How a message is settled while a dependency is down.
 enum class when_down : std::uint8_t {
-    leave,    ///< Keep it until its lock runs out.
-    defer,    ///< Put it off.
-    abandon,  ///< Give it back at once: for a queue that does not count that.
+    leave,    ///< Keep it until its lock expires.
+    defer,    ///< Defer it by a pause of `levels.pauses`.
+    abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_down w) noexcept
@@ -185,39 +163,40 @@ enum class when_down : std::uint8_t {
     return "?";
 }
 
-/// The retries of messages, and the limits of their queue. The defaults are for a queue with a lock
-/// of 90 seconds: a message is retried for a day, by a first delivery and 960 more.
+/// The retry limits of messages, and the properties of their queue. The defaults are for a lock of
+/// 90 seconds: a message is retried for one day, with a first delivery and 960 more.
 struct settle_policy {
-    /// For transient failures: each retry is a delivery. By default `max_deliveries` is the limit,
-    /// and the pauses grow from about 1 s to a drawn value of 100 to 150 s.
+    /// The retries after transient faults. Each retry is a delivery. By default `max_deliveries` is
+    /// the only limit, and the pauses grow from about 1 s to a random value in 100 to 150 s.
     retry_levels levels{.immediate = 0,
                         .delayed = retry_levels::unlimited,
                         .pauses = {.base = duration::seconds(1),
                                    .cap = duration::seconds(150),
                                    .spread = jitter::around}};
-    /// As set at the queue; `highest_size` where it has none. A new queue mostly allows fewer:
-    /// Service Bus 10, a quorum queue of RabbitMQ 4 the first and 20 more. If this is more than the
-    /// queue's maximum, the broker itself dead-letters, without a reason.
+    /// The maximum that is configured at the queue, at least 1; `highest_size` if it has none. The
+    /// defaults of brokers are lower: 10 in Service Bus, 21 in a quorum queue of RabbitMQ 4. If
+    /// this is more than the queue's maximum, the broker itself dead-letters, without a reason.
     std::uint64_t max_deliveries = 961;
-    duration to_settle = duration::seconds(1);  ///< So long a call may take.
-    when_down on_outage = when_down::leave;
-    bool can_defer = true;                         ///< It can keep a message from all until a time,
-    duration longest_defer = duration::highest();  ///< which is so far off at the most,
-    bool defer_renews = false;   ///< and counts its deliveries anew: a copy takes its place.
-    bool release_counts = true;  ///< What is given back without a failure is counted all the same.
+    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
+    when_down on_outage = when_down::leave;     ///< After an `infrastructure` fault.
+    bool can_defer = true;  ///< The queue can hold back a message from all consumers until a time.
+    duration longest_defer = duration::highest();  ///< The longest deferral, more than 0.
+    /// A copy takes the place of a deferred message, and its deliveries are counted from 1.
+    bool defer_renews = false;
+    bool release_counts = true;  ///< A delivery that is returned without a failure counts, too.
 
     friend bool operator==(const settle_policy&, const settle_policy&) = default;
 };
 
 namespace detail {
 
-/// A deferred copy takes the message's place, and its deliveries are counted from 1.
+/// Whether a deferral resets the count of deliveries.
 [[nodiscard]] constexpr bool renews_deliveries(const settle_policy& p) noexcept
 {
     return p.can_defer && p.defer_renews;
 }
 
-/// Whether the levels promise tries for which there are no deliveries, or never end.
+/// Checks that the levels end, and that they allow no more tries than there are deliveries.
 [[nodiscard]] constexpr std::optional<config_error> check_levels(const settle_policy& p) noexcept
 {
     const std::uint64_t tries = attempts_in_all(p.levels);
@@ -261,23 +240,26 @@ namespace detail {
     return detail::check_levels(p);
 }
 
-/// A policy checked against the terms of its queue.
+/// The result of checking a policy against the terms of its queue.
 struct settle_check {
-    std::optional<config_error> error{};  ///< The first field that cannot work.
-    /// The longest outage that dead-letters no message, if settle() gets `outage_deliveries`: from
-    /// a first delivery to the beginning of the last one. If `on_outage` defers, each pause has its
-    /// lowest draw, which is 0 with full jitter.
+    std::optional<config_error> error{};  ///< The first invalid field, of the policy or the terms.
+    /// The longest outage in which no message is dead-lettered, if settle() receives
+    /// `outage_deliveries`. It is the time from a first delivery to the beginning of the last one,
+    /// or less if `time_to_live` ends first. If `on_outage` defers, each pause has its lowest
+    /// random value, which is 0 with full jitter.
     duration longest_outage{};
-    /// The same if settle() does not get it: each delivery in the outage uses up a try.
+    /// The longest outage in which no message is dead-lettered, if settle() does not receive
+    /// `outage_deliveries`: each delivery in the outage uses up a try.
     duration longest_uncounted_outage{};
-    std::uint64_t max_deliveries = 0;  ///< The policy's or the queue's, whichever is less.
-    std::uint64_t max_tries = 0;       ///< Of the levels; `highest_size` if they set no limit.
-    delivery_end by = delivery_end::deliveries;  ///< The limit of `longest_outage`.
+    std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
+    std::uint64_t max_tries = 0;       ///< The limit of the levels; `highest_size` if unlimited.
+    delivery_end by = delivery_end::deliveries;  ///< The limit that determines `longest_outage`.
 
     friend bool operator==(const settle_check&, const settle_check&) = default;
 };
 
-/// One line for a log, as in "survives an outage of 24h: max_deliveries is 961".
+/// Describes the result in one line, or the error if there is one. Example: "survives an outage of
+/// 24h: max_deliveries is 961".
 [[nodiscard]] inline std::string text(const settle_check& c)
 {
     if (c.error) return text(*c.error);
@@ -301,7 +283,7 @@ struct settle_check {
 
 namespace detail {
 
-/// From the n-th delivery in an outage to the next one.
+/// The time from the n-th delivery in an outage to the next delivery.
 [[nodiscard]] constexpr duration outage_hold(const settle_policy& p, const delivery_terms& t,
                                              std::uint32_t n, double draw) noexcept
 {
@@ -313,8 +295,9 @@ namespace detail {
     return greater(hold, duration{});
 }
 
-/// From the first delivery in an outage to the n-th, at the lowest draws. Pauses that still grow
-/// after 2,000 deliveries, the most that Service Bus allows, are taken to grow no further.
+/// The time from the first delivery in an outage to the n-th, with the lowest random values. Pauses
+/// that still grow after 2,000 deliveries, the maximum of Service Bus, are assumed to stay
+/// constant.
 [[nodiscard]] constexpr duration until_delivery(const settle_policy& p, const delivery_terms& t,
                                                 std::uint64_t n) noexcept
 {
@@ -332,7 +315,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether the policy fits the queue, and the longest outage that both survive.
+/// Checks that the policy fits the queue, and computes the longest outage that a message survives.
+/// Time: linear in the deliveries whose pauses still grow, at most 2,000.
 [[nodiscard]] constexpr settle_check check(const settle_policy& p, const delivery_terms& t) noexcept
 {
     settle_check c;
@@ -351,7 +335,7 @@ namespace detail {
                                detail::magnitude(t.lock)};
     }
 
-    // There is no last delivery if a deferral renews them, or if a release is not counted.
+    // No delivery is the last one if a deferral resets their count, or if a release does not count.
     const bool endless = p.max_deliveries <= t.max_deliveries &&
                          (detail::renews_deliveries(p) || !p.release_counts);
     c.longest_outage = detail::until_delivery(p, t, endless ? highest_size : c.max_deliveries);
@@ -368,22 +352,23 @@ namespace detail {
 }
 
 /// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
-/// 1; the delivery-count of AMQP itself says how many there were before, and needs one more.
+/// 1. The delivery-count of AMQP is the number of earlier deliveries: add 1 to it.
 struct queue_delivery {
-    std::uint64_t count = 1;  ///< Deliveries by the broker, this one counted; 0 reads as 1.
-    /// Of the message in all, where copies, or several tries a delivery, make that another number;
-    /// 0 reads as `count`.
+    std::uint64_t count = 1;  ///< Deliveries by the broker, including this one; 0 is read as 1.
+    /// Tries of the message in total. Set it if copies of the message, or several tries in one
+    /// delivery, make it differ from `count`; 0 is read as `count`.
     std::uint64_t tries = 0;
-    duration lock_left = duration::highest();  ///< As judged on one's own steady clock.
-    /// Earlier deliveries, counted by the broker, that ended in `infrastructure` or `cancelled`:
-    /// subtracted from the tries. If there are no more tries than that, this one is the first.
+    duration lock_left = duration::highest();  ///< Measured by the consumer's own steady clock.
+    /// Earlier deliveries that ended in `infrastructure` or `cancelled` and that the broker
+    /// counted. They are subtracted from the tries; the result is at least 1.
     std::uint64_t outage_deliveries = 0;
 
     friend bool operator==(const queue_delivery&, const queue_delivery&) = default;
 };
 
-/// What to tell the queue about a message that was handled and ended in `how`. `draw` in [0, 1)
-/// spreads the pauses; `hint` is a "come back after" of what the handler called.
+/// Returns the settlement of a message whose handling ended in `how`. `draw` in [0, 1) spreads the
+/// pauses. `hint` is the retry-after of a server that the handler called, and a lower bound of the
+/// pause. A deferral is at most `longest_defer`. Constant time.
 [[nodiscard]] constexpr settlement settle(const settle_policy& p, const queue_delivery& d,
                                           fault_class how, double draw, wall_time now,
                                           duration hint = {}) noexcept
@@ -410,7 +395,7 @@ struct queue_delivery {
         case fault_class::permanent:
             return act::dead_letter_message{parked_for::permanent, how, tries, tries};
         case fault_class::transient: {
-            // The pause is the same on any clock.
+            // decide() needs a steady clock, but only the length of its pause is used.
             const retry_action next = decide(p.levels, tries, how, draw, steady_time{}, hint);
             if (std::holds_alternative<act::give_up>(next)) {
                 return act::dead_letter_message{parked_for::exhausted, how, tries,
@@ -442,10 +427,12 @@ struct queue_delivery {
     return act::leave{left_for::lock_lost};
 }
 
-/// The reason to park it with: the limit by its name, and `why`. As in "exhausted: transient, 24 of
-/// 24 tries (levels): timed out", "last_delivery: infrastructure, 10 of 10 deliveries
-/// (max_deliveries): the store is down", "permanent: no such customer". At most `most` bytes, and
-/// cut between characters.
+/// Returns the reason of a dead letter: the limit by its name, and `why`. At most `most` bytes, cut
+/// between characters. Examples:
+///
+///     exhausted: transient, 24 of 24 tries (levels): timed out
+///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
+///     permanent: no such customer
 [[nodiscard]] inline std::string text(const act::dead_letter_message& d, std::string_view why,
                                       std::size_t most = 1'024)
 {

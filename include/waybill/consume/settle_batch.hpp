@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// settle_batches: what is to be told to a queue, gathered into as few calls as it allows.
-//
-// A machine. It sees numbers only: messages are numbered 0, 1, 2 ... as they are decided, and who
-// drives it keeps what belongs to the numbers.
+// settle_batches: gathers settlements into as few calls to the queue as it allows. Messages are
+// numbered 0, 1, 2 ... in the order of `decided`; the driver maps the numbers to its messages.
 //
 //     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
 //     if (auto kind = kind_of(settle(policy, delivery, f.how, dice(), wall)))   // `leave` has none
 //         calls.on(decided{*kind, lock_left}, now);
 //     match(calls.next(now),
-//         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // answers batch_settled
+//         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // returns batch_settled
 //         [&](act::report r)       { log(r.item, r.end); calls.on(reported{r.item}, now); },
 //         [&](act::wait w)         { ... }, [&](act::idle) {});
 //
-// What holds whatever the answers are:
-//   1. every message is reported once, with one end: `done` if the queue has confirmed it, `lost`
-//      if it has not and no time is left for another call, `given_up` if it was refused for good or
-//      tried often enough. After a failed call, `lost` is reported up to `to_settle` before the
-//      lock expires: the caller may still hold the lock;
-//   2. a call has one kind and at most `items` messages, in the order in which they were decided.
-//      Those that failed are asked for again after a pause, while others may go ahead of them;
-//   3. no message waits for others longer than `linger`, or until `to_settle` before its lock ends.
-//      Of calls that are due, and of messages for one call, those whose locks end first go first;
-//   4. what failed is tried again while more than `to_settle` of its lock is left, `tries` times in
-//      all; and of a call that failed in part only the failed part is. Calls are numbered: an
-//      answer that comes twice counts once;
-//   5. it ends: each answer ends a message or counts one of its tries, and locks run out.
-//
-// A completion is told once even after its lock is over: at worst it is refused, and if it is not a
-// repeated effect is saved. A step costs n log n at the most, for n messages not reported yet.
+// Guarantees (details: guide)
+//   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
+//   2. A call has one kind and at most `items` messages, in the order in which they were decided.
+//   3. A message waits for others at most `linger`, and not later than `to_settle` before its lock
+//      ends. If several calls or messages are due, the earliest end of a lock comes first.
+//   4. Only the failed part of a call is retried. A result that is reported twice counts once.
+// Cost: at most n log n a step, for n messages not yet reported.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_CONSUME_SETTLE_BATCH_HPP
@@ -55,12 +44,14 @@ namespace waybill::inline v0_2 {
 
 /// How the settling of a message ended.
 enum class settle_end : std::uint8_t {
-    done,  ///< The queue has confirmed it.
-    /// The queue has not confirmed it, and no time is left for another call: the lock is lost or
-    /// has expired, or a call failed and at most `to_settle` of the lock is left. The queue
-    /// delivers the message again after the lock, unless the last call took effect.
+    done,  ///< The queue has confirmed the settlement.
+    /// The queue has not confirmed the settlement, and no time is left for another call. The lock
+    /// is lost or has expired, or a call failed and at most `to_settle` of the lock is left. The
+    /// queue delivers the message again after the lock, unless the last call took effect.
     lost,
-    given_up,  ///< The queue does not take it. It delivers the message again after the lock.
+    /// The last call failed, and the fault is permanent or cancelled, or `tries` calls were made.
+    /// The queue delivers the message again after the lock.
+    given_up,
 };
 
 [[nodiscard]] constexpr std::string_view name(settle_end e) noexcept
@@ -75,7 +66,8 @@ enum class settle_end : std::uint8_t {
 
 namespace act {
 
-/// Tell the queue about these messages in one call. Answered by `batch_settled`.
+/// Settle these messages in one call to the queue. The driver reports the result as
+/// `batch_settled`.
 struct settle_batch {
     std::uint64_t call = 0;
     settle_kind kind = settle_kind::complete;
@@ -83,47 +75,48 @@ struct settle_batch {
     friend bool operator==(const settle_batch&, const settle_batch&) = default;
 };
 
-/// The settling of this message has ended so. Answered by `reported` once it is noted.
+/// The settling of this message has ended. The driver reports `reported` after it has noted that.
 struct report {
     std::uint64_t item = 0;
     settle_kind kind = settle_kind::complete;
     settle_end end = settle_end::done;
-    fault_class how = fault_class::none;  ///< The last failure; none if there was none.
-    std::uint32_t tries = 0;              ///< Calls that were about it.
+    fault_class how = fault_class::none;  ///< The result of the last call; `none` without a call.
+    std::uint32_t tries = 0;              ///< Calls that contained this message.
     friend bool operator==(const report&, const report&) = default;
 };
 
 }  // namespace act
 
-/// What to tell about the next message, and for how long it is locked still.
+/// The settlement of the next message, and the rest of its lock.
 struct decided {
     settle_kind kind = settle_kind::complete;
     duration lock_left = duration::highest();
     friend bool operator==(const decided&, const decided&) = default;
 };
 
-/// No other messages are to be waited for, until the next one is decided.
+/// Pending messages do not wait for others any more, until the next one is decided.
 struct last_decided {
     friend bool operator==(const last_decided&, const last_decided&) = default;
 };
 
-/// A call about these is under way: only for those whose answer comes later.
+/// The call with these messages has begun. Needed only if the result is reported later.
 struct batch_started {
     std::uint64_t call = 0;  ///< As in the action.
     std::vector<std::uint64_t> items{};
     friend bool operator==(const batch_started&, const batch_started&) = default;
 };
 
-/// One that failed, by its index in the call.
+/// A message that failed, by its index in the call.
 struct not_settled {
     std::uint64_t index = 0;
     fault_class how = fault_class::transient;
     friend bool operator==(const not_settled&, const not_settled&) = default;
 };
 
-/// The call about these has been answered: all of it failed in this way, or none but those named.
-/// `draw` in [0, 1) spreads the pauses. `invalid` where an index is past the end, or an item twice
-/// in it; `late` where the call was answered.
+/// The result of a call with these messages. If `how` is not `none`, all of them failed with it.
+/// Otherwise exactly those in `failed` failed. `draw` in [0, 1) spreads the pauses. The event is
+/// `invalid` if an index is past the end or an item is listed twice, and `late` (stale) if the call
+/// already has a result.
 struct batch_settled {
     std::uint64_t call = 0;  ///< As in the action.
     std::vector<std::uint64_t> items{};
@@ -133,18 +126,18 @@ struct batch_settled {
     friend bool operator==(const batch_settled&, const batch_settled&) = default;
 };
 
-/// The end of this message is noted.
+/// The driver has noted the report of this message.
 struct reported {
     std::uint64_t item = 0;
     friend bool operator==(const reported&, const reported&) = default;
 };
 
 struct settle_batch_policy {
-    std::uint64_t items = 10;  ///< Most messages in a call, as SQS has it; 0 reads as 1.
-    duration linger{};         ///< So long a message waits for others; by default not at all.
-    duration to_settle = duration::seconds(1);  ///< So long a call may take, at least 0.
-    std::uint32_t tries = 3;                    ///< Calls about one message; 0 reads as 1.
-    backoff pauses{};                           ///< Before the second one.
+    std::uint64_t items = 10;  ///< Maximum messages of a call; 10 in SQS; 0 is read as 1.
+    duration linger{};         ///< Maximum time that a message waits for others, at least 0.
+    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
+    std::uint32_t tries = 3;                    ///< Maximum calls for a message; 0 is read as 1.
+    backoff pauses{};                           ///< Before each further call for a message.
 
     friend bool operator==(const settle_batch_policy&, const settle_batch_policy&) = default;
 };
@@ -175,6 +168,8 @@ public:
         policy_.to_settle = greater(policy_.to_settle, duration{});
     }
 
+    /// Returns a report if one is due, else a call if one is due, else the time until which to
+    /// wait, or idle if no message waits. At most n log n, for n messages not yet reported.
     [[nodiscard]] action next(steady_time now) const
     {
         for (const entry& e : list_) {
@@ -239,7 +234,7 @@ public:
         for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
             if (f->index >= how.size()) return heard::invalid;
             if (s.how != fault_class::none) continue;
-            // An error that claims to be none is one.
+            // An entry of `failed` without a fault counts as `infrastructure`.
             const bool none = f->how == fault_class::none;
             how[f->index] = none ? fault_class::infrastructure : f->how;
         }
@@ -267,8 +262,9 @@ public:
         return heard::taken;
     }
 
-    /// Messages that were decided, and those of them that are not reported yet.
+    /// Number of messages decided so far; also the number of the next message.
     [[nodiscard]] std::uint64_t decided_items() const noexcept { return next_item_; }
+    /// Number of messages decided and not yet reported.
     [[nodiscard]] std::uint64_t size() const noexcept { return list_.size(); }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
@@ -284,14 +280,14 @@ private:
         settle_end end = settle_end::lost;
         fault_class how = fault_class::none;
         std::uint32_t tries = 0;
-        std::uint64_t call = 0;  // the one that is under way
+        std::uint64_t call = 0;  // if called: the number of that call
         steady_time since{};
         steady_time locked_until{};
         steady_time not_before = steady_time::lowest();
         friend bool operator==(const entry&, const entry&) = default;
     };
 
-    /// To be reported. A lock that ends during a call is waited for: the answer says more.
+    /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
     [[nodiscard]] static bool over(const entry& e, steady_time now)
     {
         if (e.at != stage::waiting) return e.at == stage::ended;
@@ -305,7 +301,7 @@ private:
         return {e.item, e.kind, end, e.how, e.tries};
     }
 
-    /// When its call is to begin at the latest.
+    /// The latest time at which its call should begin.
     [[nodiscard]] steady_time latest(const entry& e) const
     {
         if (e.tries != 0 || no_more_) return e.not_before;
@@ -317,7 +313,7 @@ private:
         return e.kind == k && e.at == stage::waiting && e.not_before <= now;
     }
 
-    /// Whether a call of this kind is due, told as when the first lock of its messages ends.
+    /// If a call of this kind is due, the earliest end of a lock of its messages; else no value.
     [[nodiscard]] std::optional<steady_time> due(settle_kind k, steady_time now) const
     {
         std::uint64_t waiting = 0;
@@ -341,7 +337,7 @@ private:
         }
     };
 
-    /// The most urgent ones of the kind.
+    /// The call for the most urgent messages of this kind.
     [[nodiscard]] act::settle_batch call(settle_kind k, steady_time now) const
     {
         std::set<const entry*, more_urgent> chosen;
@@ -361,7 +357,7 @@ private:
         return b;
     }
 
-    /// By bisection: items ascend.
+    /// Binary search: items ascend.
     [[nodiscard]] entry* find(std::uint64_t item)
     {
         std::size_t first = 0;
@@ -385,7 +381,7 @@ private:
         if (how == fault_class::ownership_lost) e.end = settle_end::lost;
         if (how != fault_class::transient && how != fault_class::infrastructure) return;
         if (e.tries >= policy_.tries) return;
-        // Once more, and in time: no pause goes past the last moment for a call.
+        // Retry. The pause ends in time for another call.
         const steady_time last = e.locked_until - policy_.to_settle;
         e.end = settle_end::lost;
         if (last <= now) return;
@@ -394,7 +390,7 @@ private:
     }
 
     settle_batch_policy policy_;
-    std::vector<entry> list_;  // not reported yet, in the order in which they were decided
+    std::vector<entry> list_;  // not yet reported, in the order of `decided`
     std::uint64_t next_item_ = 0;
     std::uint64_t next_call_ = 0;
     bool no_more_ = false;

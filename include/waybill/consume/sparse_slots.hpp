@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// sparse_slots: which of the events begun are still in flight, where their positions are far apart.
+// sparse_slots: which of the begun events are still in flight, for positions that are far apart.
 //
-// Part of the completion tracker. Events stand in the order in which they were begun, in a ring: a
-// sequence number each, and one bit that says whether it is in flight. That is 8.2 bytes an event
-// where the ring is full, and 12.2 where it has just grown. Who knows the how-manieth an event was
-// finds it without a search.
+// Part of the completion tracker. A ring contains the events in the order in which they were begun:
+// a sequence number for each, and one bit that is set while it is in flight. An event is found
+// without a search if the number of events begun after it is known.
+//
+// Memory: 8.2 bytes for each event if the ring is full, and 12.2 if it has just grown.
 
 #ifndef WAYBILL_CONSUME_SPARSE_SLOTS_HPP
 #define WAYBILL_CONSUME_SPARSE_SLOTS_HPP
@@ -37,7 +38,7 @@ public:
 
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] constexpr std::uint64_t open() const noexcept { return open_; }
-    /// Events from the oldest in flight on, in flight or done.
+    /// Number of events from the oldest in flight on, in flight or done.
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
     /// Requires: not empty.
     [[nodiscard]] constexpr std::uint64_t front() const noexcept { return sequences_[head_]; }
@@ -48,7 +49,8 @@ public:
     }
     [[nodiscard]] constexpr std::uint64_t room() const noexcept { return sequences_.size(); }
 
-    /// Room for so many events, at the least. A ring that grows becomes half as large again.
+    /// Makes room for at least this number of events. A ring that grows becomes at least 1.5 times
+    /// as large, in a multiple of 64.
     constexpr void grow(std::uint64_t events)
     {
         if (events <= room()) return;
@@ -65,7 +67,7 @@ public:
         head_ = 0;
     }
 
-    /// Requires: there is room, and it is behind the newest; the first one is in flight.
+    /// Requires: there is room; `sequence` is after last(); the first event is in flight.
     constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
     {
         const std::uint64_t place = place_of(size_);
@@ -76,8 +78,9 @@ public:
         ++open_;
     }
 
-    /// The event is done, if it is in flight. If it is the oldest, what is done up to the next in
-    /// flight is let go. So many were begun from it on, or any number where that is not known.
+    /// Marks the event as done if it is in flight. If it is the oldest, it is removed together with
+    /// the done events before the next one in flight. `since` is the number of events begun from
+    /// this event on, itself included. If `since` is wrong, the event is found by binary search.
     constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
     {
         if (open_ == 0) return {};
@@ -95,7 +98,7 @@ public:
         return {true, true, drop_done()};
     }
 
-    /// Nothing was begun.
+    /// Removes all events and keeps the memory.
     constexpr void clear() noexcept
     {
         if (open_ != 0) {
@@ -106,7 +109,7 @@ public:
         open_ = 0;
     }
 
-    /// The first event from here on.
+    /// The first event at or after this position, in flight or done.
     [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = before(sequence);
@@ -114,19 +117,19 @@ public:
         return tracked_event{sequence_at(n), is_open(n)};
     }
 
-    /// The first event from here on that is in flight.
+    /// The first event in flight at or after this position.
     [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
         std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = before(sequence);
         if (open_ == 0 || n == size_) return std::nullopt;
-        // Where none is in flight from here on, the next one that is is the oldest.
+        // If no event from here on is in flight, the search wraps around to the oldest one.
         const std::uint64_t found = n + distance_to_open(place_of(n));
         if (found >= size_) return std::nullopt;
         return sequence_at(found);
     }
 
-    /// How many events were begun from one position to another, both counted.
+    /// Number of events in [first, last], in flight or done.
     [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
                                                 std::uint64_t last) const noexcept
     {
@@ -134,7 +137,7 @@ public:
         return saturating_sub(end, before(first));
     }
 
-    /// The newest event that is done, of those behind the oldest in flight.
+    /// The newest done event after the oldest one in flight. Linear in the newer events in flight.
     [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
     {
         if (open_ == size_) return std::nullopt;
@@ -143,8 +146,8 @@ public:
         return sequence_at(n);
     }
 
-    /// All in front of this position goes, in flight or not, and what is done up to the next in
-    /// flight. The last event of it. Requires: not empty, and the oldest is in front of it.
+    /// Removes all events before this position, and the done events before the next one in flight.
+    /// Returns the last event removed. Requires: not empty, and front() is before this position.
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         const std::uint64_t gone = before(sequence);
@@ -158,8 +161,8 @@ public:
     }
 
 private:
-    /// The oldest event has just been done: what is done up to the next in flight is let go. The
-    /// last event of it.
+    /// Removes the done events before the oldest one in flight, or all if no event is in flight.
+    /// Returns the last event removed.
     [[nodiscard]] constexpr std::uint64_t drop_done() noexcept
     {
         if (open_ == 0) {
@@ -174,7 +177,7 @@ private:
         return newest;
     }
 
-    /// How many events stand in front of this position.
+    /// Number of events before this position. Binary search.
     [[nodiscard]] constexpr std::uint64_t before(std::uint64_t sequence) const noexcept
     {
         std::uint64_t first = 0;
@@ -204,7 +207,7 @@ private:
         return sequences_[place_of(n)];
     }
 
-    /// Requires: not empty.
+    /// Distance in the ring from this place to the next event in flight. Requires: there is one.
     [[nodiscard]] constexpr std::uint64_t distance_to_open(std::uint64_t place) const noexcept
     {
         std::uint64_t distance = 0;
@@ -226,9 +229,9 @@ private:
         std::swap(open_, o.open_);
     }
 
-    std::vector<std::uint64_t> sequences_;  // a multiple of 64
-    std::vector<std::uint64_t> bits_;       // all zero outside of the ring
-    std::uint64_t head_ = 0;                // the place of the oldest in flight
+    std::vector<std::uint64_t> sequences_;  // its size is a multiple of 64
+    std::vector<std::uint64_t> bits_;       // bit set: in flight; zero in unused places
+    std::uint64_t head_ = 0;                // place of the oldest event in flight
     std::uint64_t size_ = 0;
     std::uint64_t open_ = 0;
 };

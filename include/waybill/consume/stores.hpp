@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// stores: what a database must do so that each event takes effect once.
+// stores: the calls of a database that make each event take effect once.
 //
-// The effects of a batch, its dead letters and the checkpoint are written in one transaction. A
-// store is any type that has these calls; `waybill/testing/conformance.hpp` finds out whether they do
-// what is said here.
+// The effects of a batch, its dead letters and the checkpoint are written in one transaction. Any
+// type that satisfies the concepts below is a store; `waybill/testing/conformance.hpp` tests
+// whether its calls work as described here. process_batch requires checkpoint_store and
+// dead_letter_store. The other concepts are optional.
 //
-//   begin()                              opens a transaction
-//   load(key)                            the committed checkpoint, absent, or an error: three answers
-//   advance(tx, key, from, to, epoch)    compares and sets: only if `from` is what is stored
-//   put(tx, letter)                      inserts a dead letter, or replaces that of the same event
-//   find(key, sequence)                  a committed dead letter
+// Rules for all stores
+//   1. Keys are compared in each part, byte for byte.
+//   2. Reasons, bodies and offsets are stored unchanged, with NUL and bytes that are not UTF-8.
+//   3. Sequences, epochs and times have 64 bits.
+//   4. A store accepts parts of a key of up to 128 bytes, and offsets of up to 1,024 bytes. Longer
+//      ones, and keys that the database cannot store, are refused with an error or stored whole.
 //
-// More things that a store may have:
-//
-//   reset(tx, key, from, epoch)          compares as advance does, and leaves the checkpoint in front
-//                                        of the first event: load answers absent, advance works from
-//                                        absent, and not under an epoch that is lower than this
-//
-//   attempted(key)                       the committed row of attempts, absent, or an error
-//   note(tx, key, row)                   inserts the row of attempts, or replaces it
-//   forget(tx, key)                      removes it; where there is none that is no error
-//
-//   remove(tx, key, sequence)            removes a dead letter; whether there was one to remove
-//   list(key, after, most)               dead letters behind `after`, by their sequence
-//
-// Of two transactions that remove the same dead letter at most one may find it there and commit:
-// whoever removes it takes its event into effect in the same transaction.
-//
-// Keys are compared in each part, byte for byte. Reasons, bodies and offsets are kept unchanged,
-// with NUL and with bytes that are not UTF-8. Sequences, epochs and times have all 64 bits. A store
-// takes parts of a key of up to 128 bytes and offsets of up to 1,024. A longer one, or a key that the
-// database cannot hold, is kept whole or refused with an error, and never changed.
-//
-// "Only forward" is not enough for a checkpoint: with two owners whose batches differ in size, a
-// guard of `to > stored` lets an event take effect twice. Compare-and-set on `from` does not.
+// A checkpoint requires a compare-and-set on `from`. A guard of `to > stored` is not enough: with
+// two owners whose batches differ in size, an event could take effect twice.
 
 #ifndef WAYBILL_CONSUME_STORES_HPP
 #define WAYBILL_CONSUME_STORES_HPP
@@ -54,18 +35,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// What became of a transaction that was told to commit.
+/// How the commit of a transaction ended.
 enum class commit_outcome : std::uint8_t {
-    applied,      ///< All of it is there, for good.
-    not_applied,  ///< Nothing of it is there.
-    unknown,      ///< The answer got lost. Read back what is there.
+    applied,      ///< All its writes are stored durably.
+    not_applied,  ///< No write of it is stored.
+    unknown,      ///< The reply was lost. Read the stored data to find out.
 };
 
-/// What became of a checkpoint that was told to advance.
+/// How the advance of a checkpoint ended.
 enum class advance_outcome : std::uint8_t {
-    applied,      ///< It will be there when the transaction is.
-    conflict,     ///< Something else is stored than what this owner started from.
-    stale_epoch,  ///< A later owner has written already.
+    applied,      ///< The checkpoint is written, and stored when the transaction commits.
+    conflict,     ///< The stored checkpoint is not the one that this owner started from.
+    stale_epoch,  ///< An owner with a higher epoch has already written.
 };
 
 [[nodiscard]] constexpr std::string_view name(commit_outcome o) noexcept
@@ -88,33 +69,34 @@ enum class advance_outcome : std::uint8_t {
     return "?";
 }
 
-/// An event that could not be handled, with why. One for each (key, sequence).
+/// An event that could not be handled, with the reason. At most one for each (key, sequence).
 struct dead_letter {
     partition_key key{};
     position at{};
     fault_class how = fault_class::permanent;
-    std::string reason{};   ///< Bounded, cut between characters.
-    std::string body{};     ///< The event's own bytes, where it has any; see `kept`.
-    std::uint32_t tries = 0;  ///< How often it was handled in the delivery that parked it, and later.
-    wall_time occurred{};   ///< The event's own time, where it has one.
-    wall_time parked{};     ///< When it became a dead letter, or failed again.
-    letter_keeps kept = letter_keeps::body;  ///< How much of the event's bytes `body` is.
-    std::uint64_t size = 0;                  ///< Of all of the event's bytes.
-    std::uint32_t checksum = 0;              ///< CRC-32C of all of them.
+    std::string reason{};  ///< Bounded, cut between characters.
+    std::string body{};    ///< The bytes of the event's body, as far as `kept` specifies.
+    /// Tries in the delivery that dead-lettered the event, and one for each later reprocessing.
+    std::uint32_t tries = 0;
+    wall_time occurred{};                    ///< The event's own time, if it has one.
+    wall_time parked{};                      ///< When it was dead-lettered or failed again.
+    letter_keeps kept = letter_keeps::body;  ///< The part of the event's body that `body` contains.
+    std::uint64_t size = 0;                  ///< Size of the event's whole body, in bytes.
+    std::uint32_t checksum = 0;              ///< CRC-32C of the event's whole body.
 
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };
 
-/// A transaction: moved, not copied, and rolled back when it goes out of scope without a commit.
-/// An error from commit() reads as `unknown`.
+/// A transaction. It is movable, and rolled back when it is destroyed without a commit. An error
+/// from commit() is treated as `unknown`.
 template <class T>
 concept transaction_scope = std::movable<T> && requires(T& tx) {
     { tx.commit() } -> std::same_as<result<commit_outcome>>;
     { tx.rollback() } noexcept;
 };
 
-/// With savepoints: after savepoint() comes one of release(), which keeps what was written since, or
-/// undo(), which removes it. They do not nest.
+/// A transaction with savepoints. Each savepoint() is followed by release(), which keeps the writes
+/// since then, or by undo(), which removes them. Savepoints do not nest.
 template <class T>
 concept savepoint_scope = transaction_scope<T> && requires(T& tx) {
     { tx.savepoint() } -> std::same_as<result<void>>;
@@ -122,11 +104,22 @@ concept savepoint_scope = transaction_scope<T> && requires(T& tx) {
     { tx.undo() } -> std::same_as<result<void>>;
 };
 
+/// A store with transactions:
+///
+///     begin()  opens a transaction
 template <class S>
 concept transactional = transaction_scope<typename S::transaction> && requires(S& s) {
     { s.begin() } -> std::same_as<result<typename S::transaction>>;
 };
 
+/// A store of checkpoints:
+///
+///     load(key)                          returns the committed checkpoint, no value if there is
+///                                        none, or an error
+///     advance(tx, key, from, to, epoch)  compare-and-set: writes `to` only if `from` is stored
+///
+/// advance() compares the sequence of `from`, not its offset. An empty `from` means that no
+/// checkpoint is stored. `epoch` must not be lower than the stored one.
 template <class S>
 concept checkpoint_store =
     transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
@@ -136,7 +129,12 @@ concept checkpoint_store =
         { s.advance(tx, key, from, to, epoch) } -> std::same_as<result<advance_outcome>>;
     };
 
-/// Can go back to the beginning, where no position is, and keeps its guard against older owners there.
+/// A store of checkpoints that can return to the beginning, before the first event:
+///
+///     reset(tx, key, from, epoch)  compare-and-set like advance(), but removes the position
+///
+/// After reset(), load() returns no value, and advance() works from an empty `from`. The epoch
+/// stays: advance() with a lower epoch than that of reset() is refused.
 template <class S>
 concept checkpoint_reset =
     checkpoint_store<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
@@ -144,6 +142,10 @@ concept checkpoint_reset =
         { s.reset(tx, key, from, epoch) } -> std::same_as<result<advance_outcome>>;
     };
 
+/// A store of dead letters:
+///
+///     put(tx, letter)      inserts a dead letter, or replaces that of the same event
+///     find(key, sequence)  returns the committed dead letter, or no value
 template <class S>
 concept dead_letter_store =
     transactional<S> && requires(S& s, typename S::transaction& tx, const dead_letter& letter,
@@ -152,6 +154,12 @@ concept dead_letter_store =
         { s.find(key, sequence) } -> std::same_as<result<std::optional<dead_letter>>>;
     };
 
+/// A store of crash records, at most one for each key:
+///
+///     attempted(key)      returns the committed crash record, no value if there is none, or an
+///                         error
+///     note(tx, key, row)  inserts the crash record, or replaces it
+///     forget(tx, key)     removes it; a missing record is no error
 template <class S>
 concept attempt_store =
     transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
@@ -161,6 +169,14 @@ concept attempt_store =
         { s.forget(tx, key) } -> std::same_as<result<void>>;
     };
 
+/// A store of dead letters that can be reprocessed:
+///
+///     remove(tx, key, sequence)  removes a dead letter; returns whether there was one
+///     list(key, after, most)     returns at most `most` dead letters after the sequence `after`,
+///                                in ascending order; from the first one if `after` is empty
+///
+/// If two transactions remove the same dead letter, at most one may find it and commit. The
+/// transaction that removes a dead letter also contains the effects of its event.
 template <class S>
 concept dead_letter_queue =
     dead_letter_store<S> &&

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// stuck_watch: for how long the same event has kept the watermark where it is.
+// stuck_watch: measures how long the same event has blocked the watermark.
 //
-// One event that never ends holds all behind it, until the tracker is full. The tracker knows which
-// one it is, and no times, since a time for each event would take twice the room of all else. Ask
-// now and then, and the watch remembers when it saw that one first:
+// An event that never ends blocks all later events, until the tracker is full. The tracker knows
+// the event but no times: a time for each event would take twice the memory of everything else. The
+// watch stores the time at which it first saw the event as the oldest in flight. Query it
+// periodically:
 //
 //     if (watch.stuck_for(tracker, now) > 5min) give_up_on(tracker.blocked_by()->sequence);
 //
@@ -23,8 +24,8 @@ namespace waybill::inline v0_2 {
 
 class stuck_watch {
 public:
-    /// How long ago the event that is the oldest in flight was first seen to be that. Zero where
-    /// there is none, or where the clock has gone back.
+    /// Returns the time since a call first found this event to be the oldest in flight. Zero if no
+    /// event is in flight, or if the clock has gone back. Constant time.
     constexpr duration stuck_for(const completion_tracker& t, steady_time now) noexcept
     {
         const std::optional<blocked> b = t.blocked_by();

@@ -1,48 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// tracker_bytes: what is done behind the watermark, as a few bytes to commit beside it.
-//
-// After a crash or a change of owner all behind the watermark comes again, and with one slow event
-// in front that may be thousands that were done. Where a commit has room for metadata (4,096
-// characters in Kafka's), what is done goes with it, and the next owner passes it by:
+// tracker_bytes: encodes the events done after the watermark, as metadata of a commit. After a
+// crash or a change of owner these events are delivered again, and the next owner skips them.
 //
 //     const auto beside = waybill::encode_text(tracker, {.most = 4'096});
-//     kafka.commit(*tracker.resume_at(), beside.bytes);      // beside.dropped will come again
+//     kafka.commit(*tracker.resume_at(), beside.bytes);      // beside.dropped events are repeated
 //     ...
 //     auto start = waybill::decode_text(from, metadata);     // from: the last event done, if any
-//     if (start) tracker.resume(*start); else tracker.assign(from);      // all of it once more
+//     if (start) tracker.resume(*start); else tracker.assign(from);      // all events are repeated
 //     tracker.begin(17);                                     // done_before
 //
-// What holds:
-//   1. what is read is what was done, or the answer is what is wrong. No byte of it was done
-//      otherwise: a bit that has turned is found, and so is what belongs to another position;
-//   2. of four ways to write it the shortest is taken; the same tracker gives the same bytes. Where
-//      nothing is done behind the watermark there are no bytes, and none are read as that;
-//   3. what is too long is cut, so that what is nearest to the watermark is kept; or left out; or
-//      refused, and then nothing should be committed before more is done in front. Which of these
-//      it was, and how many events will be handled again, is said. `can_accept` with a budget says
-//      in time when to stop taking events;
-//   4. reading takes memory for at most 64 times the bytes, whatever is in them, and that while a
-//      list grows, too;
-//   5. bytes of another partition are not told from ours where the position is the same, unless
-//      both were given a number of their partition, such as waybill::crc32c("orders/7"). It is
-//      mixed into the checksum, and what was written with another reads as corrupt.
-//
-// The format, version 1; a number is seven bits a byte, the lowest first:
-//
-//     head     1 byte: 16 x version + form, + 4 where nothing was done in front
-//     first    a number: the first position that is not committed
-//     body     0 runs: how many are done from there (perhaps none), how many are not, how many are,
-//                      and so on; all but the first of them less one
-//              1 open: for each position that is not done, how many are in front of it, back to the
-//                      one before; then how many are done behind the last, less one
-//              2 done: for each position that is done, how many are in front of it
-//              3 bits: one for each position, 1 where it is done, the lowest first
-//     sum      4 bytes, the lowest first: CRC-32C of all before it; and that of the partition's
-//              number, of 8 bytes, the lowest first, added without carry, if it is not 0
-//
-// A position that was never begun is written as done, since it is not waited for either. Every
-// later version begins with a byte like that and ends in the same checksum.
+// Guarantees (details and the format: guide)
+//   1. Decoding returns the encoded events, or an error if bytes or position were changed.
+//   2. The shortest of four forms is used. Without events to encode there are no bytes.
+//   3. If the encoding exceeds the budget, it is cut, left out or refused. The result contains
+//      which of these, and the number of events that will be repeated.
+//   4. Decoding takes at most 64 bytes of memory for each byte of input.
+//   5. Bytes of another partition with the same position are rejected only with a `salt`.
 
 #ifndef WAYBILL_CONSUME_TRACKER_BYTES_HPP
 #define WAYBILL_CONSUME_TRACKER_BYTES_HPP
@@ -64,60 +38,61 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do with more than fits.
+/// How an encoding is handled that exceeds the budget.
 enum class when_too_long : std::uint8_t {
-    cut,       ///< Keep what is nearest to the watermark.
-    leave_out, ///< Keep nothing of it.
-    refuse,    ///< Say so, and let the caller hold the commit back.
+    cut,       ///< Encode only the events nearest to the watermark.
+    leave_out, ///< Encode nothing.
+    refuse,    ///< Encode nothing and report `refused`, so that the caller can delay the commit.
 };
 
-/// How much room there is: bytes, or characters where text is written.
+/// The maximum size of an encoding: in bytes, or in characters if text is written.
 struct tracker_budget {
-    std::uint64_t most = 3'072;
+    std::uint64_t most = 3'072;  ///< At least 24.
     when_too_long if_more = when_too_long::cut;
-    std::uint64_t pressure = 75;  ///< Percent of `most`, from which on no new events should come.
+    /// Percent of `most`, at most 100. If the encoding takes more, can_accept() returns false.
+    std::uint64_t pressure = 75;
 
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
 };
 
 [[nodiscard]] constexpr std::optional<config_error> check(const tracker_budget& b) noexcept
 {
-    // One head, one first position of any length, three lengths and the checksum.
+    // 1 byte for the head, 10 for the first position, 9 for three lengths, 4 for the checksum.
     if (b.most < 24) return config_error{"most", b.most, "must be at least", 24};
     if (b.pressure > 100) return config_error{"pressure", b.pressure, "must be at most", 100};
     return std::nullopt;
 }
 
-/// The same budget, of text, as that of the bytes in it.
+/// Converts a budget in characters of text to the budget of the encoded bytes.
 [[nodiscard]] constexpr tracker_budget in_bytes(tracker_budget characters) noexcept
 {
     characters.most = base64_bytes(characters.most);
     return characters;
 }
 
-/// What became of what is done behind the watermark.
+/// How much of the events done after the watermark was encoded.
 enum class encoded_as : std::uint8_t {
-    whole,     ///< All of it is there.
-    cut,       ///< Some is there.
-    left_out,  ///< None is there.
-    refused,   ///< None is there, and the caller wanted to be told.
+    whole,     ///< All events.
+    cut,       ///< Only the events nearest to the watermark.
+    left_out,  ///< No events, although there are some.
+    refused,   ///< No events, since not all fit and the budget has `refuse`. Delay the commit.
 };
 
 struct encoded_done {
     std::string bytes{};
-    std::uint64_t kept = 0;     ///< Events done that are in the bytes.
-    std::uint64_t dropped = 0;  ///< Those that are not, and will be handled again after a restart.
+    std::uint64_t kept = 0;     ///< Number of done events in `bytes`.
+    std::uint64_t dropped = 0;  ///< Number of the other done events, repeated after a restart.
     encoded_as how = encoded_as::whole;
 
     friend bool operator==(const encoded_done&, const encoded_done&) = default;
 };
 
-/// Why bytes are not read.
+/// Why bytes cannot be decoded.
 enum class tracker_problem : std::uint8_t {
-    not_text,    ///< These are no characters of ours.
-    corrupt,     ///< They are not what was written.
-    newer,       ///< A later version of waybill has written them.
-    other_base,  ///< They belong to another position than the one that was committed.
+    not_text,    ///< The text is not base64 as encode_text() writes it.
+    corrupt,     ///< The bytes were changed, or were encoded with another `salt`.
+    newer,       ///< The bytes were encoded by a later version of waybill.
+    other_base,  ///< The bytes belong to another position than the committed one.
 };
 
 [[nodiscard]] constexpr std::string_view name(encoded_as e) noexcept
@@ -147,17 +122,17 @@ namespace detail {
 inline constexpr unsigned tracker_version = 1;
 inline constexpr unsigned tracker_is_first = 4;
 
-/// What is going to be written, and how long it will be.
+/// The form and the size of an encoding, before it is written.
 struct tracker_plan {
     tracker_form form = tracker_form::runs;
-    std::uint64_t bytes = 0;      ///< 0 where there is nothing to write.
-    std::uint64_t end = 0;        ///< The last position.
-    std::uint64_t kept = 0;       ///< Events.
-    std::uint64_t all = 0;        ///< Events, with those that do not fit.
-    std::uint64_t all_bytes = 0;  ///< What it would take to write all.
+    std::uint64_t bytes = 0;      ///< Encoded size; 0 if there is nothing to write.
+    std::uint64_t end = 0;        ///< The last encoded position.
+    std::uint64_t kept = 0;       ///< Number of encoded events.
+    std::uint64_t all = 0;        ///< Number of done events, including those that do not fit.
+    std::uint64_t all_bytes = 0;  ///< Encoded size of all done events.
 };
 
-/// The longest beginning that fits.
+/// Plans the encoding of the longest beginning that fits into `most` bytes.
 [[nodiscard]] constexpr tracker_plan plan_tracker(const completion_tracker& t, std::uint64_t most)
 {
     tracker_plan p;
@@ -166,7 +141,7 @@ struct tracker_plan {
         sizes.add(r);
         if (!r.done) return;
         p.all = saturating_add(p.all, r.events);
-        if (r.events == 0 && p.all == 0) return;  // a gap in front is nothing to write
+        if (r.events == 0 && p.all == 0) return;  // a gap before the first event
         const tracker_form form = sizes.smallest();
         p.all_bytes = saturating_add(sizes.of(form), 1 + varint_size(sizes.first) + seal_bytes);
         if (p.all_bytes > most) return;
@@ -178,7 +153,7 @@ struct tracker_plan {
     return p;
 }
 
-/// The checksum of what is written for a partition.
+/// The checksum of the bytes: CRC-32C, XOR the CRC-32C of the salt unless that is 0.
 [[nodiscard]] constexpr std::uint32_t tracker_sum(std::string_view bytes,
                                                   std::uint64_t salt) noexcept
 {
@@ -188,7 +163,7 @@ struct tracker_plan {
     return crc32c(bytes) ^ crc32c({number, 8});
 }
 
-/// Whether it is behind the bytes. Requires: there are more than those of a seal.
+/// Whether the last `seal_bytes` bytes are the checksum of the others. Requires: there are others.
 [[nodiscard]] constexpr bool tracker_holds(std::string_view bytes, std::uint64_t salt) noexcept
 {
     const std::size_t end = bytes.size() - seal_bytes;
@@ -219,7 +194,7 @@ struct tracker_plan {
     return out;
 }
 
-/// Reads one number behind the other, and keeps whether one was wrong.
+/// Reads consecutive numbers, and records whether one of them was invalid.
 class tracker_reader {
 public:
     explicit tracker_reader(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -228,7 +203,7 @@ public:
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
-    /// 0 where there is none, or one that is not written as it should be.
+    /// Returns 0 and fails if there is no number, or it is longer than necessary or than 64 bits.
     [[nodiscard]] std::uint64_t whole() noexcept
     {
         const std::optional<std::uint64_t> n = take_whole(bytes_);
@@ -241,12 +216,13 @@ private:
     bool failed_ = false;
 };
 
-/// Where the next position is: it may be past the largest one, and then there can be none.
+/// The next position to read.
 struct next_position {
     std::uint64_t at = 0;
-    bool over = false;
+    bool over = false;  ///< The largest position was read: there is no next one.
 
-    /// Steps over so many and one more, and answers with that one.
+    /// Skips `many` positions and reads the next one. No value if that is past the largest
+    /// position.
     [[nodiscard]] constexpr std::optional<std::uint64_t> step(std::uint64_t many) noexcept
     {
         if (over || many > highest_size - at) return std::nullopt;
@@ -257,7 +233,7 @@ struct next_position {
     }
 };
 
-/// What is done, of lengths or distances in one of three forms. False where that cannot be.
+/// Decodes a body of the forms runs, open and done. Returns false if it is invalid.
 [[nodiscard]] inline bool read_lengths(tracker_reader in, tracker_form form, std::uint64_t first,
                                        done_runs& out)
 {
@@ -291,13 +267,13 @@ struct next_position {
 {
     if (bytes.empty() || bytes.back() == '\0') return false;
     std::uint64_t runs = 0;
-    unsigned before = 0;  // the last bit of the byte in front
+    unsigned before = 0;  // the highest bit of the previous byte
     for (const char c : bytes) {
         const unsigned bits = static_cast<unsigned char>(c);
         runs += static_cast<unsigned>(std::popcount(bits & ~(bits << 1U | before)));
         before = bits >> 7U;
     }
-    out.reserve(runs);  // a list that grew would take twice as much, and more on the way
+    out.reserve(runs);  // a growing list would take twice the memory, and more while it grows
     for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
         if ((static_cast<unsigned char>(bytes[n / 8]) >> n % 8 & 1U) == 0) continue;
         if (n > highest_size - first || !out.add({first + n, first + n})) return false;
@@ -307,23 +283,25 @@ struct next_position {
 
 }  // namespace detail
 
-/// How many bytes all of it takes; 0 where there is nothing done behind the watermark.
+/// Returns the size in bytes of the encoding of all events done after the watermark; 0 if there are
+/// no such events. Examines all pending events.
 [[nodiscard]] constexpr std::uint64_t encoded_size(const completion_tracker& t)
 {
     return detail::plan_tracker(t, highest_size).all_bytes;
 }
 
-/// Whether new events should come: there is room for them, and what is done behind the watermark is
-/// still short enough. It looks at all that is pending: ask once for each fetch, not for each
-/// event.
+/// Whether new events should be accepted: the tracker can accept them, and the encoding takes at
+/// most `pressure` percent of `most` bytes. Examines all pending events: call it once for each
+/// fetch, not for each event.
 [[nodiscard]] constexpr bool can_accept(const completion_tracker& t, const tracker_budget& b)
 {
     const std::uint64_t most = b.most / 100 * b.pressure + b.most % 100 * b.pressure / 100;
     return t.can_accept() && encoded_size(t) <= lesser(most, b.most);
 }
 
-/// What is done behind the watermark, as bytes. Commit them with resume_at(), or with watermark().
-/// `salt` is a number of the partition, and whoever reads them needs the same.
+/// Encodes the events done after the watermark. Commit the bytes together with resume_at() or
+/// watermark(). `salt` is a number of the partition, such as waybill::crc32c("orders/7"), or 0.
+/// decode() needs the same salt. Examines all pending events.
 [[nodiscard]] inline encoded_done encode(const completion_tracker& t, const tracker_budget& b = {},
                                          std::uint64_t salt = 0)
 {
@@ -341,7 +319,7 @@ struct next_position {
     return out;
 }
 
-/// The same as text, in base64. The budget is one of characters.
+/// encode() as base64 text. The budget is in characters.
 [[nodiscard]] inline encoded_done encode_text(const completion_tracker& t,
                                               const tracker_budget& b = {.most = 4'096},
                                               std::uint64_t salt = 0)
@@ -351,8 +329,9 @@ struct next_position {
     return out;
 }
 
-/// Where to begin, from what was committed: the last event done, if any, and the bytes beside it.
-/// Of Kafka's committed offset the last event done is the one before, and none where it is 0.
+/// Decodes the start of an assignment from the committed position and bytes. `done` is the last
+/// event done, if any. For Kafka that is the committed offset minus 1, or no event if the offset is
+/// 0. Empty bytes are valid and contain no events. Errors: `tracker_problem`.
 [[nodiscard]] inline result<tracker_start, tracker_problem> decode(done_position done,
                                                                    std::string_view bytes,
                                                                    std::uint64_t salt = 0)
@@ -383,6 +362,7 @@ struct next_position {
     return start;
 }
 
+/// decode() of base64 text.
 [[nodiscard]] inline result<tracker_start, tracker_problem> decode_text(done_position done,
                                                                         std::string_view text,
                                                                         std::uint64_t salt = 0)

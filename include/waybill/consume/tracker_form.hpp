@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// tracker_form: what is done behind the watermark, in the four ways to write it.
+// tracker_form: the four forms of the events done after the watermark.
 //
-// Part of tracker_bytes.hpp, where the format is told. What is done is a row of runs: done ones,
-// open ones, done ones ... from the first position that is not committed on. Their sizes in all
-// four ways are found in one pass, without writing any of them.
+// Part of tracker_bytes.hpp. The events are a sequence of runs, alternately done and open, from the
+// first position that is not committed. One pass computes the sizes of all forms without writing.
 
 #ifndef WAYBILL_CONSUME_TRACKER_FORM_HPP
 #define WAYBILL_CONSUME_TRACKER_FORM_HPP
@@ -21,17 +20,17 @@
 
 namespace waybill::inline v0_2 {
 
-/// How positions are written. Of two that are as long, the first is taken.
+/// How positions are written. If two forms have the same size, the first is used.
 enum class tracker_form : std::uint8_t {
-    runs,   ///< Lengths of what is done and what is not, in turn.
-    open,   ///< What is not done, each by its distance from the one before.
-    done,   ///< What is done, the same way.
-    bits,   ///< A bit for each position.
+    runs,   ///< The lengths of done and open runs, alternately.
+    open,   ///< Each position that is not done, by its distance from the previous one.
+    done,   ///< Each position that is done, by its distance from the previous one.
+    bits,   ///< One bit for each position.
 };
 
 namespace detail {
 
-/// Joins stretches of the same kind, and calls f with each when it has ended.
+/// Joins adjacent stretches of the same kind, and calls f with each complete run.
 template <class F>
 constexpr void for_each_run(const completion_tracker& t, F&& f)
 {
@@ -50,16 +49,16 @@ constexpr void for_each_run(const completion_tracker& t, F&& f)
     if (any) f(run);
 }
 
-/// The sizes of all forms, for the runs that it was given so far.
+/// The sizes of all forms in bytes, for the runs added so far.
 struct form_sizes {
     std::uint64_t first = 0;  ///< The first position.
     std::uint64_t runs = 0;
     std::uint64_t open = 0;
     std::uint64_t done = 0;
     std::uint64_t bits = 0;
-    std::uint64_t tail = 0;  ///< What the length of the last run adds to `open`, if it is done.
+    std::uint64_t tail = 0;  ///< Bytes that the last run adds to `open` if it is done, else 0.
     bool any = false;
-    std::uint64_t before = 0;  // the length of the run in front
+    std::uint64_t before = 0;  // length of the previous run
 
     constexpr void add(const tracked_stretch& r) noexcept
     {
@@ -70,7 +69,7 @@ struct form_sizes {
         };
         if (!any) {
             first = r.at.first;
-            if (!r.done) spend(runs, 1);  // none done in front
+            if (!r.done) spend(runs, 1);  // an empty done run comes first
         }
         tail = r.done ? varint_size(more) : 0;
         spend(runs, r.done && !any ? varint_size(length) : varint_size(more));
@@ -101,7 +100,7 @@ struct form_sizes {
     }
 };
 
-/// Writes runs, the first of which begins at `first`.
+/// Writes runs in one form. The first run begins at the position `first`.
 class form_writer {
 public:
     form_writer(std::string& out, tracker_form form, std::uint64_t first)

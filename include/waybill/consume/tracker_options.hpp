@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// tracker_options: how much a completion tracker lets be under way, and what it says about events.
+// tracker_options: the limits of a completion tracker, and the types of its results.
 //
 // Part of the completion tracker.
 
@@ -18,19 +18,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which position is the one to commit.
+/// Which position is committed.
 enum class commit_mark : std::uint8_t {
-    low_water,   ///< Everything up to it is done. What was done behind it may be done again.
-    high_water,  ///< The last one that is done. What is in flight in front of it may be lost.
+    low_water,   ///< All events up to it are done. Events done after it may be repeated.
+    high_water,  ///< The last event that is done. Events in flight before it may be lost.
 };
 
-/// How much may be under way. A plain value; `check` finds what cannot work.
+/// The limits of a completion tracker.
 struct tracker_options {
-    std::uint64_t most = 65'536;     ///< Events in flight at once.
-    std::uint64_t span = 1'048'576;  ///< Events from the oldest in flight on, in flight or done.
-    commit_mark mark = commit_mark::low_water;
-    /// Of the first assignment. A tracker that takes the place of another begins behind its
-    /// generation(), or tickets of that one count here, too. No policy, and not written as one.
+    std::uint64_t most = 65'536;     ///< Maximum events in flight, in [1, span].
+    std::uint64_t span = 1'048'576;  ///< Maximum events from the oldest in flight on; at most 2^31.
+    commit_mark mark = commit_mark::low_water;  ///< The position that is committed.
+    /// Generation of the first assignment. If this tracker replaces another one, set it to more
+    /// than the other's generation(). Otherwise tickets of the other tracker are accepted here. It
+    /// is not a policy, and stored options do not contain it.
     std::uint32_t first_generation = 0;
 
     friend bool operator==(const tracker_options&, const tracker_options&) = default;
@@ -46,8 +47,8 @@ struct tracker_options {
     return std::nullopt;
 }
 
-/// An event in flight. Keep it with the event. `number` only makes it quick to find: a ticket made
-/// of a sequence number and the tracker's generation() is as good.
+/// An event in flight. Keep the ticket with the event. `number` only makes the event faster to
+/// find: a ticket of a sequence number and the tracker's generation() also works.
 struct ticket {
     std::uint64_t sequence = 0;
     std::uint32_t generation = 0;
@@ -56,8 +57,8 @@ struct ticket {
     friend bool operator==(const ticket&, const ticket&) = default;
 };
 
-/// The last event that is done, if there is one, as an integer of any kind. A negative one is none:
-/// the log is then read from its beginning, which loses nothing.
+/// The last event that is done, if any, from an integer of any type. A negative number means no
+/// event: the log is then read from its beginning, which loses nothing.
 class done_position {
 public:
     constexpr done_position() noexcept = default;
@@ -80,13 +81,13 @@ private:
 
 /// Why an event was not begun.
 enum class begin_refusal : std::uint8_t {
-    full,           ///< As much is under way as may be. Begin it when something is done.
-    behind,         ///< The watermark has passed it: it is done, or was not wanted.
+    full,           ///< `most` or `span` is reached. Begin it again after other events are done.
+    behind,         ///< It is not after the low-water mark: it is done, or was skipped.
     duplicate,      ///< It is in flight.
-    done_before,    ///< It is done, and the watermark is not there yet. There is nothing to do.
-    not_ascending,  ///< It was never begun, and one behind it was. It is not waited for.
+    done_before,    ///< It was done earlier, after the watermark. Do not handle it again.
+    not_ascending,  ///< It was not begun, and a later event was. The tracker does not wait for it.
     not_assigned,   ///< The partition was revoked.
-    invalid,        ///< It is negative, or needs more than 64 bits.
+    invalid,        ///< Its number is negative, or needs more than 64 bits.
 };
 
 [[nodiscard]] constexpr std::string_view name(commit_mark m) noexcept
@@ -112,29 +113,31 @@ enum class begin_refusal : std::uint8_t {
     return "?";
 }
 
-/// The oldest event in flight, and how many done ones the watermark could pass but for it.
+/// The oldest event in flight, which blocks the watermark.
 struct blocked {
     std::uint64_t sequence = 0;
-    std::uint64_t waiting = 0;
+    std::uint64_t waiting = 0;  ///< Number of done events after it.
 
     friend bool operator==(const blocked&, const blocked&) = default;
 };
 
-/// Where an assignment begins: behind `from`, the last event done, with `done` behind that already.
-/// Where nothing was done yet, `next` is the position of the first event, if that is known.
+/// The start of an assignment.
 struct tracker_start {
-    std::optional<std::uint64_t> from{};
+    std::optional<std::uint64_t> from{};  ///< The last event done; the assignment begins after it.
+    /// If `from` is empty: the position of the first event, if known.
     std::optional<std::uint64_t> next{};
-    done_runs done{};
+    done_runs done{};  ///< Positions after `from` that are already done.
 
     friend bool operator==(const tracker_start&, const tracker_start&) = default;
 };
 
-/// Positions from one to another, both counted: all done, or none. Gaps go with what is done.
+/// A range of positions that are all done or all not done. Gaps belong to done ranges.
 struct tracked_stretch {
-    position_run at{};
+    position_run at{};  ///< First and last position, both included.
     bool done = false;
-    std::uint64_t events = 0;  ///< Those done in it that are known to be events; 0 if none is done.
+    /// If done: the number of events in it. Gaps do not count, except in ranges that an earlier
+    /// owner had done.
+    std::uint64_t events = 0;
 
     friend bool operator==(const tracked_stretch&, const tracked_stretch&) = default;
 };
