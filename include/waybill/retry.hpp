@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to retry/: whether to try again, and when.
+// retry: decides if a failed call is made again, and when. Includes all headers of this module.
 //
-// backoff says how long to wait, decide says whether to. Neither sleeps, and neither draws the
-// random number that spreads the waits. delivery says how long a queue itself keeps trying. attempts
-// is one call that is tried again, retry_call drives it; levels tries at once and then after pauses;
-// shared_budget bounds the retries of many; presets says what well-known clients do. valve says
-// whether to take more work at all, and intake what to receive next.
+// No header sleeps or generates random numbers: times and random numbers are arguments.
+//
+//   backoff, decide       how long to wait before a retry, and whether to retry
+//   attempts, retry_call  the retries of one call as a state machine, and its driver
+//   levels                immediate retries, then delayed ones
+//   budget, shared_budget a limit for the retries of many calls
+//   delivery              how long a queue itself keeps redelivering a message
+//   presets               the policies of well-known clients and queues
+//   valve, scoped_permit  a circuit breaker: whether to make calls at all
+//   intake                which messages to receive next
+//   deferral_book         the deferred messages, and when to fetch them
+//   lock_renewal          renews the lock of a message during its work
+//   scheduled_id          ids for copies of a message that are scheduled for later
+//   prune                 which dead letters to remove
 
 #ifndef WAYBILL_RETRY_HPP
 #define WAYBILL_RETRY_HPP

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// attempts: how one call is tried again.
-//
-// A machine: `next` says what to do now, `on` tells it what happened. The clock, the dice and the
-// call are the caller's:
+// attempts: a state machine that retries one call. Clock, random numbers and call are the caller's.
 //
 //     waybill::attempts tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
 //     for (bool open = true; open;)
@@ -13,15 +10,14 @@
 //             [&](act::done)      { open = false; },
 //             [&](act::give_up g) { park(message, g.why); open = false; });
 //
-// Four things hold:
-//   1. asked again, it answers the same until told otherwise, or until the time has come;
-//   2. it goes at most `most` times, the first one counted, and never before the wait is over;
-//   3. no try begins when the time limit is over, the first one included, and it does not wait for
-//      one that would. A try that began in time may end after it, and counts;
-//   4. after `done`, or a `give_up` that an event has brought about, nothing changes it any more.
+// Guarantees
+//   1. `next` returns the same action until an event, the end of the wait, or the time limit.
+//   2. It returns `go` for at most `most` attempts, the first included, and never during a wait.
+//   3. After the time limit it does not return `go`, not even for the first attempt. It does not
+//      wait for an attempt that would start too late. A result after the limit still counts.
+//   4. After `done`, or after a `give_up` that an event caused, events change nothing.
 //
-// The limit counts on the caller's steady clock, from when the machine was made. A wall clock that
-// is set back would give a call hours more, and one that is set forward none.
+// Cost: constant time, fixed size, no allocation.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_ATTEMPTS_HPP
@@ -46,22 +42,22 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Make the call, and tell how it went.
+/// Make the call and report its result as an `attempted` event.
 struct go {
     friend bool operator==(const go&, const go&) = default;
 };
 
-/// It worked. There is nothing more to do.
+/// The call succeeded. No action is left.
 struct done {
     friend bool operator==(const done&, const done&) = default;
 };
 
 }  // namespace act
 
-/// How often, how far apart, and for how long in all.
+/// The limits of one retried call: number of attempts, pauses, and total time.
 struct call_policy {
     retry_policy retry{};
-    duration time_limit = duration::highest();  ///< No try begins so long after the start.
+    duration time_limit = duration::highest();  ///< From construction; later no attempt starts.
 
     friend bool operator==(const call_policy&, const call_policy&) = default;
 };
@@ -75,23 +71,23 @@ struct call_policy {
     return check(p.retry);
 }
 
-/// One try is over. `draw` in [0, 1) spreads the pauses; where it comes from is the caller's.
+/// Event: an attempt has ended.
 struct attempted {
     fault_class how = fault_class::none;
-    double draw = 0.5;
-    duration retry_after{};  ///< A server's own "come back after", if it said one.
+    double draw = 0.5;       ///< A random number in [0, 1) for the jitter of the next pause.
+    duration retry_after{};  ///< The server's retry-after hint; zero if there is no hint.
 
     friend bool operator==(const attempted&, const attempted&) = default;
 };
 
-/// Why there is no other try.
+/// The reason why no further attempt follows.
 enum class attempts_end : std::uint8_t {
-    open,         ///< There may be one.
-    succeeded,    ///< The last one worked.
-    not_worth_it,  ///< It failed in a way that no retry can change, or was cancelled.
-    tries,        ///< They are used up.
-    time_limit,   ///< The next one would begin too late; or even the first, and none was made.
-    budget,       ///< There are no retries left in the budget.
+    open,         ///< A further attempt may follow.
+    succeeded,    ///< The last attempt succeeded.
+    not_worth_it,  ///< The last fault was permanent, ownership_lost or cancelled.
+    tries,        ///< The maximum number of attempts is reached.
+    time_limit,   ///< The next attempt, possibly the first, would start too late.
+    budget,       ///< The retry budget has no token left.
 };
 
 [[nodiscard]] constexpr std::string_view name(attempts_end e) noexcept
@@ -111,16 +107,16 @@ class attempts {
 public:
     using action = std::variant<act::go, act::wait, act::done, act::give_up>;
 
-    /// The time limit counts from `now`; see make<attempts>(policy, now) below. With a budget, each
-    /// retry is taken from it, and each success is told to it; see shared_budget.hpp for how long
-    /// it has to live.
+    /// The time limit starts at `now`. The policy is not validated: make<attempts>(policy, now)
+    /// does that. If there is a budget, each retry takes a token from it and the success is
+    /// reported to it. The budget must stay at its address while this object or a copy exists.
     constexpr attempts(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
         : policy_(p), budget_(budget), began_(now)
     {
     }
 
-    /// What to do now. Where not even a first try could begin in time it gives up as `cancelled`:
-    /// it has neither worked nor failed.
+    /// The action to take now. If the time limit ends before the first attempt, returns
+    /// `give_up{cancelled}`: the call neither succeeded nor failed. Constant time.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (end_ == attempts_end::succeeded) return act::done{};
@@ -131,6 +127,7 @@ public:
         return act::go{};
     }
 
+    /// Reports the end of an attempt at `now`. After the last attempt the event is `late`.
     constexpr heard on(const attempted& a, steady_time now)
     {
         if (end_ != attempts_end::open) return heard::late;
@@ -156,18 +153,18 @@ public:
         return heard::taken;
     }
 
-    /// So many tries are over.
+    /// The number of attempts that have ended.
     [[nodiscard]] constexpr std::uint32_t tries() const noexcept { return tries_; }
-    /// How the last one went.
+    /// The result of the last attempt; `none` before the first one.
     [[nodiscard]] constexpr fault_class how() const noexcept { return how_; }
-    /// Why there is no other try at `now`, if there is none.
+    /// The reason why no further attempt can start at `now`; `open` if one can.
     [[nodiscard]] constexpr attempts_end end(steady_time now) const noexcept
     {
         return end_ == attempts_end::open && too_late(now) ? attempts_end::time_limit : end_;
     }
-    /// The same by what was told alone, however late it is now.
+    /// The same reason from reported events only; the current time is ignored.
     [[nodiscard]] constexpr attempts_end end() const noexcept { return end_; }
-    /// For how long it has been going on at `now`.
+    /// The time from construction to `now`; at least 0.
     [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
     {
         return greater(now - began_, duration{});
@@ -186,13 +183,13 @@ private:
     shared_budget budget_;
     steady_time began_;
     steady_time not_before_ = steady_time::lowest();
-    duration pause_{};  // the last one
+    duration pause_{};  // the last one; for decorrelated jitter
     std::uint32_t tries_ = 0;
     fault_class how_ = fault_class::none;
     attempts_end end_ = attempts_end::open;
 };
 
-/// Attempts from `now` on, or what is wrong with the policy.
+/// Returns the state machine with a time limit from `now`, or the first error of the policy.
 template <std::same_as<attempts> M>
 [[nodiscard]] constexpr result<M, config_error> make(const call_policy& p, steady_time now,
                                                      shared_budget budget = {})

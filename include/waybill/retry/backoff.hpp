@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// backoff: how long to pause before trying again.
-//
-// The pause before retry n grows as base * factor^(n-1) + step * (n-1) up to a cap: exponentially,
-// or linearly where the factor is 1 and there is a step. Jitter spreads callers who failed
-// together; the dice are the caller's, so a pause is a pure function of its arguments:
+// backoff: the pause before a retry.
 //
 //     waybill::duration d = waybill::pause({.base = 100ms, .cap = 30s}, retry, draw);
 //     waybill::duration e = waybill::pause({.base = 10s, .factor = 1, .step = 10s}, 2, draw);
 //
-// Formulas: full jitter draws from [0, pause), equal jitter from [pause/2, pause), decorrelated
-// jitter from [base, 3 * the pause before), as in AWS's "Exponential Backoff and Jitter" (Marc
-// Brooker, 2015).
+// The pause before retry n is base * factor^(n-1) + step * (n-1), and at most `cap`. It grows
+// exponentially. If the factor is 1 and the step is positive, it grows linearly. Jitter spreads the
+// retries of callers that failed at the same time. The caller supplies the random number, so a
+// pause is a pure function of its arguments.
+//
+// Ranges: full jitter [0, pause), equal jitter [pause/2, pause), decorrelated jitter
+// [base, 3 * previous pause). Source: AWS, "Exponential Backoff and Jitter" (Marc Brooker, 2015).
+//
+// Cost: constant time, at most 32 steps for a power; no allocation.
 
 #ifndef WAYBILL_RETRY_BACKOFF_HPP
 #define WAYBILL_RETRY_BACKOFF_HPP
@@ -26,14 +28,15 @@
 
 namespace waybill::inline v0_2 {
 
-/// How much of a pause is drawn.
+/// The random part of a pause.
 enum class jitter : std::uint8_t {
-    none,   ///< All of it is certain.
-    equal,  ///< Half is certain, half is drawn.
-    full,   ///< All of it is drawn.
-    /// Drawn from the base to three times the pause before; factor and step are not used.
+    none,   ///< The pause is fixed.
+    equal,  ///< Half of the pause is fixed, half is random.
+    full,   ///< The whole pause is random.
+    /// Random from the base to three times the previous pause; factor and step are not used.
     decorrelated,
-    /// A fifth less to a fifth more, as Kafka's and gRPC's clients have it; at most the cap.
+    /// Random from 80 % to 120 % of the pause, as in the clients of Kafka and gRPC. The range is
+    /// lowered if its upper end exceeds the cap.
     around,
 };
 
@@ -54,14 +57,15 @@ enum class jitter : std::uint8_t {
     return "?";
 }
 
-/// How pauses grow. `factor` 1 and no step keep them fixed.
+/// The growth of pauses. With `factor` 1 and no step all pauses are equal.
 struct backoff {
-    duration base = duration::milliseconds(100);  ///< Before the first retry.
-    duration cap = duration::seconds(30);         ///< No pause of our own is longer.
-    double factor = 2.0;
+    duration base = duration::milliseconds(100);  ///< The pause before the first retry.
+    duration cap = duration::seconds(30);         ///< Maximum of a pause without a hint.
+    double factor = 2.0;                          ///< Growth with each retry; at least 1.
     jitter spread = jitter::full;
-    duration step{};          ///< Each retry pauses so much longer than the one before.
-    duration highest_hint{};  ///< A server's hint counts up to the cap, or this if that is more.
+    duration step{};                              ///< Added with each retry; at least 0.
+    /// Maximum of a server's hint. If it is less than the cap, the cap is the maximum.
+    duration highest_hint{};
 
     friend bool operator==(const backoff&, const backoff&) = default;
 };
@@ -94,7 +98,7 @@ struct backoff {
 
 namespace detail {
 
-/// factor to the power of n, up to what is longer than any duration. Takes 32 steps at most.
+/// factor^n, at most 1e19: more nanoseconds than any duration has. At most 32 steps.
 [[nodiscard]] constexpr double growth(double factor, std::uint32_t n) noexcept
 {
     constexpr double enough = 1e19;
@@ -116,8 +120,9 @@ namespace detail {
     return grown + times(b.step, before);
 }
 
-/// The pause before retry n-1, had all draws of decorrelated jitter been in the middle: what begins
-/// with the base and goes on as (base + 3 * pause) / 2 is base * (2 * 1.5^(n-1) - 1).
+/// The pause before retry n-1 with decorrelated jitter if all random numbers are 0.5. The sequence
+/// starts with base, and each next pause is (base + 3 * pause) / 2. Closed form:
+/// base * (2 * 1.5^(n-1) - 1).
 [[nodiscard]] constexpr duration middle_before(const backoff& b, std::uint32_t n) noexcept
 {
     if (n <= 1) return b.base;
@@ -126,11 +131,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// The pause before retry `n`, the first being 1; `previous` is the pause before retry n-1, and is
-/// used by decorrelated jitter only (nothing reads as the base). `draw` in [0, 1), anything else is
-/// clamped. A server's hint, if there is one, is a lower bound, and is itself bound by the cap or
-/// `highest_hint`, whichever is more. Without one it is never over the cap; it is never negative,
-/// whatever the arguments are.
+/// The pause before retry `n`, counted from 1. Only decorrelated jitter uses `previous`, the pause
+/// before retry n-1; a shorter one than the base counts as the base. `draw` is a random number in
+/// [0, 1); other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of
+/// the pause. The hint is limited to the greater of cap and `highest_hint`. Without a hint the
+/// pause is at most the cap. It is never negative, also for invalid options. Constant time.
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, duration previous,
                                        double draw, duration hint = {}) noexcept
 {
@@ -143,7 +148,8 @@ namespace detail {
         case jitter::equal: drawn = widest * (0.5 + share / 2); break;
         case jitter::full: drawn = widest * share; break;
         case jitter::around: {
-            const duration middle = lesser(widest, cap * (1 / 1.2));  // or half would be the cap
+            // Without the factor 1 / 1.2, half of the longest pauses would equal the cap.
+            const duration middle = lesser(widest, cap * (1 / 1.2));
             drawn = middle * (0.8 + share * 0.4);
             widest = cap;
             break;
@@ -156,12 +162,12 @@ namespace detail {
             break;
         }
     }
-    drawn = lesser(drawn, widest);  // a product may round up
+    drawn = lesser(drawn, widest);  // products may round up
     return greater(drawn, lesser(hint, greater(cap, b.highest_hint)));
 }
 
-/// The same where the pause before is not known. Decorrelated jitter takes it to be what draws in
-/// the middle would have made it, so its range grows by half with each retry.
+/// The same if the previous pause is unknown. Decorrelated jitter then assumes a previous pause
+/// from random numbers of 0.5, so its range grows by about half with each retry.
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, double draw,
                                        duration hint = {}) noexcept
 {

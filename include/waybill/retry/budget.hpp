@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// budget: retries as a share of what succeeds, so that a broker in trouble is not buried in them.
-//
-// A number of tries for each message multiplies the load just when there is too much of it. A
-// budget is shared by all: each retry takes a token, so many successes give one back, and with none
-// left a failure is final (as gRPC's retry throttling and the AWS SDKs do it). Where there may be
-// no success for long, time gives tokens back, too (as Finagle's reserve of retries a second does).
+// budget: limits retries to a share of successes, so that they cannot overload a failing broker.
 //
 //     waybill::retry_tokens tokens{{.tokens = 10, .successes = 10, .refill = 1s}};
 //     if (tokens.spend(now)) try_again(); else give_up();
 //     tokens.succeeded(now);
 //
-// shared_budget.hpp lets several senders and calls take from one.
+// A maximum of attempts per message multiplies the load while the broker is overloaded. A budget is
+// shared by all calls:
+//   1. Each retry takes a token. If no token is left, a failure is final.
+//   2. Every `successes` successes return one token (gRPC's retry throttling, the AWS SDKs).
+//   3. Every `refill` returns one token, for periods without successes (Finagle's reserve of
+//      retries per second).
+//
+// shared_budget.hpp lets several senders and calls use one budget. Cost: constant time.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_BUDGET_HPP
@@ -26,13 +28,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// How many retries there may be. By default they are not counted.
+/// The limit of retries. By default retries are unlimited.
 struct retry_budget {
+    /// For `tokens`: retries are unlimited.
     static constexpr std::uint32_t uncounted = ~std::uint32_t{0};
 
-    std::uint32_t tokens = uncounted;  ///< Retries to begin with, and at the most.
-    std::uint32_t successes = 10;      ///< So many give one back; 0 reads as 1.
-    /// After so long one comes back by itself; by default never.
+    std::uint32_t tokens = uncounted;  ///< Tokens at the start; also the maximum.
+    std::uint32_t successes = 10;      ///< Successes for one token; 0 counts as 1.
+    /// The time after which one token is returned; by default never.
     duration refill = duration::highest();
 
     friend bool operator==(const retry_budget&, const retry_budget&) = default;
@@ -48,8 +51,9 @@ struct retry_budget {
     return std::nullopt;
 }
 
-/// The tokens of a budget. O(1). A clock that goes back gives nothing: the latest time counts.
-/// Where no time is told, none passes.
+/// The tokens of a budget. All functions take constant time. If the clock goes back, no token is
+/// returned until it passes the time of the last refill again. Overloads without `now` do not
+/// refill.
 class retry_tokens {
 public:
     constexpr explicit retry_tokens(const retry_budget& b = {}) noexcept
@@ -57,7 +61,7 @@ public:
     {
     }
 
-    /// How many retries there may be now.
+    /// The number of retries that are possible now; with `now`, refills up to then are included.
     [[nodiscard]] constexpr std::uint32_t left() const noexcept { return left_; }
     [[nodiscard]] constexpr std::uint32_t left(steady_time now) const noexcept
     {
@@ -66,7 +70,7 @@ public:
         return then.left_;
     }
 
-    /// Takes a token. False, and nothing is taken, where there is none.
+    /// Takes a token. If there is none, returns false.
     [[nodiscard]] constexpr bool spend() noexcept
     {
         if (left_ == 0) return false;
@@ -79,6 +83,7 @@ public:
         return spend();
     }
 
+    /// Counts a success towards the next token. Successes at the maximum of tokens do not count.
     constexpr void succeeded() noexcept
     {
         if (left_ >= budget_.tokens || ++towards_ < budget_.successes) return;
@@ -94,7 +99,7 @@ public:
     friend bool operator==(const retry_tokens&, const retry_tokens&) = default;
 
 private:
-    /// Gives back what time gives. A full budget saves nothing up.
+    /// Adds the tokens of the refill. At the maximum of tokens, elapsed time is not saved up.
     constexpr void pass(steady_time now) noexcept
     {
         const bool refills = duration{} < budget_.refill && budget_.refill < duration::highest();
@@ -115,8 +120,8 @@ private:
 
     retry_budget budget_;
     std::uint32_t left_;
-    std::uint32_t towards_ = 0;  // successes that count for the next token
-    std::optional<steady_time> since_{};  // when the last one came back by itself, or time began
+    std::uint32_t towards_ = 0;  // successes since the last token from successes
+    std::optional<steady_time> since_{};  // the last refill, or the first `now`
 };
 
 }  // namespace waybill::inline v0_2

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// decide: whether to try again, when, or not at all.
+// decide: whether to retry a failed call, and when.
 //
 //     waybill::match(waybill::decide(policy, tries, f.how, dice(), now),
 //         [&](act::retry_now)  { again(); },
 //         [&](act::wait w)     { later(w.until); },
 //         [&](act::give_up g)  { park(message, g.why); });
 //
-// A pure function: nothing is remembered but the number of tries, which is the caller's.
+// A pure function. The caller stores the number of attempts.
 
 #ifndef WAYBILL_RETRY_DECIDE_HPP
 #define WAYBILL_RETRY_DECIDE_HPP
@@ -24,31 +24,31 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Try again at once.
+/// Retry without a pause.
 struct retry_now {
     friend bool operator==(const retry_now&, const retry_now&) = default;
 };
 
-/// Do not try again.
+/// Do not retry.
 struct give_up {
-    fault_class why = fault_class::none;
+    fault_class why = fault_class::none;  ///< The result of the last attempt.
     friend bool operator==(const give_up&, const give_up&) = default;
 };
 
 }  // namespace act
 
-/// How often in all, how many of the retries without a pause, and how the others are spaced.
+/// The maximum of attempts, the retries without a pause, and the pauses before the others.
 struct retry_policy {
-    /// Tries in all, the first one counted; 0 reads as 1. What others call "max retries" does not
-    /// count it: tries_for_retries() turns that into this.
+    /// Maximum of attempts, the first included; 0 counts as 1. Settings named "max retries" exclude
+    /// the first attempt: tries_for_retries() converts them.
     std::uint32_t most = 5;
-    std::uint32_t immediate = 0;  ///< So many retries come at once, before the first pause.
+    std::uint32_t immediate = 0;  ///< The number of first retries without a pause.
     backoff pauses{};
 
     friend bool operator==(const retry_policy&, const retry_policy&) = default;
 };
 
-/// So many tries make a first one and `retries` more.
+/// The number of attempts for a first attempt and `retries` retries. Saturates.
 [[nodiscard]] constexpr std::uint32_t tries_for_retries(std::uint32_t retries) noexcept
 {
     return retries == ~std::uint32_t{0} ? retries : retries + 1;
@@ -65,7 +65,7 @@ struct retry_policy {
 
 using retry_action = std::variant<act::retry_now, act::wait, act::give_up>;
 
-/// Whether a fault is one that another try may end. All others are final.
+/// True for transient and infrastructure faults. All other faults are final.
 [[nodiscard]] constexpr bool is_worth_a_retry(fault_class how) noexcept
 {
     return how == fault_class::transient || how == fault_class::infrastructure;
@@ -73,7 +73,7 @@ using retry_action = std::variant<act::retry_now, act::wait, act::give_up>;
 
 namespace detail {
 
-/// `pausing(n)` says how long the n-th pause is.
+/// `pausing(n)` returns the n-th pause, counted from 1.
 template <class F>
 [[nodiscard]] constexpr retry_action decided(const retry_policy& p, std::uint32_t tries,
                                              fault_class how, steady_time now, duration hint,
@@ -86,9 +86,10 @@ template <class F>
 
 }  // namespace detail
 
-/// What to do after `tries` tries, the last of which ended in `how`. Gives up on success (there is
-/// nothing to retry), on what no retry can change, and when the tries are used up.
-/// `hint` is a server's own "come back after"; `draw` in [0, 1) spreads the pauses.
+/// The next step after `tries` attempts, the last with the result `how`. Returns `give_up` after a
+/// success, after a final fault, and after the maximum of attempts. `draw` is a random number in
+/// [0, 1) for the jitter. A positive `hint`, the server's retry-after, is a lower bound of the
+/// pause (see `pause`) and replaces an immediate retry by a wait. Constant time.
 [[nodiscard]] constexpr retry_action decide(const retry_policy& p, std::uint32_t tries,
                                             fault_class how, double draw, steady_time now,
                                             duration hint = {}) noexcept
@@ -98,7 +99,7 @@ template <class F>
     });
 }
 
-/// The same for who knows the pause before, which decorrelated jitter goes by.
+/// The same with the `previous` pause, which decorrelated jitter uses.
 [[nodiscard]] constexpr retry_action decide(const retry_policy& p, std::uint32_t tries,
                                             fault_class how, duration previous, double draw,
                                             steady_time now, duration hint = {}) noexcept

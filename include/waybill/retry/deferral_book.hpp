@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// deferral_book: what was set aside at the broker, and when to fetch it.
-//
-// A deferred message stays in its queue, and nobody is given it again unless he asks for it by its
-// number. Who loses the number has lost the message; so numbers and times are kept here, and stored
-// (deferral_bytes.hpp):
+// deferral_book: the sequence numbers of deferred messages, and when to fetch each message.
 //
 //     waybill::deferral_book book{{.hold = 60s}};
 //     book.defer({.sequence = m.sequence, .due = wall + 10min, .session = m.session});
-//     for (auto& h : book.take(wall, steady, 20)) {          // those that are due, and in hand now
+//     for (auto& h : book.take(wall, steady, 20)) {          // due entries; each gets a hold
 //         if (handle(fetch(h.entry.sequence))) book.settled(h.entry.sequence);
-//         else book.defer(once_more(h.entry, wall + 20min));  // the same number: replaces it
-//     }                                               // intake_book.test.cpp joins it to an intake
+//         else book.defer(once_more(h.entry, wall + 20min));  // replaces the entry of this number
+//     }                                       // intake_book.test.cpp connects a book to an intake
 //
-// What holds:
-//   1. entries are handed out by due time, then by number; each once, until it is settled, deferred
-//      again, given back, or its hold runs out. What runs out is for a process that hangs;
-//   2. of one session there is never more than one in hand, and that has the lowest number in the
-//      book: a later message does not overtake an earlier one that waits longer. What is due in
-//      vain waits behind it. Without `session_order`, and without a session, each is for itself;
-//   3. due times are wall times, since they are stored; holds are steady, since they are not. A
-//      wall clock that jumps makes entries due early or late and does nothing else. A restored book
-//      has nothing in hand. Its tickets begin anew, so those of before must not be shown to it; but
-//      a book that another one is assigned to goes on counting;
-//   4. each call takes logarithmic time for each entry that it is about. Where an allocation fails,
-//      no entry is lost, added or handed out.
-//
-// Requires: numbers are unique within a book, as those of one queue are. Numbers of a partitioned
-// queue carry the partition in their highest 16 bits, and a broker may refuse to give out several
-// partitions at once: `handing::by_partition` puts those of one partition next to each other.
+// Guarantees
+//   1. `take` orders due entries by due time, then by number. It returns an entry again only if the
+//      entry is deferred again or given back, or if its hold ends.
+//   2. With `session_order`, a session has at most one entry in hand. `take` returns only its
+//      lowest number in the book. Other due entries of the session wait.
+//   3. Due times are wall times. Holds are steady times and are not stored (deferral_bytes.hpp).
+//   4. If an allocation fails, no entry is lost, added or returned.
+// Requires unique numbers within a book. Cost: logarithmic time per affected entry.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_DEFERRAL_BOOK_HPP
@@ -49,6 +37,11 @@
 
 namespace waybill::inline v0_2 {
 
+/// The deferred messages of one queue. A broker returns a deferred message only by its sequence
+/// number, so a lost number is a lost message. If the wall clock jumps, entries become due too
+/// early or too late; nothing else changes. A loaded book has no entry in hand. Its ticket numbers
+/// start at 1 again, so tickets from before the restart must not be reported to it. An assignment
+/// to a book does not restart its ticket numbers.
 class deferral_book {
 public:
     explicit deferral_book(const deferral_options& o = {}) : options_(o) {}
@@ -58,13 +51,13 @@ public:
     deferral_book& operator=(deferral_book&&) = default;
     deferral_book& operator=(const deferral_book& other)
     {
-        deferral_book copy(other);  // all of it or nothing
+        deferral_book copy(other);  // a failed allocation changes nothing
         *this = static_cast<deferral_book&&>(copy);
         return *this;
     }
     ~deferral_book() = default;
 
-    /// Takes an entry in, or in the place of the one that has its number.
+    /// Adds an entry, or replaces the entry with the same number, also if that is in hand.
     booked defer(deferred entry)
     {
         const bool known = rows_.contains(entry.sequence);
@@ -73,11 +66,12 @@ public:
         return known ? booked::replaced : booked::added;
     }
 
-    /// The same of what was stored, even where the book is full: a setting that has changed since
-    /// must not lose a message.
+    /// Adds or replaces a stored entry, even if the book is full: a lower `most` than before must
+    /// not lose a message.
     void restore(deferred entry) { put(static_cast<deferred&&>(entry)); }
 
-    /// At most so many that are due, and are in hand from now on.
+    /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
+    /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
     [[nodiscard]] std::vector<handed> take(wall_time now, steady_time at, std::uint64_t most,
                                            handing order = handing::by_due)
     {
@@ -101,7 +95,8 @@ public:
         return out;
     }
 
-    /// The message is done with, whoever did it: completed, dead-lettered, or gone from its queue.
+    /// Removes the entry, in hand or not: its message was completed, dead-lettered, or is no longer
+    /// in its queue. If there is no such entry, returns `late`.
     heard settled(std::uint64_t sequence) noexcept
     {
         if (!rows_.contains(sequence)) return heard::late;
@@ -109,15 +104,15 @@ public:
         return heard::taken;
     }
 
-    /// The same for who had it in hand, and knows not whether he has it still. Late, and nothing is
-    /// forgotten, where it was deferred again or somebody else has it by now.
+    /// Removes the entry if it is in hand with this ticket. Otherwise returns `late` and keeps it:
+    /// it was deferred again, its hold ended, or it is in hand with a newer ticket.
     heard settled(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
         return in_hand_with(sequence, ticket) ? settled(sequence) : heard::late;
     }
 
-    /// It was not tried after all: it can be handed out again, and is due as it was. Late where
-    /// somebody else has it in hand by now.
+    /// Ends the hold of an entry that was not processed. `take` can return it again; its due time
+    /// stays. If the entry is not in hand with this ticket, returns `late`.
     heard give_back(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
@@ -126,7 +121,8 @@ public:
         return heard::taken;
     }
 
-    /// It is still being worked on: the hold begins anew, at `at`.
+    /// Restarts the hold at `at`, for an entry that is still being processed. If the entry is not
+    /// in hand with this ticket, returns `late`.
     heard hold_on(std::uint64_t sequence, std::uint64_t ticket, steady_time at) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
@@ -137,37 +133,38 @@ public:
         return heard::taken;
     }
 
-    /// When the next one is due that is not in hand and not behind another one; empty if none is.
+    /// The earliest due time of the entries that are neither in hand nor waiting for another entry
+    /// of their session. Empty if there is no such entry. Constant time.
     [[nodiscard]] std::optional<wall_time> next_due() const noexcept
     {
         if (due_.empty()) return {};
         return wall_time::at(due_.begin()->at);
     }
 
-    /// When the next hold runs out.
+    /// When the next hold ends; empty if no entry is in hand. Constant time.
     [[nodiscard]] std::optional<steady_time> next_release() const noexcept
     {
         if (held_.empty()) return {};
         return steady_time::at(held_.begin()->at);
     }
 
-    /// The entry of that number, in hand or not; null if there is none. Good until it is replaced
-    /// or settled.
+    /// The entry with this number, in hand or not; null if there is none. The pointer is valid
+    /// until the entry is replaced or settled.
     [[nodiscard]] const deferred* find(std::uint64_t sequence) const noexcept
     {
         const auto i = rows_.find(sequence);
         return i == rows_.end() ? nullptr : &i->second.entry;
     }
 
-    /// Whether it was handed out and nothing was heard of it. A hold that ran out is noticed by the
-    /// next `take`.
+    /// True if `take` returned the entry and no report followed. An expired hold ends at the next
+    /// `take`; until then the entry is in hand.
     [[nodiscard]] bool is_in_hand(std::uint64_t sequence) const noexcept
     {
         const auto i = rows_.find(sequence);
         return i != rows_.end() && i->second.where == place::held;
     }
 
-    /// Calls f(entry) for each, by number.
+    /// Calls f(entry) for each entry, in ascending order of numbers. Linear time.
     template <class F>
     void each(F&& f) const
     {
@@ -179,8 +176,8 @@ public:
     [[nodiscard]] std::uint64_t in_hand() const noexcept { return held_.size(); }
     [[nodiscard]] const deferral_options& options() const noexcept { return options_; }
 
-    /// The same entries, and the same of them in hand, by the same tickets. Lists follow from that,
-    /// and which tickets were given before is forgotten.
+    /// Equal options, equal entries, and the same entries in hand with equal tickets and ends of
+    /// hold. Tickets of entries that are not in hand are ignored.
     friend bool operator==(const deferral_book& a, const deferral_book& b)
     {
         return a.rows_ == b.rows_ && a.options_ == b.options_;
@@ -192,8 +189,8 @@ private:
     struct row {
         deferred entry{};
         place where = place::due;
-        std::uint64_t ticket = 0;  // the last one; it counts while this is in hand
-        steady_time until{};       // likewise
+        std::uint64_t ticket = 0;  // the last one; valid only in hand
+        steady_time until{};       // end of the hold; valid only in hand
 
         bool operator==(const row& other) const noexcept
         {
@@ -202,7 +199,7 @@ private:
         }
     };
 
-    // Whatever is assigned to a book, it gives no ticket again.
+    // Assignment keeps the higher number, so a book never issues the same ticket twice.
     struct counter {
         std::uint64_t last = 0;
 
@@ -216,8 +213,8 @@ private:
         ~counter() = default;
     };
 
-    // An entry is in one of three lists, by when it leaves it. They have nodes of one type, so that
-    // it goes from one to another without an allocation.
+    // An entry is in one of three lists. `held_` is sorted by end of hold, the others by due time.
+    // The lists have the same node type, so moving an entry between them needs no allocation.
     struct slot {
         duration at{};
         std::uint64_t sequence = 0;
@@ -226,7 +223,7 @@ private:
     };
     using slots = std::set<slot>;
 
-    // The entries of a session. All but the front one are in `behind_`.
+    // The entries of a session. All except the front one are in `behind_`.
     struct line {
         std::set<std::uint64_t> members{};
         std::optional<std::uint64_t> front{};
@@ -285,7 +282,7 @@ private:
         if (in_line(r.entry)) line_up(lines_.find(r.entry.session)->second);
     }
 
-    /// The lowest number comes to the front, unless another one is in hand.
+    /// Makes the lowest number the front, unless the front is in hand.
     void line_up(line& l) noexcept
     {
         if (l.front) {
@@ -315,7 +312,7 @@ private:
 
     void put(deferred&& entry)
     {
-        // All memory is taken before anything changes; what follows only links nodes.
+        // All allocations happen before the first change; the merges only relink nodes.
         const std::uint64_t sequence = entry.sequence;
         const bool lined = in_line(entry);
         slots new_slot{{entry.due.since_epoch(), sequence}};
@@ -340,7 +337,7 @@ private:
         line_up(l);
     }
 
-    /// Stable: by the place at which a partition appears first, then by the own place.
+    /// Sorts by the first position of the partition, then by the own position.
     [[nodiscard]] static std::vector<handed> grouped(std::vector<handed>& from)
     {
         std::map<std::uint16_t, std::uint64_t> first;

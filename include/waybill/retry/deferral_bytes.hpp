@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// deferral_bytes: a deferral book as bytes, and the book made of them again.
+// deferral_bytes: a deferral book as bytes, and the book from these bytes.
 //
 //     store.put(key, waybill::save(book));
 //     ...
 //     auto again = waybill::load<waybill::deferral_book>(bytes, options);
-//     if (!again) stop(waybill::text(again.error()));      // never begin with an empty one instead
+//     if (!again) stop(waybill::text(again.error()));      // do not continue with an empty book
 //
-// What holds:
-//   1. entries come back exactly. What was in hand is not: whoever had it is gone. Options are not
-//      stored, since they are settings; a book with more entries than `most` is read as it is, and
-//      is full;
-//   2. bytes are a whole book, or the answer is the first thing that is wrong with them. What is
-//      accepted is byte for byte what `save` writes;
-//   3. nothing is allocated for what the bytes do not hold.
+// Guarantees
+//   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
+//      in hand and uses the options given to `load`. A book with more entries than `most` is
+//      loaded completely, and is full.
+//   2. `load` returns a whole book or the first error. It accepts only bytes exactly as `save`
+//      writes them.
+//   3. `load` allocates memory only for entries that the bytes contain.
 //
-// The format, version 1. `whole` is seven bits a byte, the lowest first; `near` is the same of a
-// signed number in zigzag form (0, -1, 1, -2 ... as 0, 1, 2, 3 ...), differences are taken around
-// the end of 64 bits; `text` is its length, whole, and its bytes:
-//
-//     "wbd"    3 bytes
-//     version  1 byte: 1
-//     count    whole
-//     entries  for each, by sequence: the sequence, or how much it is above the one before, whole;
-//              due, as nanoseconds later than the one before, or than the epoch, near; since, as
-//              nanoseconds later than due, near; attempts, whole; session, text; id, text
-//     sum      4 bytes: CRC-32C of all before it, the lowest first
-//
-// Every later version begins with the same three bytes and a version, and ends in the same
-// checksum.
+// Cost: logarithmic time per entry for `load`, linear time for `save`. The byte format, version 1,
+// is in the module's guide. Bytes of version 1 stay readable.
 
 #ifndef WAYBILL_RETRY_DEFERRAL_BYTES_HPP
 #define WAYBILL_RETRY_DEFERRAL_BYTES_HPP
@@ -47,16 +35,16 @@
 
 namespace waybill::inline v0_2 {
 
-/// What can be wrong with the bytes of a stored book, or with how it is to be kept.
+/// The reason why stored bytes, or the options for the book, were refused.
 enum class deferral_problem : std::uint8_t {
-    empty,         ///< There are no bytes at all.
-    too_short,     ///< They begin like a book and end too soon to be one.
-    not_a_book,    ///< They are something else.
-    corrupt,       ///< They are not what was written.
-    newer,         ///< A later version of waybill has written them.
-    unsorted,      ///< A sequence is no higher than the one before it.
-    out_of_range,  ///< A number is beyond what its type can hold.
-    bad_options,   ///< Nothing with the bytes: no book can be kept with such options.
+    empty,         ///< There are no bytes.
+    too_short,     ///< The bytes begin like a book and end too early.
+    not_a_book,    ///< The bytes have another format.
+    corrupt,       ///< The checksum or the structure is wrong.
+    newer,         ///< The bytes have a later version of the format.
+    unsorted,      ///< A sequence number is not higher than the previous one.
+    out_of_range,  ///< A number exceeds the range of its type.
+    bad_options,   ///< The options are invalid; the bytes were not read.
 };
 
 [[nodiscard]] constexpr std::string_view name(deferral_problem p) noexcept
@@ -74,16 +62,16 @@ enum class deferral_problem : std::uint8_t {
     return "?";
 }
 
-/// The first thing that is wrong, and at which byte.
+/// The first error of `load`.
 struct deferral_error {
     deferral_problem problem = deferral_problem::corrupt;
-    std::uint64_t offset = 0;
-    config_error options{};  ///< What is wrong with the options, if that is the problem.
+    std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
+    config_error options{};  ///< Set if `problem` is `bad_options`.
 
     friend bool operator==(const deferral_error&, const deferral_error&) = default;
 };
 
-/// One line for a log.
+/// A description of the error in one line.
 [[nodiscard]] inline std::string text(const deferral_error& e)
 {
     std::string line = "deferral book: ";
@@ -103,7 +91,7 @@ struct deferral_format {
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };
-inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: its numbers, its empty texts
+inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 numbers, 2 empty texts
 
 [[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
 {
@@ -117,7 +105,7 @@ inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: its numb
 
 }  // namespace detail
 
-/// The entries of a book.
+/// The entries of a book as bytes. Linear time.
 [[nodiscard]] inline std::string save(const deferral_book& book)
 {
     detail::sealed_writer<detail::deferral_format> out;
@@ -137,7 +125,8 @@ inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: its numb
     return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
 }
 
-/// A book of what `save` has written: load<deferral_book>(bytes, options).
+/// The book that `save` wrote: load<deferral_book>(bytes, options). Returns the first error of the
+/// options or the bytes.
 template <std::same_as<deferral_book> B>
 [[nodiscard]] result<B, deferral_error> load(std::string_view bytes,
                                              const deferral_options& options)

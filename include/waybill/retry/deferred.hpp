@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// deferred: a message that waits at the broker, and how those are kept.
+// deferred: the entry of a deferred message, and the options of a deferral book.
 //
-// Part of deferral_book.hpp, where it is told what for.
+// Part of deferral_book.hpp, which has an example and the guarantees.
 
 #ifndef WAYBILL_RETRY_DEFERRED_HPP
 #define WAYBILL_RETRY_DEFERRED_HPP
@@ -19,25 +19,25 @@
 
 namespace waybill::inline v0_2 {
 
-/// A message that waits at the broker.
+/// A deferred message that waits at the broker.
 struct deferred {
-    std::uint64_t sequence = 0;  ///< The broker's number of it; who has no number cannot fetch it.
-    wall_time due{};
-    std::uint32_t attempts = 0;  ///< So many have failed.
-    std::string session{};       ///< Empty where it belongs to none.
-    std::string id{};            ///< The caller's own word for it.
-    wall_time since{};           ///< When it was deferred for the first time, where that matters.
+    std::uint64_t sequence = 0;  ///< The broker's sequence number, needed to fetch the message.
+    wall_time due{};             ///< When the message is to be fetched.
+    std::uint32_t attempts = 0;  ///< Failed attempts; counted by the caller.
+    std::string session{};       ///< Empty if the message has no session.
+    std::string id{};            ///< The caller's own identifier; may be empty.
+    wall_time since{};           ///< When it was first deferred; set by the caller if needed.
 
     friend bool operator==(const deferred&, const deferred&) = default;
 };
 
-/// The partition that a number of a partitioned queue names.
+/// The partition in a sequence number of a partitioned queue: its highest 16 bits.
 [[nodiscard]] constexpr std::uint16_t partition_of(std::uint64_t sequence) noexcept
 {
     return static_cast<std::uint16_t>(sequence >> 48U);
 }
 
-/// An entry in somebody's hand, and the ticket that says so. A book gives no ticket twice.
+/// An entry in hand and its ticket. A book does not issue a ticket twice.
 struct handed {
     deferred entry{};
     std::uint64_t ticket = 0;
@@ -45,10 +45,12 @@ struct handed {
     friend bool operator==(const handed&, const handed&) = default;
 };
 
-/// In which order `take` lists what it hands out; it does not change what that is.
+/// The order of the entries that `take` returns. It does not change which entries those are. A
+/// broker may refuse to return messages of several partitions in one request; `by_partition` puts
+/// the entries of one partition next to each other.
 enum class handing : std::uint8_t {
-    by_due,        ///< By due time.
-    by_partition,  ///< Those of one partition together, that of what is due first in front.
+    by_due,        ///< By due time, then by sequence number.
+    by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
 };
 
 [[nodiscard]] constexpr std::string_view name(handing h) noexcept
@@ -60,11 +62,11 @@ enum class handing : std::uint8_t {
     return "?";
 }
 
-/// What became of an entry.
+/// The result of `deferral_book::defer`.
 enum class booked : std::uint8_t {
-    added,
-    replaced,  ///< There was one of this number; whoever had it in hand has it no more.
-    full,      ///< Not taken, and nothing has changed: dead-letter it, or do not defer it.
+    added,     ///< There was no entry with this number.
+    replaced,  ///< The entry with this number was replaced; its ticket is void.
+    full,      ///< Refused without a change: dead-letter the message, or do not defer it.
 };
 
 [[nodiscard]] constexpr std::string_view name(booked b) noexcept
@@ -78,9 +80,11 @@ enum class booked : std::uint8_t {
 }
 
 struct deferral_options {
-    std::uint64_t most = highest_size;       ///< Entries; with more of them the book is full.
-    duration hold = duration::seconds(60);  ///< How long one stays in hand that nobody hears of.
-    bool session_order = true;              ///< See 2. above.
+    std::uint64_t most = highest_size;       ///< Maximum number of entries, at least 1.
+    duration hold = duration::seconds(60);  ///< Maximum time in hand without a report.
+    /// If true, at most one entry of a session is in hand, and `take` returns only the lowest
+    /// number of a session. A later message does not overtake an earlier one that waits longer.
+    bool session_order = true;
 
     friend bool operator==(const deferral_options&, const deferral_options&) = default;
 };

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// delivery: how long a queue keeps trying, from what is set there, and the other way round.
-//
-// A handler that lets the lock of a message run out, because what it needs is down, gets it again
-// when that has happened. So the broker keeps a message for deliveries times lock before it becomes
-// a dead letter, unless its time to live ends before that:
+// delivery: how long a queue redelivers a message, computed from its settings, and the reverse.
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
 //     static_assert(waybill::patience(queue).lasts == 24h);
 //     static_assert(waybill::deliveries_for(24h, 90s) == 960);
 //
-// The last delivery begins one lock earlier. A good message survives an outage that ends before the
-// last delivery begins: 961 deliveries for a day. check() of a settle_policy and these terms
+// If a dependency is down, a handler can let the lock of a message expire. The queue then delivers
+// the message again. The time until the message becomes a dead letter is the maximum of deliveries
+// multiplied by the lock, or the time to live if that is shorter.
+//
+// The last delivery begins one lock earlier. A valid message survives an outage that ends before
+// the last delivery begins: 961 deliveries for a day. check() of a settle_policy and these terms
 // (consume/settle.hpp) reports that time.
 //
-// A message that is given back at once is delivered again at once: then all deliveries may be used
-// up within a second. `hold` is how long each is really kept.
+// A message that is given back at once is delivered again at once, so all deliveries may be used up
+// within a second. The parameter `hold` is the real time from a delivery to the next one.
 
 #ifndef WAYBILL_RETRY_DELIVERY_HPP
 #define WAYBILL_RETRY_DELIVERY_HPP
@@ -31,12 +31,12 @@
 
 namespace waybill::inline v0_2 {
 
-/// What is set at a queue. A plain value; `check` finds what cannot work.
+/// The settings of a queue. `check` returns the first invalid value.
 struct delivery_terms {
-    duration lock = duration::seconds(60);  ///< How long one delivery is kept from others.
-    std::uint64_t max_deliveries = 10;      ///< After so many it is a dead letter.
-    duration time_to_live = duration::highest();
-    /// What the broker allows for `lock`. Service Bus: five minutes ("Message transfers, locks, and
+    duration lock = duration::seconds(60);  ///< How long a delivery is locked.
+    std::uint64_t max_deliveries = 10;      ///< After these, a message is a dead letter.
+    duration time_to_live = duration::highest();  ///< After it, a message is not delivered.
+    /// The broker's maximum of `lock`. Service Bus: five minutes ("Message transfers, locks, and
     /// settlement", Microsoft Learn).
     duration highest_lock = duration::seconds(300);
 
@@ -64,10 +64,10 @@ struct delivery_terms {
     return {};
 }
 
-/// What ends the deliveries of a message that is never completed.
+/// The limit that ends the deliveries of a message that is never completed.
 enum class delivery_end : std::uint8_t {
-    deliveries,    ///< There are no more of them.
-    time_to_live,  ///< Its time is over before that.
+    deliveries,    ///< The maximum of deliveries.
+    time_to_live,  ///< The time to live.
 };
 
 [[nodiscard]] constexpr std::string_view name(delivery_end e) noexcept
@@ -79,7 +79,7 @@ enum class delivery_end : std::uint8_t {
     return "?";
 }
 
-/// How long a queue keeps a message that is never completed, and what ends it.
+/// How long a queue keeps a message that is never completed, and the limit that ends this time.
 struct queue_patience {
     duration lasts{};
     delivery_end by = delivery_end::deliveries;
@@ -87,8 +87,9 @@ struct queue_patience {
     friend bool operator==(const queue_patience&, const queue_patience&) = default;
 };
 
-/// How long a queue delivers a message again that is kept for `hold` each time and never completed:
-/// deliveries times hold, where no hold is longer than the lock, or its time to live. Saturates.
+/// The time until a message that is never completed becomes a dead letter or expires, if each
+/// delivery lasts for `hold`. It is the maximum of deliveries multiplied by the shorter of hold and
+/// lock, or the time to live if that is shorter. Saturates. A negative hold counts as 0.
 [[nodiscard]] constexpr queue_patience patience(const delivery_terms& t, duration hold) noexcept
 {
     const duration all = detail::times(lesser(hold, t.lock), t.max_deliveries);
@@ -97,14 +98,14 @@ struct queue_patience {
     return {all, delivery_end::deliveries};
 }
 
-/// The same where each lock is let run out.
+/// The same if each delivery lasts until its lock expires.
 [[nodiscard]] constexpr queue_patience patience(const delivery_terms& t) noexcept
 {
     return patience(t, t.lock);
 }
 
-/// So many deliveries, each kept for `hold`, last for `wanted`: the least number, and 1 at least.
-/// Empty where no number does.
+/// The minimum number of deliveries of `hold` each that together last at least `wanted`. At least
+/// 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
 [[nodiscard]] constexpr std::optional<std::uint64_t> deliveries_for(duration wanted,
                                                                     duration hold) noexcept
 {
@@ -115,8 +116,8 @@ struct queue_patience {
     return (all - 1) / each + 1;
 }
 
-/// Kept for so long each time, `deliveries` last for `wanted`: the least time, to the nanosecond.
-/// Empty for no deliveries.
+/// The minimum time per delivery with which `deliveries` last at least `wanted`, rounded up to a
+/// nanosecond. Zero if `wanted` is not positive. Empty for 0 deliveries.
 [[nodiscard]] constexpr std::optional<duration> hold_for(duration wanted,
                                                          std::uint64_t deliveries) noexcept
 {
@@ -126,8 +127,8 @@ struct queue_patience {
     return duration::nanoseconds(static_cast<std::int64_t>((all - 1) / deliveries + 1));
 }
 
-/// Attempts in all where each of the delayed rounds, and the first one, tries again at once so many
-/// times: (immediate + 1) * (delayed + 1), which saturates. NServiceBus counts so.
+/// The maximum of attempts with `delayed` rounds after the first one and `immediate` retries in
+/// each round: (immediate + 1) * (delayed + 1). Saturates. NServiceBus uses the same formula.
 [[nodiscard]] constexpr std::uint64_t attempts_in_all(std::uint64_t immediate,
                                                       std::uint64_t delayed) noexcept
 {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// intake: what to receive next: deferred work before fresh, and none while what it needs is down.
-//
-// A queue that can defer a message keeps it, and gives it only to who knows its number. So whoever
-// defers notes number and time in a book of its own, or in a scheduled message that comes when it
-// is due: a pointer. Both are fetched and settled together. The intake says in which order, and how
-// many at once, while a valve counts how the handlers fare:
+// intake: plans what to receive next: due deferred messages first, and only probes in an outage.
 //
 //     waybill::intake in({.at_once = 16});
 //     waybill::match(in.next(now),
@@ -21,25 +16,8 @@
 //         [&](act::wait w) { ... }, [&](act::idle) { ... });
 //     in.on(work_done{number, handle(message).how}, now);    // now or later, from each handler
 //
-// `book` is a deferral_book here, and what is settled of it is an entry with its ticket, so that
-// one that was deferred again stays: book.settled(sequence, ticket), book.give_back(sequence,
-// ticket). See tests/unit/retry/intake_book.test.cpp.
-//
-// What holds:
-//   1. whenever the valve has changed, pairs that are due are asked for first; fresh messages come
-//      when none is left. One pair that is given back lets fresh ones pass for `pause`, so that it
-//      cannot keep all others waiting for ever;
-//   2. no more is in hand than `at_once`, and than the valve lets pass: probes are pairs first;
-//   3. the pointer is completed only after the original is: completed, dead-lettered, gone, or
-//      deferred again. Where nobody knows, the pointer is given back. A process that dies at any
-//      point loses nothing, and may handle a message twice;
-//   4. what its handler does not answer within the valve's timeout is given back. An answer after
-//      that is late, whether it was given back already or not: who has been told to give it back
-//      may be doing so. So the timeout is longer than any handler takes.
-//
-// There is nothing to save: a new one after a crash asks anew. Who defers schedules the pointer
-// first, and for no sooner than the lock of the original ends: it would find the original not yet
-// deferred, and take it for gone. See tests/enumerate/retry/intake.test.cpp.
+// `book` is a deferral_book. The guarantees are in the comment of class intake. Tests:
+// tests/unit/retry/intake_book.test.cpp, tests/enumerate/retry/intake.test.cpp.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_INTAKE_HPP
@@ -62,11 +40,13 @@
 namespace waybill::inline v0_2 {
 
 struct intake_options {
-    std::uint64_t at_once = 16;  ///< Messages and pairs in hand; at most valve::most.
-    /// Before it asks again after it got nothing, or could not ask, or gave a pair back.
+    std::uint64_t at_once = 16;  ///< Maximum of messages and pairs in hand; at most valve::most.
+    /// Time to the next request after an empty or failed request, and after a give-back.
     duration pause = duration::seconds(1);
-    duration look_every = duration::seconds(30);  ///< For pairs, whatever was said of the next.
-    valve_options guard{};  ///< Its timeout is how long a handler may take.
+    /// Maximum time between requests for due pairs, also if the next pair is known to be due later.
+    duration look_every = duration::seconds(30);
+    /// The circuit breaker. Its `timeout` is the maximum duration of a handler.
+    valve_options guard{};
 
     friend bool operator==(const intake_options&, const intake_options&) = default;
 };
@@ -88,6 +68,26 @@ struct intake_options {
     return check(o.guard);
 }
 
+/// Plans the calls of a consumer of a queue that can defer messages. A pair is a deferred message,
+/// the original, and a pointer with its sequence number. The pointer is a scheduled message or an
+/// entry of a deferral_book. A circuit breaker counts the results of the handlers.
+///
+/// Guarantees
+///   1. After each state change of the circuit breaker, due pairs are requested first. Fresh
+///      messages are requested if no due pair is left. After a pair is given back, fresh messages
+///      are received for `pause`, so a single pair cannot block all other messages.
+///   2. The work in hand is at most `at_once`, and at most what the circuit breaker permits. Its
+///      probes are pairs first.
+///   3. A pointer is completed only after its original was completed, dead-lettered, deferred
+///      again, or found to be gone. If the outcome is unknown, the pointer is given back. A crash
+///      at any point loses no message, but a message may be handled twice.
+///   4. If a handler does not report within the circuit breaker's timeout, its work is given back.
+///      A later result is stale, even if the work is not given back yet: the caller may already be
+///      giving it back. The timeout must be longer than any handler takes.
+///
+/// There is no state to store: after a crash, a new intake starts with new requests. To defer a
+/// message, schedule its pointer first, and for a time after the original's lock ends. An earlier
+/// pointer could find the original not yet deferred and treat it as gone.
 class intake {
 public:
     using action = std::variant<act::take_due, act::receive, act::receive_deferred,
@@ -99,7 +99,8 @@ public:
         works_.reserve(options_.at_once);
     }
 
-    /// What was begun is ended first; then come pairs, and then fresh messages.
+    /// The next action: first work in hand, then due pairs, then fresh messages. Linear time in the
+    /// work in hand.
     [[nodiscard]] action next(steady_time now) const
     {
         steady_time until = valve_.next_change(now);
@@ -124,10 +125,11 @@ public:
         return act::wait{until};
     }
 
+    /// More pairs than `at_once` leaves room for are `invalid`.
     heard on(const pairs_taken& e, steady_time now)
     {
         if (e.pairs > options_.at_once - works_.size()) return heard::invalid;
-        works_.reserve(options_.at_once);  // a copy has none
+        works_.reserve(options_.at_once);  // a copied vector has no reserve
         looked_in_ = valve_.generation(now);
         const steady_time soon = now + greater(options_.pause, duration{});
         look_at_ = now;
@@ -137,6 +139,7 @@ public:
         return heard::taken;
     }
 
+    /// More messages than `at_once` leaves room for are `invalid`.
     heard on(const messages_received& e, steady_time now)
     {
         if (e.messages > options_.at_once - works_.size()) return heard::invalid;
@@ -146,6 +149,8 @@ public:
         return heard::taken;
     }
 
+    /// If the fetch failed, the pointer is given back. If the original is gone, the pointer is
+    /// completed.
     heard on(const original_fetched& e, steady_time now)
     {
         work* w = find(e.work, stage::taken, now);
@@ -154,7 +159,7 @@ public:
             w->at = stage::in_hand;
             return heard::taken;
         }
-        // What it needs was not asked: the valve learns nothing from this.
+        // No handler was called, so the circuit breaker gets neither a success nor a failure.
         valve_.report(w->pass, fault_class::cancelled, now);
         w->gone = e.said == broker_said::gone;
         w->message = w->gone ? settle_as::complete : settle_as::give_back;
@@ -162,6 +167,7 @@ public:
         return heard::taken;
     }
 
+    /// A success completes the work, a permanent fault dead-letters it, other faults give it back.
     heard on(const work_done& e, steady_time now)
     {
         work* w = find(e.work, stage::in_hand, now);
@@ -188,14 +194,14 @@ public:
     {
         work* w = find(e.work, stage::original, now);
         if (w == nullptr) return heard::late;
-        // It may still be there: without a pointer nobody would ever fetch it. If it was deferred
-        // again, the new pointer will.
+        // The original may still exist, and could never be fetched without its pointer. If it was
+        // deferred again, it has a new pointer.
         if (e.said == broker_said::failed && !w->again) w->message = settle_as::give_back;
         w->at = stage::message;
         return heard::taken;
     }
 
-    /// Whatever was said: what was not settled comes again when its lock has run out.
+    /// The reported outcome is ignored: an unsettled message is redelivered after its lock expires.
     heard on(const message_settled& e, steady_time now)
     {
         work* w = find(e.work, stage::message, now);
@@ -209,16 +215,20 @@ public:
         return heard::taken;
     }
 
+    /// Brings the next request for pairs forward to `due` if that is earlier.
     heard on(const pair_scheduled& e, steady_time)
     {
         look_at_ = earlier(look_at_, e.due);
         return heard::taken;
     }
 
-    /// Takes nothing more; what is in hand is ended. It is over when nothing is in hand.
+    /// Requests nothing more. Running handlers finish; pairs without a fetched original are given
+    /// back. The stop is complete when in_hand() is 0.
     void stop() noexcept { stopping_ = true; }
+    /// The number of messages and pairs in hand.
     [[nodiscard]] std::uint64_t in_hand() const noexcept { return works_.size(); }
 
+    /// The circuit breaker. The next three functions call those of the same name in it.
     [[nodiscard]] const valve& guard() const noexcept { return valve_; }
     void hold_open(steady_time now) noexcept { valve_.hold_open(now); }
     void hold_shut(steady_time now) noexcept { valve_.hold_shut(now); }
@@ -228,11 +238,11 @@ public:
 
 private:
     enum class stage : std::uint8_t {
-        taken,     // a pointer whose original is to be fetched
-        in_hand,   // with its handler
-        original,  // to be settled
-        message,   // to be settled
-        overdue,   // to be given back: no answer in time, or none may pass any more
+        taken,     // a pointer; its original is to be fetched
+        in_hand,   // the handler runs
+        original,  // the original is to be settled
+        message,   // the message or pointer is to be settled
+        overdue,   // to be given back: the handler is late, or the permit is void, or stopping
     };
 
     struct work {
@@ -256,7 +266,7 @@ private:
         return may ? stage::taken : stage::overdue;
     }
 
-    /// Who holds the valve open lets those pass, too, who have no permit that counts.
+    /// In state `held_open` (forced closed), work passes without a valid permit, too.
     [[nodiscard]] bool may_pass(const work& w, steady_time now) const
     {
         return valve_.has(w.pass, now) || valve_.state(now) == valve_state::held_open;
@@ -273,7 +283,7 @@ private:
         return greater(options_.look_every, duration::nanoseconds(1));
     }
 
-    /// Without a permit, since the valve has shut meanwhile, it is given back untouched.
+    /// If the circuit breaker has opened and gives no permit, the work is given back unhandled.
     void begin(stage s, steady_time now)
     {
         work w{.number = next_number_++, .at = s, .pair = s == stage::taken};
@@ -302,7 +312,7 @@ private:
     valve valve_;
     std::vector<work> works_;
     std::uint64_t next_number_ = 0;
-    std::uint64_t looked_in_ = 0;  // the valve's generation in which pairs were asked for last
+    std::uint64_t looked_in_ = 0;  // the circuit breaker's, at the last request for pairs
     steady_time look_at_ = steady_time::lowest();
     steady_time receive_at_ = steady_time::lowest();
     bool stopping_ = false;

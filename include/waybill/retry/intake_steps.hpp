@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// intake_steps: the steps of an intake and their answers. One step is one call that can fail by
+// intake_steps: the actions and events of an intake. Each action is one call that can fail by
 // itself.
 //
-// All work has a number: a message that was received, or a pair of a pointer and the deferred
-// original that it tells of. The message of a pair is its pointer, whether that is a message of a
-// broker or a row in a book.
+// Each unit of work has a number. It is a fresh message, or a pair of a deferred message (the
+// original) and its pointer. The message of a pair is its pointer: a scheduled message of the
+// broker, or a row of a book.
 
 #ifndef WAYBILL_RETRY_INTAKE_STEPS_HPP
 #define WAYBILL_RETRY_INTAKE_STEPS_HPP
@@ -18,11 +18,11 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do with a message that is in hand.
+/// How to settle a message in hand.
 enum class settle_as : std::uint8_t {
-    complete,     ///< It is done with.
-    give_back,    ///< It is to come again: abandon it; for a row, give up the claim on it.
-    dead_letter,  ///< Park it.
+    complete,     ///< It was processed: complete it.
+    give_back,    ///< It is to be delivered again: abandon it, or release the claim on the row.
+    dead_letter,  ///< It is to be moved to the dead letters.
 };
 
 [[nodiscard]] constexpr std::string_view name(settle_as s) noexcept
@@ -35,11 +35,11 @@ enum class settle_as : std::uint8_t {
     return "?";
 }
 
-/// What a broker says of a message that is to be fetched or settled.
+/// The outcome of a broker call that fetches or settles a message.
 enum class broker_said : std::uint8_t {
-    done,
-    gone,    ///< There is no such message any more. Not: somebody else has it, or our lock ran out.
-    failed,  ///< Anything else. Nobody knows whether it was done.
+    done,    ///< The call succeeded.
+    gone,    ///< The message no longer exists. A lock that is lost or held elsewhere is `failed`.
+    failed,  ///< Any other error. The effect of the call is unknown.
 };
 
 [[nodiscard]] constexpr std::string_view name(broker_said b) noexcept
@@ -54,91 +54,95 @@ enum class broker_said : std::uint8_t {
 
 namespace act {
 
-/// Take pairs whose time has come: receive their pointers, or claim their rows. The first of them
-/// is number `first`, the next one more. Answered by `pairs_taken`.
+/// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
 struct take_due {
-    std::uint64_t first = 0;
-    std::uint64_t most = 0;
+    std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
+    std::uint64_t most = 0;   ///< Maximum of pairs.
     friend bool operator==(const take_due&, const take_due&) = default;
 };
 
-/// Receive fresh messages, numbered likewise. Answered by `messages_received`.
+/// Receive fresh messages. Report with `messages_received`.
 struct receive {
-    std::uint64_t first = 0;
-    std::uint64_t most = 0;
+    std::uint64_t first = 0;  ///< The number of the first one; the others follow in sequence.
+    std::uint64_t most = 0;   ///< Maximum of messages.
     friend bool operator==(const receive&, const receive&) = default;
 };
 
-/// Fetch the original of this pair by its sequence number. Answered by `original_fetched`.
+/// Fetch the original of this pair by its sequence number. Report with `original_fetched`.
 struct receive_deferred {
     std::uint64_t work = 0;
     friend bool operator==(const receive_deferred&, const receive_deferred&) = default;
 };
 
-/// Settle the original of this pair. Answered by `original_settled`.
+/// Settle the original of this pair. Report with `original_settled`.
 struct settle_original {
     std::uint64_t work = 0;
     settle_as how = settle_as::complete;
     friend bool operator==(const settle_original&, const settle_original&) = default;
 };
 
-/// Settle this message, which is a fresh one or the pointer of a pair. Answered by
-/// `message_settled`.
+/// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For a row of a
+/// deferral_book, use its ticket: book.settled(sequence, ticket) or
+/// book.give_back(sequence, ticket). If the entry was deferred again, the book then keeps it.
 struct settle_message {
     std::uint64_t work = 0;
     settle_as how = settle_as::complete;
-    bool gone = false;  ///< There was no original any more that the pointer could tell of.
+    bool gone = false;  ///< The original of the pointer no longer exists.
     friend bool operator==(const settle_message&, const settle_message&) = default;
 };
 
 }  // namespace act
 
-/// So many pairs were taken, and this is when the next will be due, if that is known.
+/// Event: pairs were taken, or the request failed.
 struct pairs_taken {
-    std::uint64_t pairs = 0;
-    steady_time next = steady_time::highest();
-    fault_class how = fault_class::none;  ///< Why none could be taken.
+    std::uint64_t pairs = 0;                    ///< The number of pairs.
+    steady_time next = steady_time::highest();  ///< When the next pair is due, if that is known.
+    fault_class how = fault_class::none;        ///< Why the request failed; `none` on success.
     friend bool operator==(const pairs_taken&, const pairs_taken&) = default;
 };
 
-/// So many messages were received. Each is to be handled now.
+/// Event: messages were received. The caller handles each of them now.
 struct messages_received {
-    std::uint64_t messages = 0;
-    fault_class how = fault_class::none;  ///< Why none could be received.
+    std::uint64_t messages = 0;           ///< The number of messages.
+    fault_class how = fault_class::none;  ///< Why the request failed; `none` on success.
     friend bool operator==(const messages_received&, const messages_received&) = default;
 };
 
-/// The original is in hand and is to be handled now, or is not.
+/// Event: the fetch of an original ended. If it is `done`, the caller handles the original now.
 struct original_fetched {
     std::uint64_t work = 0;
     broker_said said = broker_said::done;
     friend bool operator==(const original_fetched&, const original_fetched&) = default;
 };
 
-/// A message or an original was handled.
+/// Event: a message or an original was handled.
 struct work_done {
     std::uint64_t work = 0;
     fault_class how = fault_class::none;
-    /// It is deferred (again), and there is a new pointer to it. Of a fresh message nothing is left
-    /// to settle then; an original is given back, and its old pointer is complete.
+    /// True if the message was deferred (again) and has a new pointer. A fresh message then needs
+    /// no settlement. An original is then given back, and its old pointer is completed.
     bool deferred = false;
-    double draw = 1.0;  ///< For the valve's pauses, in [0, 1).
+    /// A random number in [0, 1) for the jitter of the circuit breaker's break duration. The
+    /// default gives the longest break.
+    double draw = 1.0;
     friend bool operator==(const work_done&, const work_done&) = default;
 };
 
+/// Event: the call to settle an original has ended.
 struct original_settled {
     std::uint64_t work = 0;
     broker_said said = broker_said::done;
     friend bool operator==(const original_settled&, const original_settled&) = default;
 };
 
+/// Event: the call to settle a message has ended.
 struct message_settled {
     std::uint64_t work = 0;
     broker_said said = broker_said::done;
     friend bool operator==(const message_settled&, const message_settled&) = default;
 };
 
-/// A pair will be due then: sooner, maybe, than what is known to be the next.
+/// Event: a pair was scheduled for `due`, possibly before the next known pair.
 struct pair_scheduled {
     steady_time due{};
     friend bool operator==(const pair_scheduled&, const pair_scheduled&) = default;

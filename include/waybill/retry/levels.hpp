@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// levels: a few tries at once, then again after a pause, as long as a message can wait.
-//
-// What fails by chance is over at the next try; what is down comes back in minutes. So a message is
-// tried some times within one delivery, then put back with a pause, then tried some times again:
+// levels: immediate retries within a delivery, then delayed retries with further deliveries.
 //
 //     constexpr waybill::retry_levels levels{.immediate = 5, .delayed = 3,
 //                                            .pauses = {.base = 10s, .cap = 1h}};
@@ -13,8 +10,11 @@
 //         [&](act::wait w)     { put_back(message, w.until); },   // the next one
 //         [&](act::give_up g)  { park(message, g.why); });
 //
-// A pure function: `tries` is all that is remembered, over all deliveries. It must outlive the
-// process to count (a property of the message that is put back, or a row of its own).
+// Immediate retries are for random faults, delayed retries for outages of minutes. A round is a
+// first attempt and its immediate retries. Each round after the first one starts after a pause.
+//
+// A pure function. The caller stores `tries`, the number of attempts over all deliveries. It must
+// survive the process, for example as a property of the message, or in a row of a table.
 
 #ifndef WAYBILL_RETRY_LEVELS_HPP
 #define WAYBILL_RETRY_LEVELS_HPP
@@ -33,16 +33,16 @@
 
 namespace waybill::inline v0_2 {
 
-/// How many retries at once in each round, how many rounds after the first one, and what is
-/// between.
+/// The number of immediate retries in each round, the number of delayed rounds, and the pauses
+/// before them.
 struct retry_levels {
-    /// For `delayed`: the levels set no limit. Another limit must end the tries, such as the
-    /// broker's maximum of deliveries.
+    /// For `delayed`: the number of rounds is unlimited. Another limit must end the attempts, such
+    /// as the broker's maximum of deliveries.
     static constexpr std::uint32_t unlimited = ~std::uint32_t{0};
 
-    std::uint32_t immediate = 5;  ///< Retries within a delivery, beside its first try.
+    std::uint32_t immediate = 5;  ///< Retries in a round, after its first attempt.
     std::uint32_t delayed = 3;    ///< Rounds after the first one, each after a pause.
-    backoff pauses{};             ///< Before the n-th delayed round.
+    backoff pauses{};             ///< The n-th pause precedes the n-th delayed round.
 
     friend bool operator==(const retry_levels&, const retry_levels&) = default;
 };
@@ -52,14 +52,14 @@ struct retry_levels {
     return check(l.pauses);
 }
 
-/// Tries in all, the first one counted; `highest_size` if the rounds are unlimited.
+/// The maximum of attempts, the first included; `highest_size` if the rounds are unlimited.
 [[nodiscard]] constexpr std::uint64_t attempts_in_all(const retry_levels& l) noexcept
 {
     if (l.delayed == retry_levels::unlimited) return highest_size;
     return attempts_in_all(l.immediate, l.delayed);
 }
 
-/// In which round the next try is after `tries` tries: 0 is the first delivery, 1 the first delayed
+/// The round of the attempt after `tries` attempts: 0 is the first delivery, 1 the first delayed
 /// round.
 [[nodiscard]] constexpr std::uint64_t round_after(const retry_levels& l,
                                                   std::uint64_t tries) noexcept
@@ -67,10 +67,12 @@ struct retry_levels {
     return tries / saturating_add(l.immediate, 1);
 }
 
-/// What to do after `tries` tries, the last of which ended in `how`: `retry_now` within the
-/// delivery, `wait` to be put back until then, or give up. A server's hint puts the message back at
-/// once, and what is left of the round is tried after it. Gives up on what decide() gives up on.
-template <std::same_as<retry_levels> Levels>  // so that plain braces still mean a retry_policy
+/// The next step after `tries` attempts, the last with the result `how`. `retry_now` means a retry
+/// within the delivery, `wait` a redelivery at that time. Returns `give_up` after the maximum of
+/// attempts and for the same results as decide() with a retry_policy. `draw` is a random number in
+/// [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest of the
+/// round follows after the pause. The hint is a lower bound of the pause (see `pause`).
+template <std::same_as<retry_levels> Levels>  // a braced argument means a retry_policy
 [[nodiscard]] constexpr retry_action decide(const Levels& l, std::uint64_t tries, fault_class how,
                                             double draw, steady_time now,
                                             duration hint = {}) noexcept

@@ -1,46 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// lock_renewal: keeps the lock of a message, a session or a lease while it is worked on.
-//
-// A machine: it says when to renew, and at once when the lock is lost.
+// lock_renewal: a state machine that renews the lock of a message, a session or a lease in time.
 //
 //     waybill::lock_renewal lock{{.lock = 60s, .most = 10min}};
 //     lock.on(lock_taken{}, clock::now());
-//     while (working()) {
-//         match(lock.next(clock::now()),
-//             [&](act::renew r) {
-//                 lock.on(renewal_started{r.attempt, dice()}, clock::now());
-//                 fault f = renew(message);                      // or later, from another call
-//                 if (f.ok()) lock.on(lock_renewed{r.attempt}, clock::now());
-//                 else lock.on(renewal_failed{r.attempt, f.how}, clock::now());
-//             },
-//             [&](act::wait w) { work_until(w.until); },
-//             [&](act::idle) {});
-//         if (auto end = lock.ended(clock::now())) stop_working(*end);
-//     }
-//     lock.on(lock_released{}, clock::now());                    // settled, or given back
+//     match(lock.next(clock::now()),
+//         [&](act::renew r) { lock.on(renewal_started{r.attempt, dice()}, clock::now()); },
+//         [&](act::wait w) { work_until(w.until); },
+//         [&](act::idle) {});
+//     if (auto end = lock.ended(clock::now())) stop_working(*end);
 //
-// What holds:
-//   1. whether the lock is held is judged on the caller's steady clock, and never too well: a lock
-//      counts from when it was asked for, not from the answer. What a broker tells is taken as how
-//      long the lock lasts. The time at which it ends is one on the broker's clock, and its
-//      difference from ours is wrong by as much as the clocks are: rather tell nothing, so that
-//      `lock` counts, which is what is set at the queue;
-//   2. while a renewal is under way there is no other one. An answer that does not come within
-//      `answer` counts as failed; one that comes after that counts until the next one is started;
-//   3. a failed renewal is tried again after a pause, and in time: a pause takes no more than half
-//      of what is left, unless the server asks for more or that is less than the base of pauses.
-//      So is one that is never answered, once at least, with options that `check` lets pass and a
-//      lock that lasts as long as they say: `answer` has to be the shorter, the shorter a lock is;
-//   4. ownership_lost ends it at once. After a permanent fault nothing is tried any more, and the
-//      lock is held until it runs out, as it is at the broker. A cancelled renewal counts for
-//      nothing;
-//   5. `most` is how long it is kept in all: the end is `too_long` then, with `left` still to go,
-//      so that there is time to stop and give it back;
-//   6. ended is ended: what is told after it is late and changes nothing, but that what was kept
-//      for too long has nothing left when it is released or lost. A new lock is a new machine.
-//
-// Constant time, fixed size, no allocation.
+// Guarantees (the guide has the complete loop and all details)
+//   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
+//   2. At most one renewal is under way. A renewal without a result within `answer` has failed.
+//   3. The pause before a retry takes at most half of the remaining time, except by hint or base.
+//   4. `ownership_lost` ends it at once. After a `permanent` fault no renewal follows.
+//   5. After `most` the end is `too_long`, and the lock is still held for `left`.
+//   6. Events after the end are stale. Exception: a release or loss after `too_long` ends `left`.
+// Cost: constant time, fixed size, no allocation.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_LOCK_RENEWAL_HPP
@@ -62,20 +39,20 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Renew the lock.
+/// Action: renew the lock.
 struct renew {
-    std::uint32_t attempt = 0;  ///< 1, 2, 3 ...; the events about it carry it.
+    std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
     friend bool operator==(const renew&, const renew&) = default;
 };
 
 }  // namespace act
 
-/// Why a lock is not kept any more.
+/// Why the renewals of a lock have ended.
 enum class lock_end : std::uint8_t {
-    released,  ///< The caller has settled the message, or given back what was locked.
-    lost,      ///< Somebody else has it: do not settle, and write nothing.
-    expired,   ///< It ran out, or may have: as if lost.
-    too_long,  ///< It was kept for as long as it may be, and is held for what `left` says.
+    released,  ///< The caller has settled the message or released the lock.
+    lost,      ///< Another owner has the lock. The caller must not settle or write.
+    expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
+    too_long,  ///< The lock was kept for `most`. It is still held for `left`.
 };
 
 [[nodiscard]] constexpr std::string_view name(lock_end e) noexcept
@@ -90,13 +67,19 @@ enum class lock_end : std::uint8_t {
 }
 
 struct lock_renewal_options {
-    duration lock = duration::seconds(60);    ///< How long a lock lasts where nobody says.
-    double renew_left = 0.5;                  ///< Renews when this share of it is left,
-    duration margin{};                        ///< or so long before its end, if that is earlier.
-    /// An answer takes no longer, or it failed. So short that another try fits in behind it, and a
-    /// base of pauses between: with the default the lock must last for more than 21 seconds.
+    duration lock = duration::seconds(60);    ///< Duration of a lock if `lasts` is empty.
+    /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share above
+    /// 0.75 counts as 0.75.
+    double renew_left = 0.5;
+    /// Time before the end of a lock at which a renewal starts, if that is earlier than by
+    /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration counts.
+    duration margin{};
+    /// A renewal without a result after this time has failed. A pause of `pauses.base` and a retry
+    /// must still fit before the end. With the other defaults, `lock` must exceed 21 seconds.
     duration answer = duration::seconds(10);
-    duration most = duration::highest();      ///< Kept for so long in all.
+    duration most = duration::highest();      ///< Renewals end this long after `lock_taken`.
+    /// Pauses after failed renewals. A pause takes at most half of the time that is left, or the
+    /// base if that is longer. A server's hint may make it longer.
     backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
 
     friend bool operator==(const lock_renewal_options&, const lock_renewal_options&) = default;
@@ -104,8 +87,8 @@ struct lock_renewal_options {
 
 namespace detail {
 
-/// How long before its end a lock is renewed that lasts so long. A margin that is made for longer
-/// locks leaves a quarter of a short one in peace.
+/// Time between the start of a renewal and the end of a lock with the duration `lasts`. At most
+/// three quarters of `lasts`, so that a margin for long locks does not renew a short one at once.
 [[nodiscard]] constexpr duration renewed_early(const lock_renewal_options& o,
                                                duration lasts) noexcept
 {
@@ -148,40 +131,43 @@ namespace detail {
     return {};
 }
 
-/// The lock is ours, and lasts from `now` on: tell it with the time at which it was asked for.
+/// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
 struct lock_taken {
-    std::optional<duration> lasts{};  ///< As the broker says; empty: `lock` of the options.
+    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
     friend bool operator==(const lock_taken&, const lock_taken&) = default;
 };
 
-/// A renewal is on its way. `draw` in [0, 1) spreads the pause if its answer never comes.
+/// Event: a renewal was requested from the broker.
 struct renewal_started {
-    std::uint32_t attempt = 0;
-    double draw = 0.5;
+    std::uint32_t attempt = 0;  ///< From `act::renew`.
+    double draw = 0.5;          ///< In [0, 1): the jitter of the pause if no result comes.
     friend bool operator==(const renewal_started&, const renewal_started&) = default;
 };
 
-/// The lock lasts anew, from when that renewal was started.
+/// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
 struct lock_renewed {
-    std::uint32_t attempt = 0;
-    std::optional<duration> lasts{};  ///< As the broker says; empty: `lock` of the options.
+    std::uint32_t attempt = 0;        ///< From `act::renew`.
+    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
     friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
 };
 
+/// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
 struct renewal_failed {
-    std::uint32_t attempt = 0;
-    fault_class how = fault_class::transient;
-    double draw = 0.5;  ///< In [0, 1), spreads the pause.
-    duration hint{};    ///< The server's own "come back after".
+    std::uint32_t attempt = 0;  ///< From `act::renew`.
+    fault_class how = fault_class::transient;  ///< `none` is invalid.
+    double draw = 0.5;  ///< In [0, 1): the jitter of the pause.
+    /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the longer
+    /// of both.
+    duration hint{};
     friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
 };
 
-/// What was locked is settled or given back.
+/// Event: the caller has settled the message or released the lock.
 struct lock_released {
     friend bool operator==(const lock_released&, const lock_released&) = default;
 };
 
-/// Somebody else has it, as another call has found out.
+/// Event: another call has found that the lock has another owner.
 struct lock_lost {
     friend bool operator==(const lock_lost&, const lock_lost&) = default;
 };
@@ -192,7 +178,8 @@ public:
 
     constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
 
-    /// What to do now. Idle before there is a lock, and after the end.
+    /// The next action: `renew` (report `renewal_started`, then the result), `wait` or `idle`. Idle
+    /// before `lock_taken` and after the end.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (!taken_ || ended(now)) return act::idle{};
@@ -218,7 +205,7 @@ public:
     {
         if (is_over(now) || e.attempt != attempt_ + 1) return heard::late;
         if (asked_ && now < unanswered_at()) return heard::invalid;
-        if (asked_ && failures_ != UINT32_MAX) ++failures_;  // the one before was never answered
+        if (asked_ && failures_ != UINT32_MAX) ++failures_;  // the previous renewal had no result
         attempt_ = e.attempt;
         asked_ = true;
         asked_at_ = now;
@@ -260,7 +247,7 @@ public:
         return ends(lock_end::lost, now);
     }
 
-    /// Whether and why it is over at this time.
+    /// Why the renewals have ended at `now`. Empty before `lock_taken` and while the lock is kept.
     [[nodiscard]] constexpr std::optional<lock_end> ended(steady_time now) const noexcept
     {
         if (ended_ || !taken_) return ended_;
@@ -268,13 +255,13 @@ public:
         return until_ <= limit_ ? lock_end::expired : lock_end::too_long;
     }
 
-    /// Whether the lock has run out by the caller's clock, whatever has ended the keeping of it.
+    /// True if the lock has expired on the caller's clock, for every value of `ended`.
     [[nodiscard]] constexpr bool expired(steady_time now) const noexcept
     {
         return taken_ && now >= until_;
     }
 
-    /// How long the lock is held for sure; nothing where it is not.
+    /// How long the lock is certainly still held. Zero if it is not held.
     [[nodiscard]] constexpr duration left(steady_time now) const noexcept
     {
         const bool held = taken_ && ended_ != lock_end::lost && ended_ != lock_end::released &&
@@ -282,13 +269,13 @@ public:
         return held ? greater(until_ - now, duration{}) : duration{};
     }
 
-    /// Renewals that were started.
+    /// Number of renewals started.
     [[nodiscard]] constexpr std::uint32_t attempts() const noexcept { return attempt_; }
 
     friend bool operator==(const lock_renewal&, const lock_renewal&) = default;
 
 private:
-    /// What time has ended stays ended, should the clock be set back.
+    /// Stores an end caused by time, so that a clock that is set back does not undo it.
     constexpr bool is_over(steady_time now) noexcept
     {
         ended_ = ended(now);
@@ -301,7 +288,7 @@ private:
             ended_ = how;
             return heard::taken;
         }
-        // What was kept for too long is still held, until this.
+        // A lock that was kept too long is still held until this event.
         if (ended_ != lock_end::too_long || now >= until_) return heard::late;
         until_ = now;
         return heard::taken;
@@ -335,16 +322,16 @@ private:
     }
 
     lock_renewal_options options_;
-    steady_time until_{};       // the lock is held until then
-    steady_time limit_{};       // and kept until then
-    steady_time not_before_{};  // the next renewal, if none is under way
+    steady_time until_{};       // end of the lock
+    steady_time limit_{};       // end of the renewals: the time of lock_taken plus `most`
+    steady_time not_before_{};  // earliest start of the next renewal, if none is under way
     steady_time asked_at_{};
     double draw_ = 0.5;
     std::uint32_t attempt_ = 0;
-    std::uint32_t failures_ = 0;  // in a row
+    std::uint32_t failures_ = 0;  // consecutive failures
     bool taken_ = false;
-    bool asked_ = false;     // and not answered, be it in time or not
-    bool given_up_ = false;  // a permanent fault: it is let run out
+    bool asked_ = false;     // a renewal was started and has no result, in time or not
+    bool given_up_ = false;  // after a permanent fault the lock is left to expire
     std::optional<lock_end> ended_{};
 };
 

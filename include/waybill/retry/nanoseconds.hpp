@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// nanoseconds: what the headers of this room share: how durations are multiplied, and how errors
-// tell durations and shares, which have no fractions and no sign.
+// nanoseconds: internal helpers of this module: multiply a duration, report durations and shares.
+//
+// The value of a config_error is an unsigned integer. So an error reports the absolute value of a
+// duration, and a share in thousandths.
 
 #ifndef WAYBILL_RETRY_NANOSECONDS_HPP
 #define WAYBILL_RETRY_NANOSECONDS_HPP
@@ -15,7 +17,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// d times n, which saturates; nothing for what is negative.
+/// d times n, saturating. Zero if d is negative.
 [[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
 {
     constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
@@ -23,15 +25,16 @@ namespace waybill::inline v0_2::detail {
     return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), most)));
 }
 
-/// How far from zero, as an error tells it.
+/// The absolute value of d in nanoseconds, as an error reports it.
 [[nodiscard]] constexpr std::uint64_t magnitude(duration d) noexcept
 {
     const auto n = static_cast<std::uint64_t>(d.count());
     return d < duration{} ? 0 - n : n;
 }
 
-/// A share that breaks a rule, told in thousandths like the bound, and as another number than the
-/// bound where it is another one. What is no number, or too large, is the largest.
+/// The error for a share that breaks a rule. The share is rounded to thousandths, the unit of
+/// `bound`. A share that differs from the bound is never reported as equal to it. NaN and absolute
+/// values of 1e15 or more are reported as `highest_size`.
 [[nodiscard]] constexpr config_error wrong_share(std::string_view field, double share,
                                                  std::string_view rule,
                                                  std::uint64_t bound) noexcept

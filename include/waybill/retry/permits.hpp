@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// permits: which calls were let through and are not back yet.
+// permits: the permits that a circuit breaker has issued and that are not yet returned.
 //
 //     waybill::permits<256> out;
 //     if (!out.full()) { const auto p = out.give(generation, deadline); ... }
-//     out.take_back(p);                    // false for one that is not out: back already, or void
+//     out.take_back(p);                    // false if p is not out: already returned, or void
 //
-// Each has a number that no other ever has, so one that comes back twice is told from another that
-// has its place now. Deadlines are given in rising order, which keeps the one that is due next at
-// the front. Every step is constant time, and the size is fixed.
+// Guarantees
+//   1. Each permit has a number that no other permit ever has. A second return of a permit is not
+//      mistaken for the return of the permit that now has its place.
+//   2. Deadlines never decrease, because `give` requires it. So the permit with the earliest
+//      deadline is the first of the list.
+//
+// Cost: constant time for each operation, fixed size.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_PERMITS_HPP
@@ -22,17 +26,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// That one call may be made. It is reported once, before its deadline. All of it is equally wide,
-/// so that a copy is quick.
+/// The permission to make one call. The caller reports it once, before its deadline. All fields are
+/// 64 bits wide, which makes a copy fast.
 struct permit {
-    std::uint64_t generation = 0;  ///< Of the valve that gave it; it is void in every other.
-    std::uint64_t number = 0;      ///< Its own; 0 is nobody's.
-    steady_time deadline{};        ///< Not reported by then, it counts as failed.
-    std::uint64_t place = 0;       ///< Where the valve looks for it.
+    std::uint64_t generation = 0;  ///< Generation of the circuit breaker. Void in every other one.
+    std::uint64_t number = 0;      ///< Unique. 0 if the permit is not tracked.
+    steady_time deadline{};        ///< Without a report by then, the call counts as failed.
+    std::uint64_t place = 0;       ///< Index of its entry.
 
     friend bool operator==(const permit&, const permit&) = default;
 };
 
+/// A list of at most `Most` permits, `Most` in [1, 1'000'000].
 template <std::size_t Most>
 class permits {
     static_assert(Most >= 1 && Most <= 1'000'000,
@@ -41,7 +46,7 @@ class permits {
 public:
     constexpr permits() noexcept { clear(); }
 
-    /// Requires: !full(), and no deadline before the last one.
+    /// Issues a permit. Requires: !full(), and a deadline not before that of the previous permit.
     constexpr permit give(std::uint64_t generation, steady_time deadline) noexcept
     {
         std::uint32_t place = free_;
@@ -56,7 +61,7 @@ public:
         return {generation, number, deadline, place};
     }
 
-    /// False, and nothing changes, for one that is not out.
+    /// Removes a permit. False, without a change, if the permit is not out.
     constexpr bool take_back(const permit& p) noexcept
     {
         if (!has(p)) return false;
@@ -64,12 +69,13 @@ public:
         return true;
     }
 
+    /// True if the permit is out.
     [[nodiscard]] constexpr bool has(const permit& p) const noexcept
     {
         return p.place < used_ && all_[p.place].number == p.number && p.number != 0;
     }
 
-    /// All that are out are void.
+    /// Makes all permits that are out void.
     constexpr void clear() noexcept
     {
         all_[ends] = {0, steady_time::highest(), ends, ends};
@@ -77,13 +83,13 @@ public:
         used_ = size_ = 0;
     }
 
-    /// The deadline that comes next; the end of time where none is out.
+    /// The earliest deadline, or `steady_time::highest()` if no permit is out.
     [[nodiscard]] constexpr steady_time next_deadline() const noexcept
     {
         return all_[all_[ends].after].deadline;
     }
 
-    /// Requires: size() != 0.
+    /// Removes the permit with the earliest deadline. Requires: size() != 0.
     constexpr void drop_oldest() noexcept { drop(all_[ends].after); }
 
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
@@ -92,13 +98,13 @@ public:
     friend bool operator==(const permits&, const permits&) = default;
 
 private:
-    static constexpr std::uint32_t ends = Most;  // the ring of those that are out is closed there
+    static constexpr std::uint32_t ends = Most;  // the end entry of the circular list of permits
 
     struct entry {
-        std::uint64_t number = 0;  // 0 for a free place
+        std::uint64_t number = 0;  // 0 if the entry is free
         steady_time deadline{};
         std::uint32_t before = 0;
-        std::uint32_t after = 0;  // for a free place the next free one
+        std::uint32_t after = 0;  // if the entry is free, the next free entry
         friend bool operator==(const entry&, const entry&) = default;
     };
 
@@ -117,7 +123,7 @@ private:
     std::array<entry, Most + 1> all_{};
     std::uint64_t last_number_ = 0;
     std::uint32_t free_ = ends;
-    std::uint32_t used_ = 0;  // places that were given since all were void
+    std::uint32_t used_ = 0;  // entries used since the last clear()
     std::uint32_t size_ = 0;
 };
 

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// presets: how well-known clients and queues try again, with the month and the page that say so.
+// presets: the default retry policies of well-known clients and queues, each with date and source.
 //
-// Who replaces a client, or stands beside one, wants to know what it did. These are its defaults in
-// our words: data to start from, and yours to change:
+// A preset is a value to start from, for example to replace such a client:
 //
 //     waybill::call_policy p = waybill::presets::kafka_producer();
 //     p.time_limit = 30s;
 //     waybill::retry_tokens tokens(waybill::presets::aws_retry_quota());
 //
-// How to read a row:
-//   1. Counts are tries in all, the first one counted. Where a client counts retries, its number is
-//      handed to tries_for_retries() here, so that it can be found again.
-//   2. Where a client draws in a way that jitter cannot say, the note says how it does it.
-//   3. `as_of` is the month of the source, as in "2024-08"; where the source bears no date, the
-//      month it was read in.
+// How to read a preset
+//   1. Counts are attempts and include the first call. If a client counts retries instead, its
+//      number is the argument of tries_for_retries().
+//   2. If the jitter of a client has no equivalent here, `note` describes it.
+//   3. `as_of` is the month of the source, for example "2024-08". If the source has no date, it is
+//      the month in which the source was read.
 //
-// Only defaults stand here that the makers' own source or reference says. Nobody promises them.
+// All values are defaults from the vendor's own source code or reference. They are not guaranteed.
 
 #ifndef WAYBILL_RETRY_PRESETS_HPP
 #define WAYBILL_RETRY_PRESETS_HPP
@@ -36,20 +35,20 @@
 
 namespace waybill::inline v0_2::presets {
 
-/// Somebody's default, and how we know. Becomes the plain value where that is wanted.
+/// A default value and its source. Converts to the plain value.
 template <class T>
 struct preset {
-    std::string_view name{};    ///< As the function below is called.
+    std::string_view name{};    ///< Name of the function that returns this preset.
     T value{};
-    std::string_view as_of{};   ///< Year and month.
-    std::string_view source{};  ///< Where it says so.
-    std::string_view note{};    ///< What differs from what the value says.
+    std::string_view as_of{};   ///< Year and month, for example "2024-08".
+    std::string_view source{};  ///< URL, or repository and files.
+    std::string_view note{};    ///< Differences between the client and `value`. May be empty.
 
     [[nodiscard]] constexpr operator T() const noexcept { return value; }
     friend bool operator==(const preset&, const preset&) = default;
 };
 
-/// As many tries as there is time for.
+/// No limit of attempts: only the time limit ends them.
 inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 
 /// AWS SDK for C++, standard mode.
@@ -65,7 +64,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "(https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)."};
 }
 
-/// The same where AWS_NEW_RETRIES_2026 is set, after what is not throttling.
+/// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: after errors other than
+/// throttling.
 [[nodiscard]] constexpr preset<call_policy> aws_standard_2026() noexcept
 {
     return {"aws_standard_2026",
@@ -79,7 +79,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "most that can come of it."};
 }
 
-/// The same after throttling.
+/// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: after throttling.
 [[nodiscard]] constexpr preset<call_policy> aws_throttled_2026() noexcept
 {
     preset<call_policy> p = aws_standard_2026();
@@ -99,7 +99,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "success gives 1 back, and one of a retry all that the retry has taken."};
 }
 
-/// The same where AWS_NEW_RETRIES_2026 is set.
+/// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: the retry quota of a client.
 [[nodiscard]] constexpr preset<retry_budget> aws_retry_quota_2026() noexcept
 {
     return {"aws_retry_quota_2026",
@@ -156,7 +156,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "delivery.timeout.ms, which counts from when send() returned."};
 }
 
-/// google-cloud-cpp: most of its clients.
+/// google-cloud-cpp: most clients.
 [[nodiscard]] constexpr preset<call_policy> google_cloud_cpp() noexcept
 {
     return {"google_cloud_cpp",
@@ -188,7 +188,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "169 ms; equal jitter draws from half of these."};
 }
 
-/// The example of gRPC's design of retries. gRPC itself retries nothing by default.
+/// The example in gRPC's retry design. By default gRPC does not retry.
 [[nodiscard]] constexpr preset<call_policy> grpc_example() noexcept
 {
     return {"grpc_example",
@@ -202,7 +202,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "made."};
 }
 
-/// The example of gRPC's retry throttling: maxTokens 10, tokenRatio 0.1.
+/// The example in gRPC's retry throttling: maxTokens 10, tokenRatio 0.1.
 [[nodiscard]] constexpr preset<retry_budget> grpc_throttling_example() noexcept
 {
     return {"grpc_throttling_example",
@@ -214,7 +214,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "to come back than here."};
 }
 
-/// Finagle's budget: a fifth of the requests, and ten a second.
+/// Finagle's retry budget: one fifth of the requests, and 10 retries per second.
 [[nodiscard]] constexpr preset<retry_budget> finagle() noexcept
 {
     return {"finagle",
@@ -239,7 +239,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             ""};
 }
 
-/// NServiceBus: retries within a delivery, and delayed ones.
+/// NServiceBus: immediate retries within a delivery, and delayed retries.
 [[nodiscard]] constexpr preset<retry_levels> nservicebus() noexcept
 {
     return {"nservicebus",
@@ -300,7 +300,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 
 namespace waybill::inline v0_2 {
 
-/// As decide() of the levels that the preset stands for.
+/// decide() with the levels of a preset.
 template <std::same_as<presets::preset<retry_levels>> P>
 [[nodiscard]] constexpr retry_action decide(const P& p, std::uint64_t tries, fault_class how,
                                             double draw, steady_time now,

@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// prune: which dead letters to remove, and why.
-//
-// Dead letters that nobody looks at grow until the store is full, and then a failure cannot be
-// recorded any more. A pure function says what may go; the caller removes it, or only prints it:
+// prune: plans which dead letters to remove, and why.
 //
 //     auto plan = waybill::plan_prune(rows, {.age = 7 * 24h, .count = 100'000}, now);
 //     for (const waybill::prune_removal& r : plan.removals)
 //         db.exec("delete from letters where id = ? and parked = ? and held = 0", r.id, r.parked);
 //     if (plan.spike) alarm(plan.recent);
-//     if (plan.full) valve.hold_shut(steady);              // there is no room for another one
+//     if (plan.full) valve.hold_shut(steady);              // no space for another row
 //
-// What holds:
-//   1. what is older than `age` goes, whatever else is said; it may have to, by law;
-//   2. at `count` rows or `bytes` bytes the oldest go, until no more is left than the low-water
-//      share, so that the next rows find room and pruning does not begin again with each of them;
-//   3. a row that is `held`, since it is being resubmitted, never goes;
-//   4. in a spike, when many came in a short time, nothing goes for its number or bytes. Such a
-//      burst is an outage: most of these messages are good, will be resubmitted, and tell what
-//      happened; and they would push out all that was there before. Then the store may be full, and
-//      what is to be done about that is said by `full`: by default nothing goes, and new ones are
-//      refused;
-//   5. what has changed since the plan was made stays. Each removal carries the time at which its
-//      row was parked; a row that is parked again or held meanwhile has another time, or is held.
-//      Who removes compares both in the same statement (`may_remove`); by id alone he loses what is
-//      being resubmitted, or a new failure. Tests try all orders: prune.test.cpp;
-//   6. a policy that `check` refuses removes nothing, and the plan says what is wrong with it: who
-//      writes 0 for "no limit" does not lose all rows.
-//
-// Rows come oldest first, as an index on their time gives them: then two passes are made, nothing
-// is sorted, and memory is taken for what is removed alone. Rows in another order are planned just
-// as well; it takes n log n, and memory for each that is not held. Those of one time go in the
-// order in which they come. A row from the future, by a clock that was wrong, is not old.
+// Guarantees (the guide has the reasons)
+//   1. A row older than `age` is removed, also in a spike.
+//   2. At `count` rows or `bytes` bytes, the oldest are removed down to the share `low_water`.
+//   3. A `held` row is being resubmitted and is never removed.
+//   4. In a spike, `count` and `bytes` remove no row unless `full` is `drop_oldest`.
+//   5. A row that changed after the plan stays if the delete statement also compares `parked` and
+//      `held` (`may_remove`). All orders are tested: tests/enumerate/retry/prune.test.cpp.
+//   6. A policy that `check` rejects removes no row, and the plan contains the error.
+// Cost: if rows are ordered oldest first, two passes, no sort, memory only for the removals.
+// Otherwise O(n log n), and memory for each row that is not held.
 
 #ifndef WAYBILL_RETRY_PRUNE_HPP
 #define WAYBILL_RETRY_PRUNE_HPP
@@ -51,17 +37,17 @@
 
 namespace waybill::inline v0_2 {
 
-/// What there is to know of a dead letter.
+/// The properties of a dead letter that pruning needs.
 struct prune_row {
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
-    wall_time parked{};  ///< When it became a dead letter, for the last time.
-    bool held = false;   ///< It is being resubmitted.
+    wall_time parked{};  ///< The last time at which the message became a dead letter.
+    bool held = false;   ///< The dead letter is being resubmitted.
 
     friend bool operator==(const prune_row&, const prune_row&) = default;
 };
 
-/// Why a row goes.
+/// The limit that removes a row.
 enum class prune_reason : std::uint8_t { age, count, bytes };
 
 [[nodiscard]] constexpr std::string_view name(prune_reason r) noexcept
@@ -74,9 +60,10 @@ enum class prune_reason : std::uint8_t { age, count, bytes };
     return "?";
 }
 
+/// A row to remove. Remove it only if `may_remove` is still true.
 struct prune_removal {
     std::uint64_t id = 0;
-    std::uint64_t index = 0;  ///< The place of the row in what was given.
+    std::uint64_t index = 0;  ///< Index of the row in the range given to plan_prune, from 0.
     std::uint64_t bytes = 0;
     wall_time parked{};
     prune_reason why = prune_reason::age;
@@ -84,34 +71,37 @@ struct prune_removal {
     friend bool operator==(const prune_removal&, const prune_removal&) = default;
 };
 
-/// Whether the row is still the one that the plan is about.
+/// True if the current row is unchanged since the plan: same id, same `parked`, and not held.
+/// Compare and remove in one statement.
 [[nodiscard]] constexpr bool may_remove(const prune_removal& r, const prune_row& current) noexcept
 {
     return r.id == current.id && r.parked == current.parked && !current.held;
 }
 
+/// Number and size of rows.
 struct prune_totals {
     std::uint64_t rows = 0;
-    std::uint64_t bytes = 0;  ///< Saturates; which rows go is reckoned with the exact sum.
+    std::uint64_t bytes = 0;  ///< Saturates. The plan itself is computed from the exact sum.
 
     friend bool operator==(const prune_totals&, const prune_totals&) = default;
 };
 
+/// The rows to remove, and the state of the store before and after.
 struct prune_plan {
     std::vector<prune_removal> removals{};  ///< Oldest first.
-    prune_totals before{};
-    prune_totals after{};     ///< When all of it is done.
-    prune_totals held{};      ///< Of those that are left: those that could not go.
-    std::uint64_t recent = 0;  ///< Rows that came within the time of a spike.
-    bool spike = false;       ///< There are too many of them: look what is down.
-    bool full = false;        ///< Then there is no room for another row: refuse new ones.
-    bool in_order = true;     ///< Rows came oldest first.
-    std::optional<config_error> wrong{};  ///< The policy cannot be meant: nothing goes.
+    prune_totals before{};    ///< All rows.
+    prune_totals after{};     ///< The rows that are left after all removals.
+    prune_totals held{};      ///< The rows in `after` that are held.
+    std::uint64_t recent = 0;  ///< Rows not older than `spike.within` of the policy.
+    bool spike = false;       ///< `recent` has reached `spike.count`: a dependency may be down.
+    bool full = false;        ///< After all removals a limit is still reached: refuse new rows.
+    bool in_order = true;     ///< The rows were ordered oldest first.
+    std::optional<config_error> wrong{};  ///< The error of a rejected policy. No row is removed.
 
     friend bool operator==(const prune_plan&, const prune_plan&) = default;
 };
 
-/// What is given as it is: rows that are prune_rows.
+/// The default `row_of`: the rows are prune_rows already.
 struct as_it_is {
     [[nodiscard]] constexpr const prune_row& operator()(const prune_row& r) const noexcept
     {
@@ -121,7 +111,7 @@ struct as_it_is {
 
 namespace detail {
 
-/// How many may be left at the most: below the limit, and no more than the share.
+/// The highest amount that may be left: less than the limit, and at most its share.
 [[nodiscard]] constexpr std::uint64_t low_water(std::uint64_t limit, double share) noexcept
 {
     if (limit == highest_size) return highest_size;
@@ -131,10 +121,10 @@ namespace detail {
     return most >= static_cast<double>(below) ? below : static_cast<std::uint64_t>(most);
 }
 
-/// A sum of sizes that can be taken apart again, as one that has saturated could not.
+/// An exact sum of 128 bits. A saturated sum could not be reduced again.
 struct byte_sum {
     std::uint64_t low = 0;
-    std::uint64_t high = 0;  // so many times 2 to the 64th
+    std::uint64_t high = 0;  // multiples of 2^64
 
     constexpr void add(std::uint64_t n) noexcept
     {
@@ -152,7 +142,7 @@ struct byte_sum {
     }
 };
 
-/// Takes rows, oldest first, for as long as there are too many.
+/// Removes rows, oldest first, until the limits are met.
 class pruner {
 public:
     pruner(const prune_policy& p, wall_time now, prune_plan& plan)
@@ -160,7 +150,7 @@ public:
     {
     }
 
-    /// Each row, in any order, before the first one is considered.
+    /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
     void count(const prune_row& r) noexcept
     {
         plan_.in_order = plan_.in_order && !(r.parked < newest_);
@@ -173,7 +163,7 @@ public:
         left_.add(r.bytes);
     }
 
-    /// What goes by age leaves room, before anything goes for the lack of it.
+    /// Sets the limits for the second pass. Rows removed by age are not counted any more.
     void decide() noexcept
     {
         plan_.spike = policy_.spike.count != highest_size && plan_.recent >= policy_.spike.count;
@@ -183,7 +173,7 @@ public:
         if (left_.size() >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
     }
 
-    /// Each row, oldest first.
+    /// Second pass: removes the row if a limit requires it. Call it for all rows, oldest first.
     void consider(const prune_row& r, std::uint64_t index)
     {
         if (r.held) return;
@@ -225,8 +215,8 @@ private:
     prune_plan& plan_;
     byte_sum left_{};
     wall_time newest_ = wall_time::lowest();
-    std::uint64_t rows_ = highest_size;  // so many may be left
-    std::uint64_t bytes_ = highest_size;
+    std::uint64_t rows_ = highest_size;   // the highest number of rows that may be left
+    std::uint64_t bytes_ = highest_size;  // the highest number of bytes that may be left
 };
 
 struct aged_row {
@@ -243,13 +233,16 @@ struct aged_row {
 
 }  // namespace detail
 
-/// Says what there is to know of what an iterator points to.
+/// A function that returns the prune_row for the value of an iterator.
 template <class F, class I>
 concept prune_view = std::forward_iterator<I> && requires(F& f, const I& i) {
     { f(*i) } -> std::convertible_to<prune_row>;
 };
 
-/// What may go of these rows at this time. `row_of` is asked for each row, in each of two passes.
+/// The rows to remove at `now`. Calls `row_of` twice for each row. Rows with equal times are
+/// removed in the order of the range. A row with a time after `now` is not old. A rejected policy
+/// is reported in `prune_plan::wrong`. Two passes if the rows are ordered oldest first, otherwise
+/// O(n log n).
 template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = as_it_is>
 [[nodiscard]] prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now,
                                     F row_of = {})
@@ -271,7 +264,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = as_
     return plan;
 }
 
-/// The same of a range.
+/// The same for a range.
 template <class R, class F = as_it_is>
     requires requires(const R& rows, F& f) {
         { f(*std::begin(rows)) } -> std::convertible_to<prune_row>;

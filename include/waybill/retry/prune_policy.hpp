@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// prune_policy: how many dead letters are kept, and for how long.
-//
-// Part of prune.hpp, where it is told how it is used.
+// prune_policy: how many dead letters are kept, and for how long. Used by plan_prune in prune.hpp.
 
 #ifndef WAYBILL_RETRY_PRUNE_POLICY_HPP
 #define WAYBILL_RETRY_PRUNE_POLICY_HPP
@@ -18,10 +16,12 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do where the store is full and a spike keeps all that could go.
+/// The action if the store reaches a limit during a spike.
 enum class when_full : std::uint8_t {
-    refuse_new,   ///< Keep it. New dead letters have to stay where they are: shut the valve.
-    drop_oldest,  ///< The oldest go after all, as few as make room for one.
+    /// `count` and `bytes` remove no row. The caller must accept no new dead letters, for example
+    /// by `hold_shut` of the circuit breaker: new failures stay in their queue.
+    refuse_new,
+    drop_oldest,  ///< Remove the oldest rows, as few as make space for another one.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_full w) noexcept
@@ -33,23 +33,25 @@ enum class when_full : std::uint8_t {
     return "?";
 }
 
-/// So many dead letters in so short a time are no single messages that are wrong.
+/// The number of recent dead letters that indicates an outage instead of single invalid messages.
 struct prune_spike {
-    std::uint64_t count = highest_size;  ///< At least so many,
-    duration within = duration::seconds(600);  ///< not longer ago than this.
+    std::uint64_t count = highest_size;  ///< Recent rows that make a spike. At least 1.
+    duration within = duration::seconds(600);  ///< Highest age of a row that counts. Above 0.
 
     friend bool operator==(const prune_spike&, const prune_spike&) = default;
 };
 
-/// How dead letters are kept. A plain value; `check` finds what cannot work. Nothing is limited by
-/// default. Times are durations, so hours are not taken for days.
+/// The limits for stored dead letters. `check` rejects invalid values. By default nothing is
+/// limited. Times have the type duration, so that hours and days cannot be confused.
 struct prune_policy {
-    duration age = duration::highest();  ///< Those that are older go.
-    std::uint64_t count = highest_size;  ///< When there are so many, the oldest go,
-    std::uint64_t bytes = highest_size;  ///< and when there are so many bytes,
-    double low_water = 0.9;              ///< until there is no more than this share of either.
-    prune_spike spike{};
-    when_full full = when_full::refuse_new;
+    duration age = duration::highest();  ///< Older rows are removed. Above 0.
+    std::uint64_t count = highest_size;  ///< Number of rows that starts a removal. At least 1.
+    std::uint64_t bytes = highest_size;  ///< Number of bytes that starts a removal. At least 1.
+    /// A removal for `count` or `bytes` leaves at most this share of that limit. In [0, 1]. Not
+    /// used in a spike.
+    double low_water = 0.9;
+    prune_spike spike{};  ///< If it has a count, `within` must be less than `age`.
+    when_full full = when_full::refuse_new;  ///< The action if a limit is reached during a spike.
 
     friend bool operator==(const prune_policy&, const prune_policy&) = default;
 };

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// recent_calls: how many calls there were lately, and how many of them failed.
-//
-// The period is cut into ten parts on a fixed grid. A part goes as a whole when it is over, so what
-// is counted are the last nine to ten tenths of the period, in a fixed size:
+// recent_calls: counts the calls and failures of a recent period, in fixed size.
 //
 //     waybill::recent_calls lately(30s);
 //     lately.note(failed, now);
-//     lately.failed(), lately.calls()     // as of the latest time that it was told
+//     lately.failed(), lately.calls()     // at the latest time that was passed in
 //
-// Where the parts begin follows from the time alone and not from when it was told, so telling it
-// more often changes nothing. A time from the past counts as the latest one.
+// Guarantees
+//   1. The period is divided into ten parts on a fixed time grid, and the oldest part expires as a
+//      whole. The counts cover the last nine to ten tenths of the period.
+//   2. The grid depends on the time alone, so additional calls of `tell` change nothing.
+//   3. A time before the latest one counts as the latest one.
+//
+// Cost: constant time, fixed size.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_RECENT_CALLS_HPP
@@ -28,23 +30,24 @@ class recent_calls {
 public:
     static constexpr std::size_t parts = 10;
 
-    /// A period of less than ten nanoseconds reads as ten.
+    /// A period of less than 10 ns counts as 10 ns.
     explicit constexpr recent_calls(duration period) noexcept
         : width_(greater(duration::nanoseconds(period.count() / std::int64_t{parts}),
                          duration::nanoseconds(1)))
     {
     }
 
-    /// What is too old by now is forgotten.
+    /// Removes the parts that have expired at `now`. At most ten steps.
     constexpr void tell(steady_time now) noexcept
     {
         if (!(now < ends_)) [[unlikely]] turn(now);
     }
 
+    /// Counts a call.
     constexpr void note(bool failed, steady_time now) noexcept
     {
         tell(now);
-        ++last_.calls;  // a count by ones takes centuries to the end of 64 bits
+        ++last_.calls;  // 64 bits take centuries to overflow by ones
         if (failed) ++last_.failed;
     }
 
@@ -72,7 +75,7 @@ private:
         friend bool operator==(const part&, const part&) = default;
     };
 
-    /// On to the part that `now` lies in.
+    /// Makes the part that contains `now` the current one.
     constexpr void turn(steady_time now) noexcept
     {
         const std::int64_t t = now.since_epoch().count();
@@ -98,12 +101,12 @@ private:
     }
 
     duration width_;
-    std::int64_t number_ = INT64_MIN;            // of the part that is being filled
-    steady_time ends_ = steady_time::lowest();   // when that part is over
-    part last_{};                                // what is in it
-    part before_{};                              // what is in those that are full
-    std::array<part, parts - 1> full_{};
-    std::size_t at_ = 0;                         // the oldest of them
+    std::int64_t number_ = INT64_MIN;            // number of the current part on the grid
+    steady_time ends_ = steady_time::lowest();   // end of the current part
+    part last_{};                                // counts of the current part
+    part before_{};                              // sums of the previous parts
+    std::array<part, parts - 1> full_{};         // counts of the previous parts
+    std::size_t at_ = 0;                         // index of the oldest previous part
 };
 
 }  // namespace waybill::inline v0_2

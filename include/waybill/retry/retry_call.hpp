@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// retry_call: a call made until it works, or is given up.
+// retry_call: makes a call until it succeeds or the policy gives up.
 //
 //     auto r = waybill::retry_call({.retry = {.most = 4}, .time_limit = 1min},
-//                                  [&] { return sdk.send(mail); },           // answers a fault
+//                                  [&] { return sdk.send(mail); },           // returns a fault
 //                                  clock, sleep_until, dice);
 //     if (!r.ok()) park(mail, r.why.text, name(r.end));
 //
-// It drives `attempts` and never sleeps itself: `sleep_until(steady_time)` is the caller's. Who
-// must not block keeps the machine, and comes back:
+// It drives `attempts`. `sleep_until(steady_time)` is the caller's function. A caller that must not
+// block keeps the state machine, and calls retry_call again at the time `waiting`:
 //
 //     waybill::attempts tries(policy, clock());
 //     auto r = waybill::retry_call(tries, call, clock, dice);
-//     if (r.waiting) timer.expires_at(*r.waiting);              // and then the same again
+//     if (r.waiting) timer.expires_at(*r.waiting);              // then call retry_call again
 //
-// `call()` answers a fault, a fault_class, a result<void>, or a call_answer where the server says
-// when to come back. What it throws passes through, and that try is not counted; catching() of
-// ext/exceptions.hpp makes a fault of it. `clock` is a function that answers the steady time, or
-// that time itself; `draw` is a function that answers a number in [0, 1). A sleep that ends after
-// the time limit is followed by no call.
+// `call()` returns a fault, a fault_class, a result<void>, or a call_answer with the server's
+// delay. An exception of the call passes through, and that attempt is not counted. catching() of
+// ext/exceptions.hpp converts an exception into a fault. After the time limit no call is made.
 
 #ifndef WAYBILL_RETRY_RETRY_CALL_HPP
 #define WAYBILL_RETRY_RETRY_CALL_HPP
@@ -38,43 +36,45 @@
 
 namespace waybill::inline v0_2 {
 
-/// How a call went, and when to come back, if the server said so.
+/// The result of one call.
 struct call_answer {
-    fault why{};
-    duration retry_after{};
+    fault why{};             ///< `none` if the call succeeded.
+    duration retry_after{};  ///< The server's "retry after". Zero if it sent no such value.
 
     friend bool operator==(const call_answer&, const call_answer&) = default;
 };
 
-/// How a call ended, and what it took.
+/// The outcome of all attempts.
 struct call_report {
-    fault why{};  ///< Of the last try, empty where it worked; in words if it was made just now.
-    attempts_end end = attempts_end::open;    ///< Why there was no other try.
-    std::uint32_t tries = 0;                  ///< All of them, the first one counted.
-    duration elapsed{};                       ///< Since the time limit began to count.
-    std::optional<steady_time> waiting{};     ///< The next try is not before; call again then.
+    /// The fault of the last attempt. `text` is set only if this retry_call made that attempt. If
+    /// the time limit allowed no attempt at all, it is `cancelled`.
+    fault why{};
+    attempts_end end = attempts_end::open;    ///< The reason for no further attempt.
+    std::uint32_t tries = 0;                  ///< Number of attempts, the first one included.
+    duration elapsed{};                       ///< Time since the start of the time limit.
+    std::optional<steady_time> waiting{};     ///< Time of the next attempt: call again then.
 
     [[nodiscard]] bool ok() const noexcept { return end == attempts_end::succeeded; }
     friend bool operator==(const call_report&, const call_report&) = default;
 };
 
-/// What retry_call can make of an answer.
+/// A return type of a call that retry_call accepts.
 template <class R>
 concept answer_of_a_call = std::same_as<R, call_answer> || std::same_as<R, fault_class> ||
                            std::same_as<R, result<void>> || std::convertible_to<R, fault>;
 
-/// A function without arguments that says how it went.
+/// A function without arguments that returns the result of a call.
 template <class F>
 concept retriable_call =
     std::invocable<F&> && answer_of_a_call<std::remove_cvref_t<std::invoke_result_t<F&>>>;
 
-/// Answers a number in [0, 1).
+/// A function that returns a random number in [0, 1).
 template <class F>
 concept draw_source = requires(F& f) {
     { f() } -> std::convertible_to<double>;
 };
 
-/// Waits until a point in time. One that answers false has been woken to stop.
+/// A function that waits until a point in time. If it returns false, it was woken early to stop.
 template <class F>
 concept sleeper = std::invocable<F&, steady_time>;
 
@@ -90,7 +90,7 @@ template <class R>
     else return {fault(std::forward<R>(r)), {}};
 }
 
-/// False where it was woken to stop.
+/// False if the sleep was woken early to stop.
 template <class Sleep>
 [[nodiscard]] bool slept(Sleep& pause_until, steady_time until)
 {
@@ -106,8 +106,8 @@ struct no_sleep {
     [[nodiscard]] bool operator()(steady_time) const noexcept { return false; }
 };
 
-/// Who has slept until a time is believed that it has come, whatever the clock says: a clock that
-/// stands still, or a sleep that ends early, makes no loop without an end.
+/// After a sleep until a time, `now` is at least that time, even if the clock reads less. So a
+/// clock that stands still, or a sleep that ends early, cannot cause an endless loop.
 template <class Call, class Clock, class Sleep, class Draw>
 [[nodiscard]] call_report call_until(attempts& tries, Call& call, Clock& clock, Sleep& pause_until,
                                      Draw& draw)
@@ -123,7 +123,7 @@ template <class Call, class Clock, class Sleep, class Draw>
         match(
             tries.next(now),
             [&](act::go) {
-                const double drawn = draw();  // first: what was called is told, whatever throws
+                const double drawn = draw();  // first: if it throws, no call result is lost
                 call_answer a = as_answer(call());
                 tries.on(attempted{a.why.how, drawn, a.retry_after}, the_time());
                 report.why = std::move(a.why);
@@ -146,8 +146,9 @@ template <class Call, class Clock, class Sleep, class Draw>
 
 }  // namespace detail
 
-/// Calls until it works or is given up, sleeping in between through the caller's `pause_until`.
-/// Where that answers false, `waiting` is set and the call is left as it is.
+/// Makes calls until one succeeds or the policy gives up. Sleeps between them by `pause_until`. If
+/// `pause_until` returns false, retry_call returns with `waiting` set. `clock` is a function that
+/// returns the steady time, or a constant time. `draw` returns a random number in [0, 1).
 template <retriable_call Call, time_source Clock, sleeper Sleep, draw_source Draw>
 [[nodiscard]] call_report retry_call(const call_policy& p, Call&& call, Clock clock,
                                      Sleep&& pause_until, Draw&& draw, shared_budget budget = {})
@@ -156,8 +157,8 @@ template <retriable_call Call, time_source Clock, sleeper Sleep, draw_source Dra
     return detail::call_until(tries, call, clock, pause_until, draw);
 }
 
-/// Goes on with `tries` and returns instead of sleeping: `waiting` says when to call again. After
-/// it is over it calls nothing, and says how it ended.
+/// Continues with `tries`. Instead of sleeping it returns, and `waiting` contains the time of the
+/// next attempt. After the end it makes no call and returns the same outcome.
 template <retriable_call Call, time_source Clock, draw_source Draw>
 [[nodiscard]] call_report retry_call(attempts& tries, Call&& call, Clock clock, Draw&& draw)
 {

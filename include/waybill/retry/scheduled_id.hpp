@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// scheduled_id: message ids for clones that are sent for later, where the broker drops duplicates.
-//
-// To try a message again later one sends a copy of it that is scheduled, and completes the
-// original. Under the same id a broker that detects duplicates drops the copy, and the message is
-// lost; under a random one a crash between the two leaves two copies. So the id of the copy follows
-// from that of the original and the number of the attempt:
+// scheduled_id: message ids for copies scheduled for later, on brokers with duplicate detection.
 //
 //     auto id = waybill::scheduled_id("order-7", 3);        // "order-7:3"
-//     if (!id) park(message, waybill::text(id.error()));    // too long: never cut
+//     if (!id) park(message, waybill::text(id.error()));    // too long: an id is never truncated
 //     send({.id = *id, .properties = {{"attempt", "3"}}, .at = later});
 //     complete(message);
 //
-// After a crash between the two the original comes again, with the same attempt: the same id is
-// sent once more, and the broker drops it. And the next attempt does not pile up:
+// If a crash separates the last two steps, the redelivered original creates the same id again, and
+// the broker drops the duplicate. The next attempt uses the original id:
 //
-//     original_of("order-7:3", 3)                            // "order-7": it says 3, and is 3
+//     original_of("order-7:3", 3)                            // "order-7"
 //     scheduled_id(*original_of("order-7:3", 3), 4)          // "order-7:4"
 //
-// What holds:
-//   1. two pairs of id and attempt never make one text: what stands behind the last mark is the
-//      attempt, without zeros in front. So "a:7" scheduled for the 3rd time is "a:7:3";
-//   2. what has been scheduled is told by the attempt that travels with the message, in its
-//      properties, and not by the look of its id: "a:7" may be the 7th of "a", or somebody's own
-//      id. original_id(id) alone reads it as the former, and is for ids that never end so;
-//   3. one clash is left, and it is in the ids themselves: where "a" and "a:7" are both ids of
-//      senders, the 7th of "a" is dropped for the latter. Ids that are all of one shape, such as
-//      partition:offset, do not clash, as a clone has one part more. Else take another `mark`, one
-//      that is never followed by digits alone at the end of an id.
+// Guarantees (background is in the guide)
+//   1. Different pairs of original id and attempt, from 1, never produce the same id.
+//   2. original_of() uses the attempt in the message's properties, because an original id may look
+//      like the id of a copy. original_id(id) uses the id alone.
+//   3. One collision remains: if senders use both "a" and "a:7" as ids, the 7th copy of "a" is
+//      dropped as a duplicate of "a:7". To prevent it, choose ids of one shape, or another `mark`.
 
 #ifndef WAYBILL_RETRY_SCHEDULED_ID_HPP
 #define WAYBILL_RETRY_SCHEDULED_ID_HPP
@@ -42,13 +33,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// The longest id of Service Bus has 128 characters; bytes are no fewer than these.
+/// Default limit for ids. Azure Service Bus allows 128 characters, and 128 bytes never exceed that.
 inline constexpr std::uint64_t most_id_bytes = 128;
 
+/// The reason why scheduled_id() returned no id.
 enum class id_problem : std::uint8_t {
-    too_large,  ///< It has more bytes than the broker takes. Cut, it could be that of another one.
-    no_id,      ///< There is no original id: all clones of such messages would be one.
-    bad_mark,   ///< A digit cannot part an id from a number.
+    too_large,  ///< The id has too many bytes. Truncated, it could equal another message's id.
+    no_id,      ///< The original id is empty: all copies of such messages would have the same id.
+    bad_mark,   ///< The mark is a digit, which cannot separate an id from a number.
 };
 
 [[nodiscard]] constexpr std::string_view name(id_problem p) noexcept
@@ -63,8 +55,8 @@ enum class id_problem : std::uint8_t {
 
 struct id_error {
     id_problem problem = id_problem::too_large;
-    std::uint64_t bytes = 0;  ///< What the id would have,
-    std::uint64_t most = 0;   ///< and what it may.
+    std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
+    std::uint64_t most = 0;   ///< The limit in bytes.
 
     friend bool operator==(const id_error&, const id_error&) = default;
 };
@@ -78,7 +70,7 @@ struct id_error {
     return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.most);
 }
 
-/// An id and which copy of its message this is; 0 is the message itself.
+/// The original id, and the attempt of the copy. 0 is the message itself.
 struct id_parts {
     std::string_view original{};
     std::uint32_t attempt = 0;
@@ -86,8 +78,9 @@ struct id_parts {
     friend bool operator==(const id_parts&, const id_parts&) = default;
 };
 
-/// The id of the copy for this attempt; that of the original for attempt 0. A pure function: asked
-/// again after a crash, it says the same.
+/// The id of the copy for this attempt: the original id, the mark and the attempt. For attempt 0
+/// the original id. `most` is the limit in bytes. `mark` must not be a digit. A pure function:
+/// after a crash it returns the same id again.
 [[nodiscard]] inline result<std::string, id_error> scheduled_id(std::string_view original,
                                                                 std::uint32_t attempt,
                                                                 std::uint64_t most = most_id_bytes,
@@ -101,8 +94,9 @@ struct id_parts {
     return std::string(original) + number;
 }
 
-/// What an id looks like: "order-7:3" like the 3rd of "order-7", "order-7" and "a:07" like
-/// originals. Says nothing of what it is, see 2. above.
+/// Splits an id by its look alone: "order-7:3" into "order-7" and 3; "order-7" and "a:07" are
+/// originals with attempt 0. An original id may look like a copy (guarantee 2), so use it only for
+/// ids that never end in the mark and a number. Otherwise use original_of().
 [[nodiscard]] constexpr id_parts original_id(std::string_view id, char mark = ':') noexcept
 {
     std::uint64_t attempt = 0;
@@ -117,8 +111,8 @@ struct id_parts {
     return {id.substr(0, at - 1), static_cast<std::uint32_t>(attempt)};
 }
 
-/// The original id of a message that is known to be this copy; empty where that cannot be, since
-/// the id says otherwise.
+/// The original id of a message that is known to be the copy for this attempt. Empty if the id does
+/// not end in the mark and this attempt. For attempt 0 the id itself.
 [[nodiscard]] constexpr std::optional<std::string_view> original_of(std::string_view id,
                                                                     std::uint32_t attempt,
                                                                     char mark = ':') noexcept

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// scoped_permit: a valve's permit that is reported whatever happens to the call.
+// scoped_permit: a permit of a circuit breaker that is always reported, even if the call throws.
 //
 //     if (auto pass = waybill::scoped_permit(valve, clock)) pass.report(handle(message).how);
 //     else pause_until(valve.next_change(clock()));
 //
-// A permit that goes out of scope without a report counts as an `infrastructure` failure at once: an
-// exception, an early return, a callback that was dropped. Without this a lost probe keeps the valve
-// probing until its timeout.
+// A permit that goes out of scope without a report counts as an `infrastructure` failure at once,
+// for example after an exception, an early return, or a dropped callback. Without this, a lost
+// probe would keep the circuit breaker in the state `probing` until the timeout of the permit.
 //
-// Movable, not copyable, so that a callback can own it. The valve must outlive it. Like the valve
-// it is used by one thread at a time, its destructor included. `clock` must not throw.
+// Movable and not copyable, so that a callback can own it. The circuit breaker must outlive it.
+// Only one thread at a time may use both, and the destructor is such a use. `clock` must not throw.
 
 #ifndef WAYBILL_RETRY_SCOPED_PERMIT_HPP
 #define WAYBILL_RETRY_SCOPED_PERMIT_HPP
@@ -28,7 +28,7 @@ namespace waybill::inline v0_2 {
 template <class Valve, time_source Clock>
 class [[nodiscard]] scoped_permit {
 public:
-    /// Takes a permit, if a call may be made now.
+    /// Acquires a permit if the circuit breaker allows a call now.
     constexpr scoped_permit(Valve& v, Clock clock)
         : valve_(&v), clock_(std::move(clock)), permit_(v.try_pass(time_of(clock_)))
     {
@@ -44,11 +44,11 @@ public:
         if (permit_) (void)report(fault_class::infrastructure);
     }
 
-    /// The call may be made. False, too, once it is reported.
+    /// True if the call may be made. False after its report, and after a move.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return permit_.has_value(); }
 
-    /// Reports how the call ended; `draw` as in `valve::report`. `late` if there is no permit any
-    /// more.
+    /// Reports the result of the call. `draw` as in `valve::report`. Returns `late` if there is no
+    /// permit (any more).
     constexpr heard report(fault_class how, double draw = 1.0)
     {
         if (!permit_) return heard::late;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// shared_budget: one budget of retries for several senders and calls.
+// shared_budget: one retry budget for several senders and calls.
 //
-// A budget for each of ten senders lets ten times as many retries through. So they may all take
-// from one that the caller keeps:
+// Ten senders with a budget each allow ten times as many retries as one budget that they share:
 //
 //     waybill::retry_tokens tokens{{.tokens = 100, .successes = 10}};
 //     waybill::sender orders(policy, {}, tokens), mails(policy, {}, tokens);
 //     auto r = waybill::retry_call(policy, call, clock, sleep_until, draw, tokens);
 //
-// It is a reference, and owns nothing: the budget has to stay where it is for as long as somebody
-// refers to it. Copies refer to the same budget, so a copied sender takes from it, too; two are
-// equal if they refer to the same one.
+// A shared_budget is a reference. The budget must outlive it and must not be moved. Copies refer to
+// the same budget, so a copied sender also uses it. Two are equal if they refer to the same budget.
 //
-// Nothing here locks. Within one thread a retry_tokens is enough; for several, hand in an object of
-// your own with the same two functions, which takes a lock and asks the tokens inside it. A retry
-// is asked for and taken in one step, so that no two threads take the last one.
+// Nothing here locks. A retry_tokens is sufficient within one thread. For several threads, pass an
+// object of your own with the same two functions, which locks and forwards to a retry_tokens.
+// `spend` checks and takes a retry in one step, so that two threads cannot both take the last one.
 
 #ifndef WAYBILL_RETRY_SHARED_BUDGET_HPP
 #define WAYBILL_RETRY_SHARED_BUDGET_HPP
@@ -28,15 +26,15 @@
 
 namespace waybill::inline v0_2 {
 
-/// What retries are taken from. Neither function may throw: who asks is in the middle of an event.
+/// A budget of retries. Neither function may throw, because the caller is processing an event.
 template <class B>
 concept retry_source = requires(B& b, steady_time now) {
     { b.spend(now) } -> std::same_as<bool>;
     b.succeeded(now);
 };
 
-/// Refers to a budget that somebody else keeps, or to none, which never runs out. What is const is
-/// no budget, whatever its functions say: nothing could be taken from it.
+/// A reference to a budget of the caller, or to no budget, which means unlimited retries. A const
+/// budget is rejected even if its functions are const, because no retry could be taken from it.
 class shared_budget {
 public:
     constexpr shared_budget() noexcept = default;
@@ -47,14 +45,15 @@ public:
     {
     }
 
-    /// Whether there is a budget.
+    /// True if this refers to a budget.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return budget_ != nullptr; }
 
-    /// Takes a retry. False, and nothing is taken, where there is none.
+    /// Takes a retry. If no retry is left, returns false and takes nothing.
     [[nodiscard]] constexpr bool spend(steady_time now) const
     {
         return budget_ == nullptr || does_->spend(budget_, now);
     }
+    /// Reports a success, which may return a retry to the budget.
     constexpr void succeeded(steady_time now) const
     {
         if (budget_ != nullptr) does_->succeeded(budget_, now);

@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// valve: whether to take more work while what it needs may be down.
-//
-// When a database is down every message fails, is tried again and ends as a dead letter, and all of
-// them were good. A valve shuts before that: it counts how calls end, lets none through for a while
-// when too many fail, then one to find out, then two, four, and then all.
+// valve: a circuit breaker that stops calls to a dependency that is probably down.
 //
 //     waybill::valve v;
 //     if (auto pass = waybill::scoped_permit(v, clock)) pass.report(handle(message).how);
 //     else pause_until(v.next_change(clock()));
 //
-// A circuit breaker is the same with its words turned round: here open means that work flows.
-//
-// What holds:
-//   1. each call has a permit of one generation, and every change of state begins a new one. A
-//      result that comes after such a change changes nothing; nor does one that comes twice;
-//   2. a permit that is never reported counts as failed at its deadline, so no lost probe keeps the
-//      valve half open; one in a scoped_permit does so at the end of its scope;
-//   3. by default only `infrastructure` counts as failed. A message that fails by itself, be it for
-//      good, was answered; a call that was cancelled, or lost its partition, says nothing;
-//   4. it opens by steps of 1, 2, 4 ... calls, each begun when all calls of the one before are back
-//      and were answered; the first that fails shuts it again, for the next pause of `shut_for`:
-//      one that is longer than the last, up to its cap, if it grows and there is no jitter;
-//   5. the state follows from what was reported and when, not from how often it is asked. A clock
-//      that goes back stands still, and one that jumps ahead finds what it would have found.
-//
-// Constant time but for lost permits, each of which is counted once; fixed size; nothing is
-// allocated. No more than Most permits are out at once, and a valve that has given them all gives
-// none until one is back or lost. See tests/enumerate/retry/valve.test.cpp.
+// Guarantees (the guide has the details)
+//   1. A result counts once, and only before the first change of state after its permit was issued.
+//   2. A permit without a report counts as a failure at its deadline, so a lost probe cannot keep
+//      the state `probing`. A scoped_permit reports a failure at the end of its scope.
+//   3. By default only `infrastructure` faults are failures. A call that was `cancelled` or ended
+//      with `ownership_lost` does not count at all.
+//   4. While `probing`, steps of 1, 2, 4 ... calls pass, each after all calls of the previous step
+//      have returned without a failure. The first failure starts the next pause.
+//   5. The state depends on reports and times, not on the number of queries.
+// Cost: constant time plus one step for each lost permit; fixed size; no allocation. At most Most
+// permits are out at the same time. See tests/enumerate/retry/valve.test.cpp.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_VALVE_HPP
@@ -51,7 +40,7 @@ namespace waybill::inline v0_2 {
 template <std::size_t Most>
 class valve_of {
 public:
-    /// Most permits that are out at once.
+    /// Maximum number of permits that are out at the same time. `held_open` has no maximum.
     static constexpr std::uint64_t most = Most;
 
     explicit constexpr valve_of(const valve_options& o = {}) noexcept
@@ -60,8 +49,9 @@ public:
         options_.timeout = greater(o.timeout, duration::nanoseconds(1));
     }
 
-    /// A permit, if a call may be made now. Inlined, or it would be written in parts and read back
-    /// as a whole, which costs more than all the rest.
+    /// Returns a permit if a call may be made now. While `held_open`, permits are not tracked.
+    /// Inlined, because otherwise the result is written in parts and read back as a whole, which
+    /// costs more than the rest of the function.
     [[nodiscard, gnu::always_inline]] constexpr std::optional<permit> try_pass(
         steady_time now) noexcept
     {
@@ -77,8 +67,9 @@ public:
         return out_.give(generation_, deadline);
     }
 
-    /// How a call ended. `draw` in [0, 1) is for the jitter of a pause, where there is one; a pause
-    /// that begins because a permit was lost takes the latest draw. `late` has changed nothing.
+    /// Reports the result of a call. `draw` in [0, 1) is for the jitter of the next pause, if it
+    /// has jitter. A pause that begins because of a lost permit uses the latest draw. Returns
+    /// `late` without a change if the permit is void, not tracked, or already reported.
     constexpr heard report(const permit& p, fault_class how, steady_time now,
                            double draw = 1.0) noexcept
     {
@@ -92,11 +83,12 @@ public:
         return heard::taken;
     }
 
-    /// Whatever happens, all may pass from now on, or none, until it is let go.
+    /// From now on all calls pass (`hold_open`) or no call passes (`hold_shut`), whatever the
+    /// results are, until `let_go`.
     constexpr void hold_open(steady_time now) noexcept { hold(valve_state::held_open, now); }
     constexpr void hold_shut(steady_time now) noexcept { hold(valve_state::held_shut, now); }
 
-    /// Decides by itself again. What was held shut is probed first.
+    /// Ends a hold: `held_open` becomes `flowing`, and `held_shut` becomes `probing`.
     constexpr void let_go(steady_time now) noexcept
     {
         tell(now);
@@ -104,40 +96,43 @@ public:
         if (state_ == valve_state::held_shut) enter(valve_state::probing);
     }
 
+    /// The state at `now`.
     [[nodiscard]] constexpr valve_state state(steady_time now) const noexcept
     {
         return at_rest(now) ? state_ : told(now).state_;
     }
 
-    /// Grows with each change of state.
+    /// The generation at `now`. It increases with each change of state.
     [[nodiscard]] constexpr std::uint64_t generation(steady_time now) const noexcept
     {
         return at_rest(now) ? generation_ : told(now).generation_;
     }
 
-    /// How many calls may be made now. A permit each is to be taken.
+    /// The number of calls that may be made now, each with a permit. `highest_size` while
+    /// `held_open`.
     [[nodiscard]] constexpr std::uint64_t room(steady_time now) const noexcept
     {
         return at_rest(now) ? room() : told(now).room();
     }
 
-    /// Whether the permit can still be reported.
+    /// True if the permit can still be reported.
     [[nodiscard]] constexpr bool has(const permit& p, steady_time now) const noexcept
     {
         return at_rest(now) ? has(p) : told(now).has(p);
     }
 
-    /// When time alone may change something next: a pause ends, or a permit is lost. The end of
-    /// time where nothing will change without a report.
+    /// The next time at which time alone may change something: a pause ends, or a permit is lost.
+    /// If nothing changes without a report, `steady_time::highest()`.
     [[nodiscard]] constexpr steady_time next_change(steady_time now) const noexcept
     {
         return at_rest(now) ? due_ : told(now).due_;
     }
 
-    /// Whether it is plausible that what a call needs is down, so that a failure is nobody's fault:
-    /// the valve lets not all pass, or a call failed within the period and none was answered since.
-    /// For who is about to park all events of a batch (`if_all_failed`): he reports afterwards what
-    /// his handler said, and not that the batch was kept. Held open it suspects nothing.
+    /// True if a dependency is probably down, so that failures are not caused by the messages. True
+    /// in `shut`, `probing` and `held_shut`, false in `held_open`. In `flowing` it is true if a
+    /// call failed within the period and no other result than a failure was reported since. Query
+    /// it before all events of a batch are dead-lettered (`if_all_failed`). Afterwards report the
+    /// handler's results to the circuit breaker, even if the batch was kept.
     [[nodiscard]] constexpr bool suspects(steady_time now) const noexcept
     {
         valve_of v = told(now);
@@ -149,7 +144,7 @@ public:
     friend bool operator==(const valve_of&, const valve_of&) = default;
 
 private:
-    /// Nothing has happened by itself until now.
+    /// True if time alone has changed nothing until `now`.
     [[nodiscard]] constexpr bool at_rest(steady_time now) const noexcept
     {
         return later(now_, now) < due_;
@@ -196,7 +191,7 @@ private:
         if (!(now_ < due_)) [[unlikely]] catch_up();
     }
 
-    /// What time alone brings about, in the order in which it does.
+    /// Applies the changes that time alone causes, in the order of their times.
     [[gnu::noinline]] constexpr void catch_up() noexcept
     {
         while (out_.size() != 0 && !(now_ < out_.next_deadline())) {
@@ -208,7 +203,7 @@ private:
         if (state_ == valve_state::shut && !(now_ < due_)) enter(valve_state::probing);
     }
 
-    /// One more call of this step, if there is room for it.
+    /// Counts one more call of the current step, if the step allows one.
     [[nodiscard]] constexpr bool take_step() noexcept
     {
         if (state_ != valve_state::probing || given_ == step_size()) return false;
@@ -249,7 +244,7 @@ private:
                    options_.trip_at;
     }
 
-    /// Every change of state makes void what is out.
+    /// Changes the state, which makes all permits that are out void.
     constexpr void enter(valve_state s) noexcept
     {
         state_ = s;
@@ -283,20 +278,20 @@ private:
     valve_options options_;
     valve_state state_ = valve_state::flowing;
     std::uint64_t generation_ = 1;
-    steady_time now_ = steady_time::lowest();  // the latest that was told
-    /// When a permit is lost next or, while shut, the pause is over.
+    steady_time now_ = steady_time::lowest();  // the latest time passed in
+    /// The next deadline of a permit. In the state `shut`, the end of the pause.
     steady_time due_ = steady_time::highest();
     permits<Most> out_{};
-    recent_calls recent_;           // while flowing
-    std::uint64_t in_a_row_ = 0;    // failures since the last that was answered, while flowing
-    std::uint64_t step_ = 0;        // of the ramp, while probing
-    std::uint64_t given_ = 0;       // permits of this step that were not taken back
-    std::uint64_t answered_ = 0;    // of this step
-    std::uint32_t round_ = 0;       // shut so many times since it last flowed
+    recent_calls recent_;           // used in `flowing`
+    std::uint64_t in_a_row_ = 0;    // consecutive failures, in `flowing`
+    std::uint64_t step_ = 0;        // index of the current step of the ramp, in `probing`
+    std::uint64_t given_ = 0;       // permits of this step, without calls that do not count
+    std::uint64_t answered_ = 0;    // calls of this step that did not fail
+    std::uint32_t round_ = 0;       // number of pauses since the last `flowing`
     double draw_ = 1.0;
 };
 
-/// With room for 256 calls at once. Others are valve_of<n>.
+/// A circuit breaker for at most 256 calls at the same time. For another maximum use valve_of<n>.
 using valve = valve_of<256>;
 
 }  // namespace waybill::inline v0_2

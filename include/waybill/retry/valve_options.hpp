@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// valve_options: when a valve shuts, for how long, and how carefully it opens again.
+// valve_options: when a circuit breaker stops calls, for how long, and how it allows them again.
 //
 //     if (auto bad = waybill::check(options)) log(waybill::text(*bad));
 //
-// The defaults are those of two guides, read in November 2026:
-//   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): a failure ratio of
-//     0.1, a minimum throughput of 100, a sampling duration of 30 s, a break duration of 5 s;
-//   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100 calls,
-//     however long they take. After a success that is 50 failures in a row.
-// So after 1,000 calls that worked, 50 failures in a row shut the valve, or 112 of 1,112 within the
-// period. A valve that sees fewer than 100 calls in 30 s needs a smaller `min_calls` or `in_a_row`.
+// The defaults are taken from two guides, read in November 2026:
+//   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): failure ratio 0.1,
+//     minimum throughput 100, sampling duration 30 s, break duration 5 s.
+//   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100
+//     calls, however long they take. After successes, these are 50 consecutive failures.
+// With these defaults, after 1,000 successful calls, 50 consecutive failures stop the calls, or 112
+// failures of 1,112 calls within the period. A circuit breaker with fewer than 100 calls in 30 s
+// needs a smaller `min_calls` or `in_a_row`.
 
 #ifndef WAYBILL_RETRY_VALVE_OPTIONS_HPP
 #define WAYBILL_RETRY_VALVE_OPTIONS_HPP
@@ -26,12 +27,13 @@
 
 namespace waybill::inline v0_2 {
 
+/// The states of a circuit breaker, with the usual names of the first three.
 enum class valve_state : std::uint8_t {
-    flowing,    ///< All may pass.
-    shut,       ///< None may, until a time.
-    probing,    ///< Some may, to find out.
-    held_open,  ///< All may, whatever happens, until somebody says otherwise.
-    held_shut,  ///< None may, likewise.
+    flowing,    ///< Closed: all calls pass.
+    shut,       ///< Open: no call passes until the end of the pause.
+    probing,    ///< Half open: some calls pass, to find out if the dependency works again.
+    held_open,  ///< All calls pass, whatever their results are, until the caller changes it.
+    held_shut,  ///< No call passes until the caller changes it.
 };
 
 [[nodiscard]] constexpr std::string_view name(valve_state s) noexcept
@@ -47,19 +49,26 @@ enum class valve_state : std::uint8_t {
 }
 
 struct valve_options {
+    /// For `min_calls` or `in_a_row`: disables this rule. Not both may be `never`.
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    double trip_at = 0.1;                      ///< Shuts where at least this share of calls failed
-    std::uint64_t min_calls = 100;             ///< of at least this many (`never`: not by share)
-    duration period = duration::seconds(30);   ///< within about this time;
-    std::uint64_t in_a_row = 50;               ///< or if this many failed in a row
-                                               ///< (`never`: not by that; not both).
-    duration timeout = duration::seconds(60);  ///< A permit not reported by then counts as failed.
-    backoff shut_for{.base = duration::seconds(5),  ///< Grows with each round of failed probes.
+    /// Share of failed calls within `period` at which calls are stopped. In (0, 1].
+    double trip_at = 0.1;
+    /// Number of calls within `period` from which `trip_at` applies. At least 1.
+    std::uint64_t min_calls = 100;
+    /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
+    duration period = duration::seconds(30);
+    /// Number of consecutive failures at which calls are stopped. At least 1.
+    std::uint64_t in_a_row = 50;
+    /// A permit without a report after this time counts as a failure. Above 0.
+    duration timeout = duration::seconds(60);
+    /// Pause in the state `shut`. It grows with each failed `probing`.
+    backoff shut_for{.base = duration::seconds(5),
                      .cap = duration::seconds(300),
                      .spread = jitter::none};
-    std::uint32_t ramp = 4;         ///< Steps of 1, 2, 4 ... calls, and then all; 0 reads as 1.
-    bool transient_counts = false;  ///< A transient fault counts as failed, too.
+    /// Number of steps of 1, 2, 4 ... calls in `probing`; then all calls pass. 1 to 32.
+    std::uint32_t ramp = 4;
+    bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
 
     friend bool operator==(const valve_options&, const valve_options&) = default;
 };
