@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to batch/: every message on its way, in the fewest requests.
+// The module batch: sends messages in as few requests as possible.
 //
-// Sizes known: chunk_by cuts any sequence lazily. Items that come one by one: open_batch. Sizes
-// partly unknown: send_all drives a sender over any callable, sender is the machine under it.
+// If all sizes are known, `chunk_by` cuts a sequence into batches, lazily. `open_batch` collects
+// items that arrive one by one. If sizes are partly unknown, `send_all` drives a `sender` over any
+// send function; `sender` is the state machine for the caller's own loop.
 
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// assignable: a framing that can be assigned, whatever it is made of.
+// assignable: makes a framing assignable, even if its type has no assignment operator.
 //
-// Part of the open batches. A lambda with captures can be copied and not assigned, and neither can
-// what keeps one. Then a snapshot of an open batch could be taken, and never be gone back to:
+// Detail of open_batch, keyed_batches and open_bins. A lambda with captures can be copied but not
+// assigned; the same holds for a framing that contains one. Without this wrapper, the copy of an
+// open batch could not be assigned back:
 //
 //     auto open = waybill::open_batch_of<order>(limits, [&](const order& o) { ... });
 //     const auto before = open;
 //     if (!commit()) open = before;
 //
-// So it is destroyed and made anew from the other. That must not fail half-way: a framing that may
-// throw while it is moved stays as it is.
+// Assignment destroys the old framing and constructs the new one in its place. An exception in
+// between would leave no framing. So a framing is wrapped only if its move constructor is noexcept.
 
 #ifndef WAYBILL_BATCH_ASSIGNABLE_HPP
 #define WAYBILL_BATCH_ASSIGNABLE_HPP
@@ -24,6 +25,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// A framing `F` with copy and move assignment. Copy assignment requires a copyable `F`.
 template <class F>
 struct assignable : F {
     assignable(F f) : F(std::move(f)) {}
@@ -32,7 +34,7 @@ struct assignable : F {
     assignable& operator=(const assignable& other)
         requires std::copy_constructible<F>
     {
-        return *this = assignable(other);  // what a copy throws comes before anything is changed
+        return *this = assignable(other);  // copying may throw: it comes before any change
     }
     assignable& operator=(assignable&& other) noexcept
     {
@@ -45,6 +47,7 @@ struct assignable : F {
 
 namespace detail {
 
+// True if F lacks an assignment operator that assignable<F> can add and that cannot fail halfway.
 template <class F>
 concept lacks_assignment =
     std::is_nothrow_move_constructible_v<F> && !std::is_final_v<F> &&
@@ -53,7 +56,7 @@ concept lacks_assignment =
 
 }  // namespace detail
 
-/// The framing of `F` as open batches keep it.
+/// The type of the framing that open batches store for the size function or framing `F`.
 template <class Item, class F, class Framing = framing_for<Item, F>>
 using kept_framing =
     std::conditional_t<detail::lacks_assignment<Framing>, assignable<Framing>, Framing>;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// block_sums: how many numbers in a row stay within a sum, 64 at a time.
+// block_sums: finds how many consecutive integers stay within a sum, up to 64 at a time.
 //
-// A loop that asks after every number whether the next still fits adds one a cycle. Where it is
-// known beforehand that 64 numbers fit together, none of them has to be asked, and a compiler adds
-// four or eight at once. So a block is added up first, and only if it does not fit its rows of eight
-// are, and only the numbers of the row that does not fit are gone through.
+// Detail of chunk_by, for contiguous items that are their own sizes. A loop with a comparison after
+// each number adds one number per cycle. Without the comparisons, compilers vectorise the loop: it
+// adds four or eight numbers per cycle. So the sum of a block of 64 is compared first. If it does
+// not fit, the sums of rows of 8 are compared, and then the numbers of the row that does not fit.
 //
-// A block adds up in narrow numbers, which is where most of the speed comes from, and a sum could
-// wrap there. The bits of all its numbers tell whether it can: if any has a bit that a sum of 64
-// might carry out, if any might be negative, or over the limit of a single item, then the block is
-// gone through one by one. So the answer is the same as that of the plain loop, always.
+// Guarantee: the result equals that of the plain loop. The sum of a block has a narrow type, which
+// gives most of the speed, and could overflow. So the bitwise OR of all numbers is compared, too. A
+// block counts as not fitting if its OR shows that
+//   - the sum of 64 numbers could overflow,
+//   - a number could be negative, or
+//   - a number could exceed the limit of a single item.
 //
-// For chunk_by, where the items themselves are their sizes.
+// Cost: linear in the numbers that fit, no allocation.
 
 #ifndef WAYBILL_BATCH_BLOCK_SUMS_HPP
 #define WAYBILL_BATCH_BLOCK_SUMS_HPP
@@ -26,14 +28,14 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Integers of up to 64 bits that lie side by side.
+/// Iterators over contiguous integers of at most 64 bits, not volatile.
 template <class I, class S>
 concept plain_integers =
     std::contiguous_iterator<I> && std::sized_sentinel_for<S, I> &&
     countable<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= sizeof(std::uint64_t) &&
     !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
 
-// The sum of a block, and all bits that are set in any of its numbers.
+// The sum of a block and the bitwise OR of its numbers. The OR is at least the largest number.
 template <class N>
 struct block {
     using bits = std::make_unsigned_t<N>;
@@ -41,7 +43,7 @@ struct block {
         sizeof(N) == 1, std::uint16_t,
         std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
 
-    // The largest of which 64 can be added up, and that is not negative.
+    // The largest safe value: it is not negative, and the sum of 64 fits into `wide`.
     static constexpr std::uint64_t known =
         lesser(wide(~wide{}) / 64, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
 
@@ -49,9 +51,9 @@ struct block {
     bits any = 0;
 };
 
-/// Compilers take numbers together here by themselves, where they are narrow very well. The two
-/// halves go side by side: that is what gcc 12 does it for. The loop stays one, as clang 14 would
-/// else unroll it before that with -O3, and add one by one.
+/// Sums `Count` numbers. Compilers vectorise this loop; the gain is highest for narrow types. gcc
+/// 12 needs the form with two halves for that. `unroll 1` is for clang 14 with -O3: it would unroll
+/// the loop before vectorisation, and then add number by number.
 template <int Count, class N>
 [[gnu::always_inline]] constexpr block<N> block_of(const N* at)
 {
@@ -71,10 +73,10 @@ template <int Count, class N>
 #ifdef __GNUC__
 using lanes [[gnu::vector_size(16)]] = std::uint64_t;
 
-/// The same for numbers of 64 bits, of which a register holds two wherever there is one. Left to
-/// themselves, compilers read numbers twice or wait for the one sum, so here are four. The loop goes
-/// two rounds at once, as one is so short that its speed depends on where it lies; all at once are
-/// taken apart into sums first and bits then, and registers lack for that.
+/// The same for 64-bit numbers, two per 16-byte register. Without explicit lanes, compilers read
+/// numbers twice or wait for a single sum; so four sums are independent. `unroll 2`: one iteration
+/// is so short that its speed would depend on its alignment. With all iterations unrolled,
+/// compilers compute the sums first and the bits afterwards, and run out of registers.
 template <int Count, class N>
 [[gnu::always_inline]] inline block<N> block_of_lanes(const N* at)
 {
@@ -99,7 +101,7 @@ template <int Count, class N>
 }
 #endif
 
-/// The sum of as many numbers, or the largest value where they are not all known to be small.
+/// The sum of `Count` numbers. The largest value if a number may exceed `small` or `known`.
 template <int Count, class N>
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t block_sum(const N* at,
                                                                     std::uint64_t small)
@@ -114,15 +116,15 @@ template <int Count, class N>
     return b.sum;
 }
 
-/// How far it goes, and what is left then.
+/// Result of within(): the first number that was not taken, and the rest of the sum.
 template <class N>
 struct reached {
     const N* at;
     std::uint64_t left;
 };
 
-/// How far one can go from `at`, to `stop` at most, with numbers of at most `single` each that take
-/// no more than `left` in all, which is below the largest value.
+/// Takes numbers from [at, stop) while each is at most `single` and their sum is at most `left`.
+/// `left` must be less than the largest value.
 template <class N>
 [[nodiscard]] constexpr reached<N> within(const N* at, const N* stop, std::uint64_t single,
                                           std::uint64_t left)

@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// calibration: what has been learnt about the sizes that a destination counts.
-//
-// The caller knows bodies; the broker counts headers, too, and its limit may not be the one that the
-// manual names. What the answers taught is a value apart from any run: copy it, keep it for the next
-// run, keep one for each destination.
+// calibration: estimates the size of a batch as the broker counts it, and the broker's size limit.
 //
 //     waybill::sender next{policy, last.learnt()};       // goes on with what is known
 //
-// A batch is expected to take
+// The caller knows the sizes of bodies. The broker also counts headers, and its limit may differ
+// from the documented one. A calibration learns both from the outcomes of batches. It does not
+// depend on a sender: copy it, store it, keep one per destination. Estimated size in bytes:
 //
 //     envelope + ratio * bodies + header * items
 //
-// bytes, and is cut that far below the limit that most bytes go through a request (see overhead.hpp
-// and normal.hpp): the more items vary, the farther.
-//   - Any number that a broker gives is taken: the size of a refused batch or of an accepted one,
-//     sizes of single items, the limit. One refusal with numbers is enough for headers that are
-//     alike. A reported limit is ignored once a larger batch has been accepted. One above the known
-//     limit is adopted if the refused batch was larger than it; else it is only probed for.
-//   - A refusal that tells nothing says that the header is larger than believed, as long as nobody
-//     has told sizes; then it says that the limit is lower, and the limit is searched between the
-//     largest batch that was accepted and the smallest that was refused.
-//   - Upward probes. After 32 accepted full batches the next one is cut larger. If a limit was
-//     reported or searched, it is up to twice as large; else a sixteenth larger, because items may
-//     have shrunk. The latter takes 512 batches if refusals report sizes, and is not needed if
-//     acceptances do. At most one probe is in flight. After an accepted probe another one follows.
-//     A refused probe doubles the number of batches before the next.
-//   - The outcome of a batch that was cut before the last refusal may lower the limit further, but
-//     never raises it.
-//   - Batches that were closed for another reason than their bytes teach nothing about limits.
-//   - A refused batch of one item teaches nothing: it is the item.
+// A batch is cut below the limit by a margin that grows with the variance among items. The guide
+// describes the rules for outcomes, refusals and probes.
 //
-// All arithmetic is the library's own and deterministic; nothing here fails or depends on time.
+//   1. A batch that was cut before the last refusal never raises the limit.
+//   2. A reported limit below the highest known one is ignored after a larger batch was accepted.
+//   3. A refused batch of one item changes nothing: the item is too large, not the estimate.
+//   4. Deterministic, independent of time, no errors. All arithmetic is the library's own.
+//
+// Cost: constant time, fixed size, no allocation.
 
 #ifndef WAYBILL_BATCH_CALIBRATION_HPP
 #define WAYBILL_BATCH_CALIBRATION_HPP
@@ -51,7 +38,8 @@ class calibration {
 public:
     constexpr calibration() noexcept = default;
 
-    /// Starts from the limits as documented and a guess of the bytes that an item has beyond its body.
+    /// Starts with the documented limits. `header`: estimated bytes of an item beyond its body.
+    /// With 0, the sizes count as complete until an outcome contradicts.
     constexpr explicit calibration(const limits& l, std::uint64_t header = 0) noexcept
         : documented_(l.bytes),
           limit_(l.bytes),
@@ -61,7 +49,8 @@ public:
     {
     }
 
-    /// Goes on with what was known. What contradicts itself is forgotten.
+    /// Continues from a stored state. Contradictory fields are corrected: `ceiling` is at least
+    /// `limit`, `probe_after` is in [32, 16384], and contradictory search bounds are dropped.
     constexpr explicit calibration(const calibration_state& s) noexcept
         : documented_(s.documented),
           limit_(s.limit),
@@ -79,15 +68,15 @@ public:
         if (probe_after_ > 16'384) probe_after_ = 16'384;
     }
 
-    /// All that is known, to be stored.
+    /// The complete state as plain data, to be stored.
     [[nodiscard]] constexpr calibration_state state() const noexcept
     {
         return {documented_, limit_, ceiling_,     envelope_, items_.state(), accepted_,
                 refused_,    row_,   probe_after_, tells_,    refuted_};
     }
 
-    /// The same under the limits as they are documented now. Where those have changed, what was learnt
-    /// about the limit is void, and what was learnt about items is not.
+    /// A copy for the documented limits `l`. If `l.bytes` differs from the documented limit so far,
+    /// everything learnt about the limit is dropped. The estimate for items is kept.
     [[nodiscard]] constexpr calibration under(const limits& l) const noexcept
     {
         if (documented_ == l.bytes) return *this;
@@ -100,23 +89,23 @@ public:
         return c;
     }
 
-    /// The limit as documented or as reported, whichever came last.
+    /// The current limit in bytes: documented, reported, or raised after an accepted batch.
     [[nodiscard]] constexpr std::uint64_t limit() const noexcept { return limit_; }
 
-    /// The highest limit that is known; higher than `limit()` where the broker told a lower one.
+    /// The highest known limit in bytes. Higher than `limit()` if the broker reported a lower one.
     [[nodiscard]] constexpr std::uint64_t ceiling() const noexcept { return ceiling_; }
 
-    /// The estimated bytes of an item beyond its body, rounded up, where bodies are as large on the
-    /// wire as they are.
+    /// The estimated bytes of an item beyond its body, rounded up. Valid if bodies keep their size
+    /// on the wire (ratio 1).
     [[nodiscard]] constexpr std::uint64_t header() const noexcept
     {
         return whole(items_.state().header);
     }
 
-    /// What items are estimated to have beyond their bodies.
+    /// The estimated bytes of items beyond their bodies.
     [[nodiscard]] constexpr const overhead& items() const noexcept { return items_; }
 
-    /// The size that a batch is expected to have.
+    /// The expected size of a batch in bytes, envelope included.
     [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
     {
         const std::uint64_t known = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
@@ -124,35 +113,38 @@ public:
         const double beyond = items_.mean(static_cast<double>(b.bodies),
                                           static_cast<double>(b.guessed));
         if (beyond >= 0) return saturating_add(known, whole(beyond));
-        // Less than a 64th of a body is taken for a limit that is higher, not for an encoder.
+        // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
+        // the limit is probably higher.
         return saturating_sub(known, lesser(whole(-beyond), b.bodies - b.bodies / 64));
     }
 
-    /// The bytes that the next batch may be expected to have, and its margin.
+    /// The maximum of the expected size of the next batch plus its margin, in bytes.
     [[nodiscard]] constexpr std::uint64_t budget() const noexcept
     {
         if (!probing()) return believed_limit();
         if (limit_ < ceiling_) return lesser(ceiling_, saturating_add(limit_, reach(limit_)));
         if (refused_ == unlimited) return saturating_add(limit_, reach(limit_ / 16));
-        // Up to twice as much, and half of that the next time if it was refused.
+        // The first step at most doubles the size. Each refused probe halves it, down to a 32nd.
         const std::uint64_t now = believed_limit();
         std::uint64_t more = lesser(limit_ - now, now);
         for (std::uint32_t n = probe_after_; n > 32; n /= 2) more /= 2;
         return lesser(limit_, saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
     }
 
-    /// The bytes to stay below the budget with such a batch, as its size is not certain.
+    /// The bytes by which batch `b` must stay below the budget, because its size is uncertain. 0 if
+    /// all sizes are exact.
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
         if (b.guessed == 0 && b.told == 0) return 0;
         return margin_of(spread_of(b));
     }
 
-    /// The most that the margin can be of any batch that has `from` in it and is in `to`.
+    /// An upper bound of the margin of all batches that contain `from` and are contained in `to`.
+    /// The largest value if the standard deviation may reach 0.24 of the budget.
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {
-        // The margin grows with the deviation up to 0.24 of the budget, and falls behind that.
+        // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
         const double most = 0.24 * static_cast<double>(budget());
         const double spread = detail::root(items_.widest_variance(
             static_cast<double>(from.bodies), static_cast<double>(to.bodies),
@@ -161,7 +153,7 @@ public:
         return spread < most ? margin_of(spread) : highest_size;
     }
 
-    /// Whether a batch of this should be sent as one.
+    /// True if the expected size of `b` plus its margin is within the budget.
     [[nodiscard]] constexpr bool fits(const batch_sizes& b) const noexcept
     {
         const std::uint64_t size = predict(b);
@@ -178,8 +170,9 @@ public:
     /// While `on`, no probe is cut, because one is in flight. Not part of `state()`.
     constexpr void hold_probes(bool on) noexcept { held_ = on; }
 
-    /// A batch was accepted; `actual` is its size as the broker counted it, where it says so. It was
-    /// `full` where another item would have been too many bytes.
+    /// Batch `b` was accepted. `actual`: its size in bytes, if the broker reported it. `full`: one
+    /// more item would have exceeded a limit in bytes. `cut`: the knowledge that `b` was cut with;
+    /// `next_cut()` by default.
     constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual,
                             bool full) noexcept
     {
@@ -193,7 +186,7 @@ public:
         const std::uint64_t counted = told(actual);
         if (counted != 0) {
             tells_ = broker_tells::sizes;
-            // A refusal was of a size that was expected, and this says how good that is.
+            // The search bounds are predicted sizes: a wrong prediction makes the upper one void.
             const std::uint64_t guess = predict(b);
             const std::uint64_t off = guess < counted ? counted - guess : guess - counted;
             if (b.guessed != 0 && off > counted / 16) refused_ = unlimited;
@@ -209,7 +202,7 @@ public:
         const std::uint64_t size = counted != 0 ? counted : predict(b);
         raise(b, size, counted != 0, probe);
         if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
-        if (accepted_ >= refused_) {  // the limit has been raised: who knows how far
+        if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
             refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
             if (refused_ > limit_) refused_ = unlimited;
             if (probe) probe_after_ = 32;
@@ -219,14 +212,16 @@ public:
         if (full && doubted) count_full(b, probe, vain || (probe && told_lower));
     }
 
-    /// The broker reported one size for the items of `b` and `others` more items. The batch was
-    /// `less` bytes smaller than its share of that size, so the others are `less` bytes larger.
+    /// The broker reported one size for the items of `b` and `others` more items. `b` was `less`
+    /// bytes smaller than its share of that size. So the other items are `less` bytes larger.
     constexpr void shared(const batch_sizes& b, double less, std::uint64_t others) noexcept
     {
         items_.shared(static_cast<double>(b.told), less, static_cast<double>(others));
     }
 
-    /// A batch was refused for its size, with whatever numbers the broker gave.
+    /// Batch `b` was refused for its size. `actual`: its size in bytes, `limit`: the broker's limit
+    /// in bytes, `samples`: sizes of single items, each as far as reported. `cut`: the knowledge
+    /// that `b` was cut with; `next_cut()` by default.
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
                            std::optional<std::uint64_t> limit,
                            const item_samples& samples = {}) noexcept
@@ -245,8 +240,8 @@ public:
             row_ = 0;
             if (probe_after_ < 16'384) probe_after_ *= 2;
         }
-        // A size within the reported limit does not explain the refusal: both are ignored (0). A
-        // limit that is not believed still serves as a guess in lower().
+        // A size within the reported limit does not explain the refusal: both are ignored (0). If
+        // the limit is not adopted, lower() still may start its search there.
         std::uint64_t size = told(actual);
         std::uint64_t most = told(limit);
         if (size != 0 && size <= most) size = most = 0;
@@ -255,7 +250,7 @@ public:
         if (samples.n > 1 || size != 0) {
             learn_sizes(b, size, samples, reported, most != 0);
         } else if (older && predicted > believed_limit()) {
-            return;  // known to be too large since
+            return;  // known since then to be too large
         } else if (most == 0 || predicted <= limit_) {
             learn_excess(b, predicted, reported, probe);
         }
@@ -264,7 +259,7 @@ public:
     friend bool operator==(const calibration&, const calibration&) = default;
 
 private:
-    /// A number that was told; 0 where it was none, or one that nobody can mean.
+    /// A reported number; 0 if there is none, or if it is the largest value.
     [[nodiscard]] static constexpr std::uint64_t told(std::optional<std::uint64_t> n) noexcept
     {
         const std::uint64_t size = n.value_or(0);
@@ -279,15 +274,15 @@ private:
         return static_cast<double>(n) < x ? n + 1 : n;
     }
 
-    /// Of what a batch has beyond its bodies; the doubt about the mean counts so many times.
+    /// The variance of the bytes beyond bodies. `doubt` is the weight of the doubt about the mean.
     [[nodiscard]] constexpr double variance(const batch_sizes& b, double doubt) const noexcept
     {
         return items_.variance(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                                static_cast<double>(b.told), doubt);
     }
 
-    /// The standard deviation that counts. The less a broker tells, the less a doubt about the mean is
-    /// worth a margin: it is to be tried.
+    /// The standard deviation for the margin. If the broker reports few sizes, the doubt about the
+    /// mean has less weight: only further batches can resolve it.
     [[nodiscard]] constexpr double spread_of(const batch_sizes& b) const noexcept
     {
         return detail::root(variance(b, doubt_counts()));
@@ -297,22 +292,22 @@ private:
         return tells_ == broker_tells::sizes ? 1 : tells_ == broker_tells::refusals ? 0.5 : 0.25;
     }
 
-    // The formula counts bytes alone. A refusal is also a thing that people look at.
+    // The optimum counts bytes only. Operators notice refusals, so the factor makes them rarer.
     [[nodiscard]] constexpr std::uint64_t margin_of(double spread) const noexcept
     {
         const double part = spread / static_cast<double>(budget());
         return whole(1.25 * spread * detail::best_distance(part));
     }
 
-    /// A single item that would fit by its body, but for what it is said to have beyond that; unless
-    /// it may have been the limit that was raised.
+    /// True for a batch of one item that exceeds the limit only by its estimated overhead. False if
+    /// the limit is below the ceiling: then the limit itself may be higher.
     [[nodiscard]] constexpr bool unlikely(const batch_sizes& b) const noexcept
     {
         return b.guessed == 1 && b.items == 1 && limit_ == ceiling_ && predict(b) > limit_ &&
                saturating_add(envelope_, b.bodies) <= limit_;
     }
 
-    /// What is left of a size for the overhead of guessed items.
+    /// The bytes of a batch of `size` bytes that are left for the overhead of guessed items.
     [[nodiscard]] constexpr double beyond_bodies(const batch_sizes& b, std::uint64_t size) const
     {
         return static_cast<double>(size) - static_cast<double>(envelope_) -
@@ -325,27 +320,29 @@ private:
                (limit_in_doubt() || refused_ != unlimited || tells_ != broker_tells::sizes);
     }
 
-    /// Whether the limit is below the highest known one, or above the documented one.
+    /// True if the limit is below the highest known one or above the documented one.
     [[nodiscard]] constexpr bool limit_in_doubt() const noexcept
     {
         return limit_ < ceiling_ || limit_ > documented_;
     }
 
-    /// How far a probe goes: twice as far for each that was in vain.
+    /// The step of a probe in bytes. Doubles after each probe without effect, up to 64 times
+    /// `step`.
     [[nodiscard]] constexpr std::uint64_t reach(std::uint64_t step) const noexcept
     {
         const std::uint64_t further = saturating_sub(row_, patience());
         return saturating_mul(step, std::uint64_t{1} << lesser(further, 6));
     }
 
-    /// How many full batches it takes to the next probe. What was told is rarely wrong.
+    /// The number of accepted full batches before the next probe. 16 times as many if refusals
+    /// report sizes, because reported numbers are rarely wrong.
     [[nodiscard]] constexpr std::uint32_t patience() const noexcept
     {
         const bool told = tells_ == broker_tells::refusals && !limit_in_doubt();
         return told && refused_ == unlimited ? 16 * probe_after_ : probe_after_;
     }
 
-    /// The most that is believed to go through.
+    /// The largest size in bytes that is expected to be accepted.
     [[nodiscard]] constexpr std::uint64_t believed_limit() const noexcept
     {
         if (refused_ == unlimited) return limit_;
@@ -354,9 +351,10 @@ private:
         return lesser(limit_, accepted_ == 0 ? refused_ - 1 : accepted_);
     }
 
-    /// A refusal with the size of the batch, or of its items.
-    constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size, const item_samples& samples,
-                               std::uint64_t reported, bool believed) noexcept
+    /// A refusal with the size of the batch or of its items.
+    constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size,
+                               const item_samples& samples, std::uint64_t reported,
+                               bool believed) noexcept
     {
         if (tells_ == broker_tells::nothing) tells_ = broker_tells::refusals;
         const bool known = size != 0;
@@ -369,7 +367,7 @@ private:
                            static_cast<double>(b.told), beyond_bodies(b, size));
         }
         if (believed || size > limit_) return;
-        // Item sizes exclude the envelope, so a sum just below the limit means a larger envelope.
+        // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
         if (!known && size > limit_ - limit_ / 64) {
             envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, 64));
         } else {
@@ -377,7 +375,7 @@ private:
         }
     }
 
-    /// A refusal without sizes: items are larger than predicted, or the limit is lower.
+    /// A refusal without sizes: the items are larger than predicted, or the limit is lower.
     constexpr void learn_excess(const batch_sizes& b, std::uint64_t predicted,
                                 std::uint64_t reported, bool probe) noexcept
     {
@@ -388,7 +386,7 @@ private:
         if (probe) return;
         items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                        static_cast<double>(b.told), beyond_bodies(b, limit_), true);
-        // More overhead than the bodies and 64 bytes an item is implausible: the limit is lower.
+        // More overhead than the bodies and 64 bytes per item is implausible: the limit is lower.
         const double bodies = static_cast<double>(b.bodies);
         const double items = static_cast<double>(b.guessed);
         if (items_.mean(bodies, items) < bodies + 64 * items) return;
@@ -398,19 +396,20 @@ private:
     }
 
     /// Counts an accepted full batch towards the next probe. After an accepted probe another one
-    /// follows. `longer` doubles its reach, because the last one may not have exceeded the limit.
+    /// follows. `longer` doubles the step of the next one, because the last one may not have
+    /// exceeded the limit.
     constexpr void count_full(const batch_sizes& b, bool probe, bool longer) noexcept
     {
         if (longer && row_ < patience() + 6) ++row_;
         if (probe || row_ >= patience()) return;
-        // If refusals report sizes but the mean is in doubt by a sixteenth of the limit, count 32.
+        // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
         const double far = static_cast<double>(limit_) / 16;
         const double doubt = variance(b, 1) - variance(b, 0);
         row_ += tells_ == broker_tells::refusals && doubt > far * far ? 32U : 1U;
     }
 
-    /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the known
-    /// limit without explaining the refusal.
+    /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
+    /// current limit without explaining the refusal.
     constexpr bool believe(std::uint64_t limit, bool explains, bool older) noexcept
     {
         if (limit <= refuted_) return false;
@@ -425,10 +424,12 @@ private:
         return true;
     }
 
-    /// A batch of that size was accepted. It refutes a lower reported limit if the size is certain:
-    /// reported, or that of the bodies alone. An accepted probe for the highest known limit, or of
-    /// the largest reach, raises the limit, too.
-    constexpr void raise(const batch_sizes& b, std::uint64_t size, bool counted, bool probe) noexcept
+    /// A batch of `size` bytes was accepted. A lower reported limit is refuted by a reported size,
+    /// by a predicted size if the broker reports sizes, or else by the size of envelope and bodies.
+    /// An accepted probe also raises the limit if it reached the highest known limit or the largest
+    /// step.
+    constexpr void raise(const batch_sizes& b, std::uint64_t size, bool counted,
+                         bool probe) noexcept
     {
         if (size <= limit_) return;
         const bool certain = counted || tells_ != broker_tells::nothing;
@@ -446,8 +447,8 @@ private:
         limit_ = ceiling_;
     }
 
-    /// Batches of that size are refused. If a batch as large was accepted before, the limit was
-    /// lowered. The search then begins at `reported`, or at 0 if that is not smaller.
+    /// Batches of `size` bytes are refused. If a batch as large was accepted before, the limit was
+    /// lowered. The search then starts at `reported`, or at 0 if that is not smaller.
     constexpr void lower(std::uint64_t size, std::uint64_t reported) noexcept
     {
         if (size < 2) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// calibration_state: what a calibration knows, as plain data to be stored.
+// calibration_state: the knowledge of a calibration as plain data, to be stored.
 
 #ifndef WAYBILL_BATCH_CALIBRATION_STATE_HPP
 #define WAYBILL_BATCH_CALIBRATION_STATE_HPP
@@ -13,21 +13,21 @@
 
 namespace waybill::inline v0_2 {
 
-/// What a batch is made of, as far as the sender knows.
+/// The contents of a batch, as far as the sender knows them.
 struct batch_sizes {
-    std::uint64_t bodies = 0;   ///< Bytes of items whose overhead is estimated.
-    std::uint64_t guessed = 0;  ///< How many those are.
-    std::uint64_t exact = 0;    ///< Bytes of items whose whole size is known.
-    std::uint64_t told = 0;     ///< How many of those are known by a sum over several.
-    std::uint64_t items = 0;    ///< All items.
+    std::uint64_t bodies = 0;   ///< Bytes of the bodies of items whose overhead is estimated.
+    std::uint64_t guessed = 0;  ///< Number of items whose overhead is estimated.
+    std::uint64_t exact = 0;    ///< Bytes of items whose size is known, overhead included.
+    std::uint64_t told = 0;     ///< Number of items in `exact` with a share of a reported sum.
+    std::uint64_t items = 0;    ///< Number of all items.
 
     friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
 };
 
-/// What a broker says of its own accord. Each level implies the one before.
+/// The sizes that a broker reports on its own. Each value includes the previous ones.
 enum class broker_tells : std::uint8_t {
-    nothing,   ///< Yes and no.
-    refusals,  ///< Sizes in a refusal.
+    nothing,   ///< No sizes: only accepted or refused.
+    refusals,  ///< Sizes in refusals.
     sizes,     ///< Sizes of accepted batches, too.
 };
 
@@ -41,26 +41,28 @@ enum class broker_tells : std::uint8_t {
     return "?";
 }
 
-/// The knowledge that a batch was cut with. A refusal applies to all requests in flight: it makes
-/// them `older`.
+/// The knowledge that a batch was cut with. A refusal applies to all batches in flight: they become
+/// `older`.
 enum class cut_with : std::uint8_t {
-    latest,  ///< All that is known.
-    probe,   ///< As `latest`, but larger, to test the limit.
+    latest,  ///< The current knowledge.
+    probe,   ///< The current knowledge, but the batch is larger, to test the limit.
     older,   ///< The knowledge before the last refusal.
 };
 
-/// What is known, to be stored. Sizes are those of whole batches.
+/// The state of a calibration, to be stored. All sizes are bytes of whole batches.
 struct calibration_state {
-    std::uint64_t documented = unlimited;  ///< The limit as the policy has it.
-    std::uint64_t limit = unlimited;    ///< As documented, or as the broker reported it.
-    std::uint64_t ceiling = unlimited;  ///< The highest of these: what is probed for.
+    std::uint64_t documented = unlimited;  ///< The limit in the policy.
+    std::uint64_t limit = unlimited;    ///< Current limit: documented, reported or raised.
+    std::uint64_t ceiling = unlimited;  ///< Highest known limit, the target of probes.
     std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
-    overhead_state items{};             ///< What items have beyond their bodies.
-    std::uint64_t accepted = 0;         ///< The largest size that went through,
-    std::uint64_t refused = unlimited;  ///< and the smallest that did not, of those that count.
-    std::uint32_t row = 0;              ///< Full batches accepted since a probe was refused.
-    std::uint32_t probe_after = 32;     ///< How many it takes, or a 16th where sizes are told.
-    broker_tells tells = broker_tells::nothing;
+    overhead_state items{};             ///< Estimate of the bytes of items beyond their bodies.
+    std::uint64_t accepted = 0;         ///< Largest accepted size, the lower bound of a search.
+    std::uint64_t refused = unlimited;  ///< Smallest refused size, the upper bound of a search.
+    std::uint32_t row = 0;              ///< Full batches accepted since the last refused probe.
+    /// Accepted full batches before the next probe, in [32, 16384]. 16 times as many if refusals
+    /// report sizes and the limit is not in doubt.
+    std::uint32_t probe_after = 32;
+    broker_tells tells = broker_tells::nothing;  ///< The sizes that the broker reports.
     std::uint64_t refuted = 0;          ///< Highest reported limit that an acceptance exceeded.
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;

@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// chunk_by: cut a sequence of messages into the fewest batches that a broker accepts.
-//
-// A broker refuses a batch that is too large, and how large a batch is shows only once it is
-// encoded. Encoding it just to find out is waste, so the bytes are added up instead,
-//
-//     bytes(batch) = envelope + sum of size(item)
-//
-// and the caller's size function knows what an item takes with its framing:
+// chunk_by: cuts a sequence of messages into the fewest batches that a broker accepts.
 //
 //     constexpr waybill::limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
 //     for (auto part : waybill::chunk_by(inbox, l, wire_size))
 //         part.fits ? send(part) : store_elsewhere(*part.begin());
 //
-// Where an item's bytes depend on its place, a framing stands for the size function. Where the
-// items are the sizes, nothing does, and if they lie side by side they are added up many at a time:
-//
 //     for (auto part : waybill::chunk_by(records, l, waybill::framed(model, to_record))) ...
 //     for (auto part : waybill::chunk_by(sizes, l)) ...
 //
-// Whatever the sizes and the limits are, five things hold:
-//   1. every item is in exactly one chunk, in the order it came;
-//   2. no chunk is empty, so a loop over the chunks ends;
-//   3. a chunk that does not fit is one single item, and no cut could have saved it;
-//   4. no other way to cut the same sequence in order needs fewer chunks;
-//   5. nothing is copied or allocated, and one pass asks for the size of each item once.
-// With a framing, three of them say less. 3 and 4 hold as they stand if every contiguous part of a
-// batch that fits fits as well. Otherwise, where items take more in front than behind, an early cut
-// may save one later, or spare an item that fits only behind others; but each chunk is the longest
-// whose every beginning fits, and what does not fit does not fit alone. Of 5, the state of a
-// framing may allocate, and an item that did not fit behind others is measured again in front.
+// bytes(batch) = envelope + sum of size(item). The size function counts an item with its framing. A
+// framing replaces it if the bytes of an item depend on its place. Integers are their own sizes.
+//
+//   1. Every item is in exactly one chunk, in the order of the input.
+//   2. No chunk is empty, so a loop over the chunks ends.
+//   3. A chunk that does not fit is a single item that fits into no batch.
+//   4. No other way to cut the sequence in order needs fewer chunks.
+//   5. No copies, no allocation. One pass measures each item once.
+// With a framing, 3 to 5 hold with restrictions: see the guide. Cost: linear, chunk by chunk.
 
 #ifndef WAYBILL_BATCH_CHUNK_BY_HPP
 #define WAYBILL_BATCH_CHUNK_BY_HPP
@@ -50,21 +38,21 @@
 
 namespace waybill::inline v0_2 {
 
-/// A run of items that travel together, and the bytes that they take. Itself a range of its items.
+/// Consecutive items for one batch, and the size of that batch. Itself a range of the items.
 template <std::forward_iterator I>
 struct chunk {
     I first{};
     I last{};
-    std::uint64_t bytes = 0;  ///< With the envelope; the true sum where it does not fit, too.
-    std::uint64_t count = 0;  ///< Of items.
-    bool fits = true;  ///< False only for a single item that is over a limit by itself.
-    closed_by closed = closed_by::end;  ///< Why nothing more went in.
+    std::uint64_t bytes = 0;  ///< Size of the batch, envelope included, even if it does not fit.
+    std::uint64_t count = 0;  ///< Number of items.
+    bool fits = true;  ///< False only for a single item that exceeds a limit by itself.
+    closed_by closed = closed_by::end;  ///< The reason why the chunk ends.
 
     [[nodiscard]] constexpr I begin() const { return first; }
     [[nodiscard]] constexpr I end() const { return last; }
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return count; }
 
-    /// Never true for the chunks of a range; for `front_chunk`, of an empty input only.
+    /// Never true for the chunks of a range. True for `front_chunk` of an empty input.
     [[nodiscard]] constexpr bool empty() const noexcept { return count == 0; }
 
     friend bool operator==(const chunk&, const chunk&) = default;
@@ -72,7 +60,7 @@ struct chunk {
 
 namespace detail {
 
-// The limits in the form that a walk compares with, worked out once.
+// The limits in the form that the loops compare with, computed once.
 struct room {
     constexpr explicit room(const limits& l) noexcept
         : items(l.items == 0 ? 1 : l.items), envelope(l.envelope)
@@ -86,10 +74,10 @@ struct room {
     std::uint64_t items;
     std::uint64_t envelope;
     std::uint64_t space = 0;      // bytes for items
-    std::uint64_t too_large = 0;  // the smallest size that fits into no batch at all
+    std::uint64_t too_large = 0;  // the smallest size that fits into no batch
 };
 
-/// Tells what an item takes in its place, and is asked through a tally.
+/// A framing for the items of the iterator `I`. Used through a tally.
 template <class F, class I>
 concept framing_at = framing<F, std::remove_cvref_t<std::iter_reference_t<I>>>;
 
@@ -102,7 +90,7 @@ constexpr std::uint64_t size_at(const I& at, const F& size)
     return as_size(detail::measured(size, *at));
 }
 
-// The size of the item in front, for those who carry it from one cut to the next.
+// The size of the first item, to be passed to cut(). 0 for a framing or an empty input.
 template <class I, class S, class F>
 [[gnu::always_inline]] constexpr std::uint64_t size_ahead(const I& at, const S& last, const F& size)
 {
@@ -112,11 +100,11 @@ template <class I, class S, class F>
     return 0;
 }
 
-// Cuts a chunk off [first, last), which is not empty. `own` comes as the size of the item in front
-// and goes as the size of the item after the chunk, if there is one: so each item is measured once,
-// and no branch has to guess whether the next is known already. `before` is how many items the
-// chunk before it had. Small chunks cost what a loop by hand costs only if all of this melts into
-// the caller's, more than compilers do untold.
+// Cuts a chunk off [first, last), which must not be empty. Before the call, `own` is the size of
+// the first item; after it, the size of the item after the chunk, if there is one. So each item is
+// measured once, and no branch has to test whether the next size is already known. `before` is the
+// number of items of the previous chunk. always_inline: without it, compilers inline too little,
+// and small chunks cost more than in a hand-written loop.
 template <class I, class S, class F>
 [[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const room& r, const F& size,
                                               std::uint64_t& own, std::uint64_t before)
@@ -128,7 +116,7 @@ template <class I, class S, class F>
         if (at != last) own = detail::size_at(at, size);
         return {first, at, whole, 1, false, closed_by::bytes};
     }
-    // Counting down what is left cannot wrap, where adding up what is taken could.
+    // Subtracting from the rest cannot wrap; adding to a sum could.
     std::uint64_t left = r.space - own;
     std::uint64_t taken = 1;
     closed_by why = closed_by::items;
@@ -136,10 +124,11 @@ template <class I, class S, class F>
         constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
         const auto ahead = static_cast<std::uint64_t>(last - first);
         const std::uint64_t most = lesser(ahead, r.items);
-        // Few items are cut faster one by one, and the next chunk is mostly like the last.
+        // Up to about 100 items, item by item is faster than blocks. The previous chunk predicts
+        // the length of this one.
         const std::uint64_t near = bare ? lesser(most, before < 96 ? 128 : 1) : most;
         const I bound = first + static_cast<std::iter_difference_t<I>>(near);
-        if (r.too_large > r.space) {  // what is left of the space is the only limit of an item
+        if (r.too_large > r.space) {  // an item is limited only by the rest of the space
             for (; at != bound; ++at) {
                 own = detail::size_at(at, size);
                 if (own > left) {
@@ -194,7 +183,7 @@ template <class I, class S, class F>
     return {first, at, r.envelope + (r.space - left), taken, true, why};
 }
 
-// The same where the place matters: nothing can be carried over, each chunk begins anew.
+// The same for a framing. Sizes depend on the place, so no size is passed on to the next chunk.
 template <class I, class S, class F>
 constexpr chunk<I> cut(I first, const S& last, const limits& l, const F& f, std::uint64_t&,
                        std::uint64_t)
@@ -216,9 +205,9 @@ constexpr chunk<I> cut(I first, const S& last, const limits& l, const F& f, std:
 
 }  // namespace detail
 
-/// Cuts the longest chunk that fits off the front of [first, last); empty only if the input is.
-/// Call it directly, cut by cut, when the broker's answers are to change the limits on the way.
-/// Linear in the chunk; asks for the size of its items and of the one after it.
+/// Cuts the longest chunk that fits off the beginning of [first, last). Empty only if the input is.
+/// A loop that calls it directly can change the limits after each chunk, as refusals require.
+/// Linear in the chunk; measures its items and the next item.
 template <std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const limits& l, const F& size = {})
@@ -229,15 +218,15 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     return detail::cut(first, last, r, size, own, 0);
 }
 
-/// All chunks of a sequence, each cut when the loop asks for it. The iterators look into the range,
-/// which must outlive them, as the items must.
+/// All chunks of a sequence. Each chunk is cut when the loop reaches it. Iterators point to the
+/// chunk_range and to the items: both must outlive them.
 template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
 class chunk_range {
 public:
     class iterator {
     public:
         using iterator_concept = std::forward_iterator_tag;
-        using iterator_category = std::input_iterator_tag;  // what it gives is made on the way
+        using iterator_category = std::input_iterator_tag;  // operator* returns a value
         using value_type = chunk<I>;
         using difference_type = std::iter_difference_t<I>;
         using pointer = const value_type*;
@@ -286,7 +275,7 @@ public:
 
         const chunk_range* range_ = nullptr;
         chunk<I> cut_;
-        std::uint64_t next_ = 0;  // the size of the item after the chunk, which is asked for once
+        std::uint64_t next_ = 0;  // the size of the item after the chunk, measured once
     };
 
     constexpr chunk_range(I first, S last, const limits& l, F size)
@@ -302,7 +291,8 @@ private:
     F size_;
 };
 
-/// Cuts [first, last) into chunks within `l`. The chunks point into the input.
+/// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each
+/// chunk is cut when the loop reaches it.
 template <std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const limits& l, F size = {})
@@ -310,7 +300,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     return {std::move(first), std::move(last), l, std::move(size)};
 }
 
-/// The same for a container, which must be an lvalue so that it outlives its chunks.
+/// The same for a container. It must be an lvalue, so that it outlives its chunks.
 template <class Items,
           size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
 [[nodiscard]] constexpr auto chunk_by(Items& items, const limits& l, F size = {})
@@ -322,7 +312,7 @@ namespace detail {
 struct name_the_container_first {};
 }  // namespace detail
 
-/// A temporary container would be gone before its chunks are read.
+/// Deleted: a temporary container would be destroyed before its chunks are read.
 template <class Items, class F = std::identity>
 detail::name_the_container_first chunk_by(const Items&& temporary, const limits&, F = {}) = delete;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// closed_by: why nothing more went into a batch.
+// closed_by: the reason why a batch was closed.
 
 #ifndef WAYBILL_BATCH_CLOSED_BY_HPP
 #define WAYBILL_BATCH_CLOSED_BY_HPP
@@ -10,13 +10,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why a batch was closed.
+/// The reason why a batch was closed.
 enum class closed_by : std::uint8_t {
-    bytes,     ///< The next item, or its only one, is more than a limit of bytes allows.
-    items,     ///< It has as many items as a batch may have.
-    key,       ///< The next item belongs to another key.
-    deadline,  ///< It had been open for long enough.
-    end,       ///< Nothing more came.
+    bytes,     ///< The next item, or the only one, exceeds a limit in bytes.
+    items,     ///< The number of items has reached a limit.
+    key,       ///< The next item has another key.
+    deadline,  ///< The linger time is over.
+    end,       ///< No more items came before it was closed.
 };
 
 [[nodiscard]] constexpr std::string_view name(closed_by why) noexcept

@@ -2,8 +2,9 @@
 //
 // flights: the attempts whose outcome is not known yet.
 //
-// Part of the sender. A flight keeps its batch exactly as it was sent, since a batch that may have
-// arrived is repeated as it was or not at all. Few are open at a time, so a list is searched.
+// Detail of the sender. A flight contains its batch exactly as it was sent: a batch that may have
+// arrived is repeated unchanged or not at all. Few flights exist at a time, so the search is
+// linear.
 
 #ifndef WAYBILL_BATCH_FLIGHTS_HPP
 #define WAYBILL_BATCH_FLIGHTS_HPP
@@ -20,24 +21,26 @@
 
 namespace waybill::inline v0_2 {
 
+/// One attempt to send a batch, until its outcome is known.
 struct flight {
     std::uint64_t attempt = 0;
     std::vector<run> parts{};
     batch_sizes sizes{};
     closed_by closed = closed_by::end;
-    bool on_its_way = true;   ///< Or to be repeated at not_before.
+    bool on_its_way = true;   ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
-    std::uint32_t tries = 0;  ///< Answers that left open whether it arrived.
+    std::uint32_t tries = 0;  ///< Number of unknown outcomes so far.
     steady_time not_before{};
 
-    /// Whether one item more would have been too many bytes. One that is too large by itself says
-    /// nothing about that.
+    /// True if the batch was closed for its bytes. False for a single item that is predicted to
+    /// exceed the limit by itself: it is no evidence for the limit.
     [[nodiscard]] bool full(const calibration& known) const
     {
         const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
         return closed == closed_by::bytes && !alone;
     }
-    /// Which item stands at this place of the batch.
+    /// The number of the item at `index` in the batch, counted from 0. `index` must be less than
+    /// `sizes.items`.
     [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
     {
         const run* part = parts.data();
@@ -48,6 +51,7 @@ struct flight {
     friend bool operator==(const flight&, const flight&) = default;
 };
 
+/// All flights, in the order of their attempts.
 class flights {
 public:
     [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
@@ -59,7 +63,7 @@ public:
         for (const flight& f : list_) n += f.on_its_way ? 1U : 0U;
         return n;
     }
-    /// The first that is not on its way now, if any.
+    /// The first flight that waits for its repetition; null if there is none.
     [[nodiscard]] const flight* to_be_repeated() const
     {
         for (const flight& f : list_) {
@@ -83,14 +87,15 @@ public:
         return nullptr;
     }
 
-    /// So that the next `add`, and `drop` of that, do not fail.
+    /// Reserves memory. The next `add`, and the `drop` of that flight, then do not allocate.
     void make_room()
     {
         detail::make_room(list_);
         detail::make_room(spare_, list_.size() + 1);
     }
 
-    /// Filled in where it is: what was just written in bytes is slow to be moved in words.
+    /// Appends a flight without parts, constructed in place: copying an object right after single
+    /// bytes of it were written is slow.
     flight& add(std::uint64_t attempt, const batch_sizes& sizes, closed_by closed, cut_with cut)
     {
         flight& f = list_.emplace_back();
@@ -109,7 +114,7 @@ public:
         list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 
-    /// Whether a probe is in flight.
+    /// True if a probe is in flight.
     [[nodiscard]] bool probe() const noexcept
     {
         for (const flight& f : list_) {
@@ -124,14 +129,13 @@ public:
         for (flight& f : list_) f.cut = cut_with::older;
     }
 
-    /// Marks what is on its way, for who walks over all items.
+    /// Marks the items of all flights as `away`, for a caller that iterates over all items.
     void mark_away(send_items& items) const
     {
         for (const flight& f : list_) items.mark(f.parts, send_item::state::away);
     }
 
-    /// An empty list of runs with room for one, and the buffer of a flight that has landed if there
-    /// is one.
+    /// An empty list of runs with capacity for one. Reuses the buffer of a dropped flight if any.
     [[nodiscard]] std::vector<run> buffer()
     {
         std::vector<run> b;
@@ -143,7 +147,7 @@ public:
         return b;
     }
 
-    /// What has been kept for re-use is no part of the value.
+    /// Buffers kept for reuse are not compared.
     friend bool operator==(const flights& a, const flights& b) { return a.list_ == b.list_; }
 
 private:

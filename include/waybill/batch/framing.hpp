@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// framing: how many bytes an item adds to the batch that is being made.
+// framing: the bytes that an item adds to a batch. Accepted in place of a size function.
 //
-// Where an item takes the same bytes in every place, a size function says all. Often it does not: a
-// Kafka record stores its distance from the first one, the second element of a JSON array brings a
-// comma, an AMQP batch copies properties of its first message. A framing knows the batch so far:
+// If an item takes the same bytes in every place, a size function is enough. A framing also knows
+// the batch so far: a Kafka record stores its distance from the first one, a JSON array adds a
+// comma from its second element on, an AMQP batch copies properties of its first message.
 //
 //     struct json_array {
-//         struct state { bool any = false; friend bool operator==(const state&, const state&) = default; };
+//         struct state { bool any = false;
+//                        friend bool operator==(const state&, const state&) = default; };
 //         constexpr std::uint64_t envelope(const text&) const { return 2; }
-//         constexpr std::uint64_t delta(const state& s, const text& t) const { return t.size() + s.any; }
+//         constexpr std::uint64_t delta(const state& s, const text& t) const
+//         { return t.size() + s.any; }
 //         constexpr void push(state& s, const text&) const { s.any = true; }
 //     };
 //     for (auto part : waybill::chunk_by(documents, limits, json_array{})) ...
 //
-// All that takes a size function takes a framing, too. Some are made of others:
-//
-//     fixed_header(54, &letter::body_size)                    // a size: header + body
-//     framed(wire::kafka::record_batch{}, to_record)          // a wire model over your own items
-//     with_reserve(f, {.batch = 128, .item = 68})             // for what is added after sizing
+//     fixed_header(54, &letter::body_size)            // a size: header + body
+//     framed(wire::kafka::record_batch{}, to_record)  // a wire model for items of another type
+//     with_reserve(f, {.batch = 128, .item = 68})     // bytes added after sizing
 
 #ifndef WAYBILL_BATCH_FRAMING_HPP
 #define WAYBILL_BATCH_FRAMING_HPP
@@ -33,23 +33,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// Tells what a batch's bytes are made of. Asking changes nothing: all three are called as constants.
-/// A state keeps values and points at no item, since items may move while their batch is in the
-/// making.
+/// Computes the bytes of a batch item by item. All three functions are const. A state contains
+/// values and no pointer to an item, because items may move while their batch is being filled.
 template <class F, class Item>
 concept framing =
     std::regular<typename F::state> &&
     requires(const F& f, typename F::state& s, const typename F::state& so_far, const Item& item) {
-        { f.envelope(item) } -> countable;       // bytes before the items, `item` being the first
-        { f.delta(so_far, item) } -> countable;  // bytes that this item would add
-        f.push(s, item);                         // it has been added
+        { f.envelope(item) } -> countable;       // bytes before the items; `item` is the first one
+        { f.delta(so_far, item) } -> countable;  // bytes that `item` would add
+        f.push(s, item);                         // `item` was added
     };
 
-/// What chunking takes: a size function, or a framing.
+/// The sizes of items: a size function or a framing.
 template <class F, class Item>
 concept size_model = sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
 
-/// A size function as a framing, for which all places are equal.
+/// A size function as a framing, with the same size in every place.
 template <class F>
 struct plain_framing {
     struct state {
@@ -79,7 +78,7 @@ struct plain_framing {
     F size;
 };
 
-/// The framing that `f` is, or the plain one that it makes.
+/// Returns `f` if it is a framing, or else the size function `f` as a framing.
 template <class Item, size_model<const Item&> F>
 [[nodiscard]] constexpr auto framing_of(F f)
 {
@@ -87,10 +86,11 @@ template <class Item, size_model<const Item&> F>
     else return plain_framing<F>{std::move(f)};
 }
 
+/// The type of `framing_of<Item>(f)` for an `f` of type `F`.
 template <class Item, class F>
 using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
 
-/// The same header for every item: a size function that adds it to the size of the body.
+/// A size function that returns `header` plus the size of the body in bytes. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto fixed_header(std::uint64_t header, F body)
 {
@@ -103,6 +103,7 @@ template <class F>
 
 namespace detail {
 
+// The item that `of` returns for `item`.
 template <class F, class Item>
     requires requires(const F& of, const Item& item) { of(item); }
 constexpr decltype(auto) shown(const F& of, const Item& item)
@@ -119,8 +120,8 @@ constexpr decltype(auto) shown(Member Owner::* const& of, const Item& item)
 
 }  // namespace detail
 
-/// A framing over another type of item, which `of` turns into what the model knows: a callable or a
-/// pointer to a member.
+/// A framing for items of another type. `of` converts an item to the type that the model accepts.
+/// It is a callable or a pointer to a member.
 template <class Model, class F>
 struct framed {
     using state = typename Model::state;
@@ -150,14 +151,15 @@ struct framed {
     F of;
 };
 
-/// Bytes set aside for what is added after sizing: tracing headers, a message id, a partition key.
+/// Bytes reserved for additions after sizing: tracing headers, a message id, a partition key.
 struct reserve {
-    std::uint64_t batch = 0;  ///< Once a batch.
-    std::uint64_t item = 0;   ///< With each item.
+    std::uint64_t batch = 0;  ///< Bytes per batch.
+    std::uint64_t item = 0;   ///< Bytes per item.
 
     friend bool operator==(const reserve&, const reserve&) = default;
 };
 
+/// A framing with a reserve. Made by with_reserve().
 template <class F>
 struct reserving {
     using state = typename F::state;
@@ -185,7 +187,7 @@ struct reserving {
     reserve more;
 };
 
-/// A framing or a size function, and room for what comes on top of it.
+/// Returns the framing or size function `f` as a framing that adds the bytes of `r`. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto with_reserve(F f, reserve r)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// merged: what two workers have learnt about one destination, made one.
+// merged: combines the knowledge of two workers about one destination.
 //
-//     store(merged(load(), sender.learnt()));    // whoever else has stored something meanwhile
+//     store(merged(load(), sender.learnt()));    // other workers may have stored theirs meanwhile
 
 #ifndef WAYBILL_BATCH_MERGED_HPP
 #define WAYBILL_BATCH_MERGED_HPP
@@ -12,8 +12,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// Of the items what is less in doubt, and of two limits the lower one, as the higher one is probed
-/// for. The same either way round, and nothing new where both know the same. O(1).
+/// Keeps the less doubtful estimate for items and the lower limit. The higher limit remains the
+/// target of probes. The order of the arguments does not matter. The result of two equal
+/// calibrations is equal to them. O(1).
 [[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
 {
     if (a == b) return a;

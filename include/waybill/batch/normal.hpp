@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// normal: the little of the normal distribution that a calibration needs, by plain arithmetic: the
-// same on every machine, and at compile time, too.
+// normal: functions of the normal distribution for a calibration. They use plain arithmetic only,
+// so results are the same on every platform. All are constexpr.
 
 #ifndef WAYBILL_BATCH_NORMAL_HPP
 #define WAYBILL_BATCH_NORMAL_HPP
@@ -15,8 +15,8 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// The square root of x; 0 for what has none. A compiler finds it by Newton's method from half of its
-/// exponent, a processor knows it.
+/// The square root of x. 0 if x is at most 1e-300 or not a number, 1e150 if x is at least 1e300.
+/// Uses Newton's method at compile time, std::sqrt at run time.
 [[nodiscard]] constexpr double root(double x) noexcept
 {
     if (!(x > 1e-300) || !(x < 1e300)) return x < 1e300 ? 0 : x > 0 ? 1e150 : 0;
@@ -27,14 +27,14 @@ namespace detail {
     return r;
 }
 
-/// The natural logarithm of x in (0, 1], to three digits.
+/// The natural logarithm of x in (0, 1], to three digits. -690 if x is at most 1e-300.
 [[nodiscard]] constexpr double log_of(double x) noexcept
 {
     if (!(x > 1e-300)) return -690;
     const auto bits = std::bit_cast<std::uint64_t>(x);
     double whole = static_cast<double>(bits >> 52) - 1023;
     double part = std::bit_cast<double>((bits & ((std::uint64_t{1} << 52) - 1)) |
-                                        (std::uint64_t{1023} << 52));  // 1 to 2
+                                        (std::uint64_t{1023} << 52));  // in [1, 2)
     if (part > 1.41421356) {
         part /= 2;
         whole += 1;
@@ -51,7 +51,8 @@ namespace detail {
     return 1 / base;
 }
 
-/// Density over upper tail of the standard normal distribution at x (Boyd 1959, within 1.2 %).
+/// Density divided by upper tail of the standard normal distribution at x. Source: Boyd 1959, with
+/// an error of at most 1.2 %.
 [[nodiscard]] constexpr double hazard(double x) noexcept
 {
     const double a = x < 0 ? -x : x;
@@ -61,9 +62,10 @@ namespace detail {
     return density / (1 - density / above);
 }
 
-/// How many standard deviations to stay below a limit, where one of them is `part` of the limit, so
-/// that most bytes go through a send: it costs that much to leave them out, and a send to be refused.
-/// Where the density of refusals is the part that is left out, neither more nor less is better.
+/// The distance from a limit, in standard deviations, at which most bytes pass per send. `part` is
+/// one standard deviation divided by the limit. Bytes left out cost their share of a send, a
+/// refusal costs a whole send. The optimum is the distance at which the density of refusals equals
+/// `part`. 0 if `part` is not in (0, 1 / sqrt(2 pi)).
 [[nodiscard]] constexpr double best_distance(double part) noexcept
 {
     const double density = part * 2.50662827;

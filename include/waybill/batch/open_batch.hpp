@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// open_batch: one batch that fills while messages come, and closes in time.
+// open_batch: one batch that is filled while messages arrive, and closed in time.
 //
 //     auto open = waybill::open_batch_of<order>(limits, wire_size, 50ms);
-//     switch (open.try_add(o, now)) {                              // three answers, not two
+//     switch (open.try_add(o, now)) {                              // three results
 //         case added:     break;
 //         case full:      flush(open.take(now)); open.try_add(o, now); break;
 //         case too_large: store_elsewhere(o); break;
 //     }
-//     if (open.due(now)) flush(open.take(now));                    // says why it closed
+//     if (open.due(now)) flush(open.take(now));                    // b.items, b.closed
 //
-// A `false` for "does not fit" has sent many a loop round for ever: flush, try again, still too
-// large. So there are three answers, and these hold:
-//   1. `full` and `too_large` leave the message as it was; after `full` nothing more goes in, so
-//      that what came later does not overtake it;
-//   2. after `full` and take(), the same message is `added`;
-//   3. the bytes are exact: envelope + sum of sizes, never over the limit.
+// With a `bool` result, a loop could be endless: flush, retry, still too large.
+//   1. `full` and `too_large` leave the message unchanged. After `full`, no message is added before
+//      take(). So later messages do not overtake it.
+//   2. After `full` and take(), the same message is `added`.
+//   3. The bytes are exact (envelope + sum of sizes) and never exceed the limit.
 //
-// open_batch_of takes what chunk_by takes: any size function, a lambda with captures and a pointer
-// to a member among them, or a framing; and nothing where the items are the sizes. With a plain
-// function `open_batch<order>` is the whole name of the type:
-//
-//     waybill::open_batch<order> open{limits, wire_size, 50ms};
-//
+// open_batch_of accepts any size function or framing, or neither if the items are their own sizes.
+// For a plain function: `waybill::open_batch<order> open{limits, wire_size, 50ms};`.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_OPEN_BATCH_HPP
@@ -45,36 +40,38 @@
 
 namespace waybill::inline v0_2 {
 
-/// A batch that is closed.
+/// A closed batch.
 template <class Item>
 struct closed_batch {
     std::vector<Item> items{};
-    std::uint64_t bytes = 0;  ///< With the envelope.
-    closed_by closed = closed_by::end;
-    steady_time opened{};  ///< When its first item came.
+    std::uint64_t bytes = 0;  ///< Size of the batch, envelope included; 0 if it has no items.
+    closed_by closed = closed_by::end;  ///< The reason why it was closed.
+    steady_time opened{};  ///< When its first item was added.
 
     friend bool operator==(const closed_batch&, const closed_batch&) = default;
 };
 
-/// `Size` is a plain function by default, which a lambda without captures turns into; open_batch_of
-/// finds out the type of a framing, or of a size function that carries state.
+/// By default, `Size` is a pointer to a function; a lambda without captures converts to it. For a
+/// framing or a size function with state, open_batch_of deduces the type.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class open_batch {
     using framing_type = kept_framing<Item, Size>;
-    struct use_open_batch_of;  // what a compiler says of another size
+    struct use_open_batch_of;  // its name is in the compiler's message for another size
 
 public:
-    /// Stays open for `linger` after its first item at most.
+    /// `linger`: the maximum time that the batch stays open after its first item. The highest
+    /// duration means no deadline.
     open_batch(const limits& l, Size weigh, duration linger = duration::highest())
         : limits_(l), framing_(framing_of<Item, Size>(std::move(weigh))), linger_(linger)
     {
     }
-    /// Any other size function or framing is part of another type: see open_batch_of.
+    /// Deleted: another size function or framing needs another type; see open_batch_of.
     template <class F, class = use_open_batch_of>
         requires(!std::convertible_to<F, Size>)
     open_batch(const limits&, F, duration = {}) = delete;
 
-    /// Adds a copy of `item`, or the item itself where it may be moved; only if it is `added`.
+    /// Copies or moves `item` into the batch, only if the result is `added`. O(1) amortized, plus
+    /// the time of the size function or framing.
     template <class T>
         requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     adding try_add(T&& item, steady_time now)
@@ -88,7 +85,7 @@ public:
         tally_ = std::move(with);
         return what;
     }
-    /// The same for what an item can be made of: the bytes are those of the item.
+    /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
         requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
     adding try_add(const T& item, steady_time now)
@@ -96,14 +93,15 @@ public:
         return try_add(Item(item), now);
     }
 
-    /// There is something to send and no reason to wait: it is full, or has been open long enough.
+    /// True if the batch has items and is full or past its deadline.
     [[nodiscard]] bool due(steady_time now) const
     {
         const auto by = deadline();
         return by && (tally_.full || now >= *by);
     }
 
-    /// When it will be due though nothing more comes; empty where nothing is in it or it may wait.
+    /// The time when the batch is due if no more items come; `opened` if it is full. Empty if the
+    /// batch has no items, or no deadline.
     [[nodiscard]] std::optional<steady_time> deadline() const
     {
         if (items_.empty()) return {};
@@ -112,7 +110,7 @@ public:
         return opened_ + linger_;
     }
 
-    /// Takes what is in it, maybe nothing, and begins anew.
+    /// Returns the batch, which may have no items, and starts an empty one.
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
         const closed_by why = tally_.full ? tally_.closed
@@ -126,10 +124,10 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
-    /// Of what is in it, with the envelope; 0 while it is empty.
+    /// The bytes of the items so far, envelope included; 0 if there are none.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return tally_.bytes; }
 
-    /// Where items, and the size function or framing, can be compared.
+    /// Requires that items, and the size function or framing, can be compared.
     friend bool operator==(const open_batch&, const open_batch&) = default;
 
 private:
@@ -141,7 +139,7 @@ private:
     steady_time opened_;
 };
 
-/// An open batch of `Item` by any size function or framing.
+/// An open batch of `Item`, for any size function or framing.
 template <class Item, size_model<const Item&> F = std::identity>
 [[nodiscard]] auto open_batch_of(const limits& l, F size = {},
                                  duration linger = duration::highest())

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// outbox: an input that can be read only once, and what has been read of it but is not settled.
+// outbox: an input that can be read only once, with the items that are read but not settled.
 //
-// A forward range can be walked again; lines from a pipe cannot. An outbox keeps what was pulled
-// until its outcome is known, so that a refused batch can be cut anew and a sender that has to wait
-// can be called again later:
+// A forward range can be read again; lines from a pipe cannot. An outbox keeps each item until its
+// outcome is known. So a refused batch can be cut again, and a sender that must wait can be called
+// again later:
 //
 //     auto lines = ranges::getlines(std::cin);
 //     waybill::outbox box(lines);
 //     auto report = waybill::send_all(box, size, sender, clock, transmit);
-//     while (report.waiting) { sleep_until(*report.waiting); report += waybill::send_all(box, ...); }
+//     while (report.waiting) {
+//         sleep_until(*report.waiting);
+//         report += waybill::send_all(box, ...);
+//     }
 //
-// It holds as much as one batch per attempt in flight and one item more.
+// Memory: one batch per attempt in flight, and one more item.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_OUTBOX_HPP
@@ -27,6 +30,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// Items are numbered from 0, in the order in which they are pulled.
 template <std::input_iterator I, std::sentinel_for<I> S>
 class outbox {
 public:
@@ -34,14 +38,15 @@ public:
 
     outbox(I first, S last) : at_(std::move(first)), last_(std::move(last)) {}
 
-    /// Over a range that outlives the outbox; its begin() is called once, here.
+    /// Reads a range that must outlive the outbox. Calls its begin() once, here.
     template <class R>
         requires(!std::same_as<std::remove_cv_t<R>, outbox>)
     explicit outbox(R& range) : outbox(std::begin(range), std::end(range))
     {
     }
 
-    /// Reads one more item and keeps it; null at the end. The input is read no further than that.
+    /// Reads one more item and keeps it; null at the end. Does not read the input any further. The
+    /// pointer is valid until the next call of pull(), peek() or release().
     [[nodiscard]] const value_type* pull()
     {
         const value_type* item = peek();
@@ -49,8 +54,8 @@ public:
         return item;
     }
 
-    /// The same in two steps: the item counts as pulled only once it is taken. Until then it is the
-    /// one that the next peek answers with, so nothing is lost to a failure in between.
+    /// pull() in two steps: an item counts as pulled only after take(). Until then, each peek()
+    /// returns the same item. So no item is lost if an exception occurs in between.
     [[nodiscard]] const value_type* peek()
     {
         if (peeked_) return &held_.back();
@@ -63,28 +68,29 @@ public:
         read_ = peeked_ = true;
         return &held_.back();
     }
+    /// Counts the item that peek() returned as pulled.
     void take() noexcept { peeked_ = false; }
 
-    /// The kept item of number `n`, counted from the first that was ever pulled.
+    /// The item with number `n`, which must be in [first(), pulled()).
     [[nodiscard]] const value_type* at(std::uint64_t n) const
     {
         return held_.data() + dead_ + (n - first_);
     }
     [[nodiscard]] value_type* at(std::uint64_t n) { return held_.data() + dead_ + (n - first_); }
 
-    /// How many have been pulled.
+    /// The number of items pulled so far.
     [[nodiscard]] std::uint64_t pulled() const noexcept { return first_ + size(); }
 
-    /// How many of those are kept.
+    /// The number of items that are kept.
     [[nodiscard]] std::size_t size() const noexcept
     {
         return held_.size() - dead_ - (peeked_ ? 1U : 0U);
     }
 
-    /// The number of the first that is kept.
+    /// The number of the first item that is kept.
     [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
 
-    /// Forgets the items below number `n`.
+    /// Drops the items with numbers below `n`. Amortized constant time per item.
     void release(std::uint64_t n)
     {
         const std::uint64_t all = pulled();
@@ -101,10 +107,10 @@ public:
 private:
     I at_;
     S last_;
-    bool read_ = false;    // *at_ is kept, and ++ has yet to come
-    bool peeked_ = false;  // the last that is kept does not count yet
+    bool read_ = false;    // *at_ is in held_; at_ must be incremented before the next read
+    bool peeked_ = false;  // the last item in held_ does not count as pulled yet
     std::vector<value_type> held_;
-    std::size_t dead_ = 0;
+    std::size_t dead_ = 0;  // the number of dropped items at the beginning of held_
     std::uint64_t first_ = 0;  // the number of held_[dead_]
 };
 

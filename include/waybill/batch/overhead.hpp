@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// overhead: how many bytes items have on the wire beyond their bodies, estimated from what is seen.
+// overhead: estimates the bytes that items add on the wire beyond their bodies.
 //
-// Part of the calibration. The model is a line, since what encoders add is a header (an amount for
-// each item) and what they do to bodies is base64 or compression (a factor):
+// Part of `calibration`. Encoders add a header to each item and scale its body by a factor (base64,
+// compression). So the model is linear:
 //
 //     bytes beyond the bodies = (ratio - 1) * bodies + header * items
 //
-// Kept are the two numbers, how far they are in doubt (a covariance), and how much single items
-// differ. That last one is why a mean is not enough: a batch that is cut to the mean is refused every
-// other time. Three kinds of evidence change them:
-//   - a sum that a broker told: one step of a Kalman filter;
-//   - sizes of single items: a regression over them;
-//   - a mere yes or no, which says on which side of the limit the sum was: the same step, taken with
-//     the moments of a normal distribution that is cut off there (assumed density filtering). Its
-//     ratio of density and tail is Boyd's bound of 1959, which is within 1.2 %.
-// An error beyond five standard deviations is a change: the filter adopts it at once. A second such
-// error in a row widens the variance among items; smaller errors narrow it again. Errors of one
-// sign are a drift, and make the filter follow faster (Trigg and Leach 1967).
+// The state contains both parameters, their covariance, and the variance among single items. The
+// means alone are not enough: half of the batches that are cut to the mean would be refused. Three
+// kinds of evidence update the state:
+//   - The reported size of a batch: one step of a Kalman filter.
+//   - The sizes of single items: a linear regression.
+//   - Acceptance or refusal without a size: the filter step with the moments of a truncated normal
+//     distribution (assumed density filtering). The hazard is Boyd's bound (1959), within 1.2 %.
+// An error above five standard deviations is a change, which the filter adopts at once. A second
+// such error within three sums widens the variance among items; smaller errors narrow it again.
+// Errors of one sign are a drift and increase the filter gain (Trigg and Leach 1967).
 
 #ifndef WAYBILL_BATCH_OVERHEAD_HPP
 #define WAYBILL_BATCH_OVERHEAD_HPP
@@ -29,33 +28,34 @@
 
 namespace waybill::inline v0_2 {
 
-/// What is known of the overhead: plain numbers, to be stored. Bytes, and bytes squared.
+/// The state of `overhead`, to be stored. Bytes; variances in bytes squared.
 struct overhead_state {
-    double ratio = 1;             ///< Of a body on the wire to the body.
-    double header = 0;            ///< Of each item.
-    double ratio_variance = 0;    ///< How far they are in doubt.
-    double covariance = 0;
-    double header_variance = 0;
-    double noise = 0;             ///< Variance among single items.
-    double drift = 0;             ///< Mean of recent errors, by item,
-    double error = 0;             ///< and of their sizes.
-    std::uint32_t seen = 0;       ///< How many sums the noise is learnt from; 4 at the most.
+    double ratio = 1;            ///< Bytes on the wire for each byte of a body.
+    double header = 0;           ///< Bytes that each item adds.
+    double ratio_variance = 0;   ///< Variance of the estimate `ratio`.
+    double covariance = 0;       ///< Covariance of the estimates `ratio` and `header`.
+    double header_variance = 0;  ///< Variance of the estimate `header`.
+    double noise = 0;            ///< Variance among single items.
+    double drift = 0;            ///< Mean of recent errors, in bytes an item.
+    double error = 0;            ///< Mean of recent absolute errors, in bytes an item.
+    std::uint32_t seen = 0;      ///< Sums since the last change, for `noise`; at most 4.
 
     friend bool operator==(const overhead_state&, const overhead_state&) = default;
 };
 
-/// Sizes of single items, summed up for the regression.
+/// Sums over samples of single items, for the regression. Sizes in bytes.
 struct item_samples {
-    double n = 0;
-    double bodies = 0;
-    double body_squares = 0;
-    double beyond = 0;  ///< What they have beyond their bodies.
-    double squares = 0;
-    double products = 0;
-    double most = 0;  ///< The one that has most beyond its body,
-    double most_body = 0;
+    double n = 0;             ///< Number of samples.
+    double bodies = 0;        ///< Sum of the bodies.
+    double body_squares = 0;  ///< Sum of the squares of the bodies.
+    double beyond = 0;        ///< Sum of the bytes beyond each body.
+    double squares = 0;       ///< Sum of the squares of the bytes beyond each body.
+    double products = 0;      ///< Sum of the products of each body and the bytes beyond it.
+    double most = 0;          ///< Highest number of bytes beyond a body.
+    double most_body = 0;     ///< Body of the item with `most`.
 
-    /// A size that nobody knows, as one that was negative, is left out.
+    /// Adds an item of `whole` bytes on the wire with a body of `body` bytes. Ignores an item with
+    /// an unknown size (`highest_size`, which stands for negative sizes, too).
     constexpr void add(std::uint64_t body, std::uint64_t whole) noexcept
     {
         if (body == highest_size || whole == highest_size) return;
@@ -67,6 +67,7 @@ struct item_samples {
         most_body = b;
     }
 
+    /// Adds a body of `body` bytes with `x` bytes beyond it, `weight` times; -1 removes it.
     constexpr void count(double body, double x, double weight) noexcept
     {
         n += weight;
@@ -88,15 +89,16 @@ class overhead {
 public:
     constexpr overhead() noexcept = default;
 
-    /// Begins with a guess that may well be wrong. None at all, 0, says that sizes are whole, and is
-    /// believed until something speaks against it.
+    /// Starts with an estimate of the header in bytes, which may be wrong. 0 means that the
+    /// caller's sizes are complete. This holds until evidence contradicts it.
     constexpr explicit overhead(double header) noexcept
     {
         known_.header = header;
         if (header > 0) doubt();
     }
 
-    /// Goes on with what was known. What is no number, or no variance, is forgotten.
+    /// Restores a state. An invalid state is discarded, except a positive header, which becomes the
+    /// first estimate. Invalid are numbers out of range and impossible variances.
     constexpr explicit overhead(const overhead_state& s) noexcept : known_(s)
     {
         if (!sound(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
@@ -105,23 +107,25 @@ public:
 
     [[nodiscard]] constexpr const overhead_state& state() const noexcept { return known_; }
 
-    /// What `items` with so many bytes of bodies are expected to have beyond them.
+    /// The expected bytes beyond the bodies of `items` items whose bodies have `bodies` bytes.
     [[nodiscard]] constexpr double mean(double bodies, double items) const noexcept
     {
         return (known_.ratio - 1) * bodies + known_.header * items;
     }
 
-    /// The variance of that, of which the doubt about the mean counts `doubt` times. `told` items
-    /// were in a batch whose sum is known by now; as nearly all of them go into the next batch
-    /// together, so is nearly all of their sum.
+    /// The variance of these bytes. The uncertainty of the mean is multiplied by `doubt`. `told` is
+    /// the number of further items from a batch whose total size was reported. Each counts as an
+    /// eighth, because nearly all of them are in the next batch together, with nearly all of that
+    /// sum.
     [[nodiscard]] constexpr double variance(double bodies, double items, double told,
                                             double doubt) const noexcept
     {
         return doubt * doubt_of(bodies, items) + noise_of(items, told);
     }
 
-    /// The most that this is for any batch with bodies and items between these. The doubt about a
-    /// mean is convex in both, so it is largest at a corner.
+    /// The highest `variance` of a batch with bodies in [`fewest_bodies`, `most_bodies`] and items
+    /// in [`fewest`, `most`]. The uncertainty of the mean is convex in both: its maximum is at a
+    /// corner.
     [[nodiscard]] constexpr double widest_variance(double fewest_bodies, double most_bodies,
                                                    double fewest, double most, double told,
                                                    double doubt) const noexcept
@@ -133,13 +137,13 @@ public:
         return doubt * widest + noise_of(most, told);
     }
 
-    /// Whether nothing has spoken against it that sizes are whole.
+    /// True if the estimate counts as exact, because no evidence has contradicted it.
     [[nodiscard]] constexpr bool believed() const noexcept
     {
         return !(known_.header_variance > 0) && !(known_.noise > 0);
     }
 
-    /// The sum was so many bytes beyond the bodies.
+    /// Learns from a reported size: `sum` bytes beyond the bodies.
     constexpr void observe(double bodies, double items, double told, double sum) noexcept
     {
         if (!(items > 0)) return;
@@ -148,16 +152,16 @@ public:
         if (believed() && square > 0) doubt();
         const double noise = noise_of(items, told);
         if (square > 25 * (doubt_of(bodies, items) + noise)) {
-            // Fewer bytes than the bodies have is no header.
+            // A sum below zero is not caused by a header.
             if (sum < 0 && bodies > 0) known_.ratio_variance += square / (bodies * bodies);
             else known_.header_variance += square / (items * items);
-            // Twice in a row is not a change: the items differ more than expected.
+            // Not a change, because the last one was recent: the items differ more than expected.
             if (known_.seen != 0 && known_.seen != enough) widen(4, square / items);
             known_.seen = 1;
         } else {
             learn_noise(square, doubt_of(bodies, items), noise);
             follow(bodies, items, error, noise, known_.seen == enough);
-            // A change widened the noise, but recent errors are far smaller.
+            // A change has widened the noise, but recent errors are far smaller.
             const double most = 16 * items * known_.error * known_.error;
             if (known_.seen == enough && known_.noise > most) widen(1, most);
         }
@@ -166,8 +170,8 @@ public:
     }
 
     /// The broker reported one size for `items` and `others` together. The first `items` had `less`
-    /// bytes below their share. A difference beyond five standard deviations is a change of the
-    /// header, which is then adjusted to `others`.
+    /// bytes below their share. A difference above five standard deviations is a change of the
+    /// header, which is then adjusted to `others`. Ignored if `others` is at most `items` / 8.
     constexpr void shared(double items, double less, double others) noexcept
     {
         if (!(less * less > 25 * known_.noise * items) || !(8 * others > items)) return;
@@ -175,13 +179,14 @@ public:
         if (!sound(known_)) forget();
     }
 
-    /// The sum was above `bound`, or it was not.
+    /// Learns from a size that is not reported. The bytes beyond the bodies were more than `bound`
+    /// if `above` is true, otherwise at most `bound`.
     constexpr void bounded(double bodies, double items, double told, double bound,
                            bool above) noexcept
     {
         if (!(items > 0)) return;
         if (believed() && above) doubt();
-        // What went through cannot vary by all that there is.
+        // The sum of an accepted batch deviates by at most a quarter of the limit.
         const double most = (bound + bodies) * (bound + bodies) / (16 * items);
         if (!above && known_.noise > most) widen(1, most);
         const double noise = noise_of(items, told);
@@ -192,7 +197,7 @@ public:
         if (!above && k > 6) return;
         if (!above && k < 4) widen(0.98, 1e30);
         if (above && k > 1.3) widen(2, 1e30);
-        if (above ? k > 2.5 : k < -1.5) {  // that should not have happened: who knows how far it is
+        if (above ? k > 2.5 : k < -1.5) {  // unexpected: the distance is unknown
             double far = k * spread / (1.5 * items);
             const double tenth = (bound + bodies) / items / 10;
             if (above && far < tenth) far = tenth;
@@ -207,8 +212,10 @@ public:
         if (!sound(known_)) forget();
     }
 
-    /// Sizes of single items. One that is far from all the others says nothing about the next.
-    /// A few, or such as have bodies of one size, say nothing about the factor.
+    /// Learns from the sizes of at least 2 single items. Of 32 samples or more, a sample is left
+    /// out if it causes more than half of the variance. The ratio stays unchanged if all bodies
+    /// have one size, with fewer than 4 samples, and with fewer than 8 that show no clear
+    /// correlation.
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
@@ -241,13 +248,13 @@ public:
     friend bool operator==(const overhead&, const overhead&) = default;
 
 private:
-    static constexpr double least = 0.25;  // of noise: less is not worth a margin
-    static constexpr double vague = 0.15 * 0.15;  // the variance of a ratio that nobody has seen
+    static constexpr double least = 0.25;         // bytes squared; a smaller noise needs no margin
+    static constexpr double vague = 0.15 * 0.15;  // variance of a ratio without evidence
     static constexpr std::uint32_t enough = 4;
 
     [[nodiscard]] static constexpr bool sane(double x) noexcept { return x > -1e60 && x < 1e60; }
 
-    /// Whether these are numbers, and variances are what they can be.
+    /// True if all numbers are in range and the variances and covariance are possible.
     [[nodiscard]] static constexpr bool sound(const overhead_state& s) noexcept
     {
         const auto variance = [](double x) { return x >= 0 && x < 1e120; };
@@ -257,7 +264,7 @@ private:
                s.covariance * s.covariance <= s.ratio_variance * s.header_variance * 1.01;
     }
 
-    /// Numbers so wild that no arithmetic is left for them are no knowledge.
+    /// Resets a state whose numbers are out of range.
     constexpr void forget() noexcept
     {
         known_ = {};
@@ -267,7 +274,7 @@ private:
     constexpr void doubt() noexcept
     {
         known_.header_variance = (64 + known_.header) * (64 + known_.header);
-        known_.ratio_variance = 0.02 * 0.02;  // most encoders leave bodies alone
+        known_.ratio_variance = 0.02 * 0.02;  // most encoders leave bodies unchanged
         known_.noise = (8 + known_.header / 4) * (8 + known_.header / 4);
     }
 
@@ -291,7 +298,7 @@ private:
         if (known_.noise < least) known_.noise = least;
     }
 
-    // What is in doubt more than it varies says little about how it varies.
+    // An error has less weight if the uncertainty of the mean exceeds the variance among items.
     constexpr void learn_noise(double square, double doubt, double noise) noexcept
     {
         const double all = doubt + noise;
@@ -329,7 +336,7 @@ private:
         known_.ratio_variance -= less * r * r / all;
         known_.covariance -= less * r * h / all;
         known_.header_variance -= less * h * h / all;
-        // What rounding has made of a doubt that is over.
+        // Rounding can make a vanishing variance negative, or the covariance impossible.
         if (known_.ratio_variance < 0) known_.ratio_variance = 0;
         if (known_.header_variance < 0) known_.header_variance = 0;
         const double most = detail::root(known_.ratio_variance * known_.header_variance);

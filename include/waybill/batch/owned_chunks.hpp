@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// owned_chunks: all batches of a sequence at once, each with its items inside.
+// owned_chunks: cuts a sequence into batches that own their items.
 //
-// chunk_by points into the caller's container. Where that has to go while its batches are still on
-// their way, into a queue, another thread or a coroutine, the items go with them:
+// The chunks of chunk_by refer to the caller's container. If batches must outlive that container,
+// for example in a queue, another thread or a coroutine, they need to own their items:
 //
 //     auto batches = waybill::owned_chunks(std::move(inbox), limits, wire_size);
 //     auto others = waybill::owned_chunks<std::deque<order>>(first, last, limits, wire_size);
 //
-//   1. The cuts are those of chunk_by, and each size is asked for before its item moves.
-//   2. Items are moved out of a container that is given away, and from `std::move_iterator`s. They
-//      are copied from one that has a name, and from a span: it does not own what it shows.
-//   3. All batches have their room before the first item moves. What an allocator throws leaves the
-//      input as it was, if the container of a batch can `reserve`.
+//   1. The batches are cut as by chunk_by. The size of an item is measured before the item moves.
+//   2. Items are moved from an rvalue container and from `std::move_iterator`s. They are copied
+//      from an lvalue container, and from a view such as a span, which does not own its items.
+//   3. All batches have their memory before the first item moves. If an allocation throws, the
+//      input is unchanged, provided that the container of a batch can `reserve`.
 
 #ifndef WAYBILL_BATCH_OWNED_CHUNKS_HPP
 #define WAYBILL_BATCH_OWNED_CHUNKS_HPP
@@ -32,13 +32,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// A batch that holds its items itself.
+/// A batch that owns its items.
 template <class Item, class Items = std::vector<Item>>
 struct owned_chunk {
     Items items{};
-    std::uint64_t bytes = 0;  ///< With the envelope; the true sum where it does not fit, too.
-    bool fits = true;         ///< False only for a single item that is over a limit by itself.
-    closed_by closed = closed_by::end;  ///< Why nothing more went in.
+    std::uint64_t bytes = 0;            ///< With the envelope; exact also if it does not fit.
+    bool fits = true;                   ///< False only for a single item that exceeds a limit.
+    closed_by closed = closed_by::end;  ///< The reason why the batch was closed.
 
     [[nodiscard]] auto begin() noexcept { return items.begin(); }
     [[nodiscard]] auto end() noexcept { return items.end(); }
@@ -55,12 +55,12 @@ namespace detail {
 template <class Items>
 using element = decltype(*std::begin(std::declval<Items&>()));
 
-// What is constant when its container is belongs to it; a view shows the same as before. Of what
-// has a name, which comes as a reference, nothing is given away.
+// True for an rvalue of a container that owns its items: they become const with the container.
+// False for a view, whose items do not, and for an lvalue (a reference type).
 template <class Items>
 concept owns_its_items = !std::same_as<element<Items>, element<const Items>>;
 
-// `Walk` is how the items are taken along: I, or a std::move_iterator of it.
+// `Walk` reads the items: I, or std::move_iterator<I>.
 template <class Items, class Walk, class I, class S, class F>
 [[nodiscard]] auto owned(I first, S last, const limits& l, F size)
 {
@@ -85,8 +85,8 @@ template <class Items, class Walk, class I, class S, class F>
 
 }  // namespace detail
 
-/// Copies of all items of [first, last). Name the container of a batch if it is to be another than
-/// a vector: any that can insert at its end.
+/// Cuts [first, last) into batches and copies the items. `Items` is the container of a batch: a
+/// vector by default, or any container that can insert at its end.
 template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] auto owned_chunks(I first, S last, const limits& l, F size = {})
@@ -94,7 +94,7 @@ template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
     return detail::owned<Items, I>(std::move(first), std::move(last), l, std::move(size));
 }
 
-/// The items themselves.
+/// The same, but moves the items.
 template <class Items = void, std::forward_iterator I,
           size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] auto owned_chunks(std::move_iterator<I> first, std::move_iterator<I> last,
@@ -104,7 +104,7 @@ template <class Items = void, std::forward_iterator I,
                                                        std::move(size));
 }
 
-/// The items of a container that is given away, or copies of those of one that is kept.
+/// The same for a container. Moves the items of an rvalue that owns them; otherwise copies them.
 template <class Items = void, class From, size_model<detail::element<From>> F = std::identity>
 [[nodiscard]] auto owned_chunks(From&& from, const limits& l, F size = {})
 {

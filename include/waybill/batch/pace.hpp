@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// pace: when something may be sent again.
+// pace: the earliest time at which the sender may send again.
 //
-// Part of the sender. A broker that asks to be left alone is left alone by all: nothing goes out
-// before the pause is over, repeated or new.
+// Part of the sender. A pause after throttling or a failure holds for new and repeated batches.
 
 #ifndef WAYBILL_BATCH_PACE_HPP
 #define WAYBILL_BATCH_PACE_HPP
@@ -19,7 +18,7 @@ namespace waybill::inline v0_2 {
 
 class pace {
 public:
-    /// With a shared budget it has none of its own.
+    /// If `shared` is set, it replaces the pace's own budget. `p.most` is limited to [1, 255].
     pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
         : policy_(p), tokens_(b), shared_(shared)
     {
@@ -29,13 +28,15 @@ public:
 
     [[nodiscard]] static constexpr bool retriable(fault_class c) { return is_worth_a_retry(c); }
 
-    /// Nothing is sent before.
+    /// Nothing may be sent before this time.
     [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
 
-    /// Whether so many tries are not enough yet.
+    /// True if `tries` attempts are fewer than the policy allows.
     [[nodiscard]] bool again(std::uint32_t tries) const noexcept { return tries < policy_.most; }
 
-    /// When to repeat what has been tried so often; at once where the policy says so.
+    /// The time of the next attempt after `tries` attempts; `now` if the policy retries at once.
+    /// `draw` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
+    /// wants.
     [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double draw,
                                        duration hint) const noexcept
     {
@@ -44,7 +45,7 @@ public:
         return w ? w->until : now;
     }
 
-    /// Pays for a retry. False where there is nothing left.
+    /// Takes one retry from the budget. False if the budget is used up.
     [[nodiscard]] bool spend(steady_time now)
     {
         return shared_ ? shared_.spend(now) : tokens_.spend(now);
@@ -56,13 +57,14 @@ public:
         else tokens_.succeeded(now);
     }
 
-    /// The retry has been paid for.
+    /// Pauses after a failure. The caller has paid for the retry with `spend`.
     void failed(steady_time now, std::uint32_t tries, double draw, duration hint)
     {
         not_before_ = later(not_before_, retry_at(now, tries, draw, hint));
     }
 
-    /// However short the pause is, there is one, or a caller that obeys would never get to rest.
+    /// Pauses after throttling, for at least 1 ns. With no pause at all, a driver that follows
+    /// `next` could send forever at the same time.
     void throttled(steady_time now, double draw, duration hint)
     {
         if (throttles_ != ~std::uint32_t{0}) ++throttles_;
@@ -70,7 +72,8 @@ public:
         not_before_ = later(not_before_, now + greater(rest, duration::nanoseconds(1)));
     }
 
-    /// The broker has looked at a batch, so the next throttling is a first one.
+    /// Reports that the broker has processed a batch. The next throttling counts as the first
+    /// again.
     void answered() noexcept { throttles_ = 0; }
 
     friend bool operator==(const pace&, const pace&) = default;
@@ -79,7 +82,7 @@ private:
     retry_policy policy_;
     retry_tokens tokens_;
     shared_budget shared_;
-    std::uint32_t throttles_ = 0;  // answers in a row
+    std::uint32_t throttles_ = 0;  // in a row
     steady_time not_before_ = steady_time::lowest();
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// send_all: a whole input on its way, through a function that sends one batch.
+// send_all: sends a whole input through a function that sends one batch.
 //
 //     waybill::sender s{{.limit = {.bytes = 262'144}, .header = 54}};
-//     auto report = waybill::send_all(inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
+//     auto report = waybill::send_all(
+//         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {
 //             case sdk::ok:          return accepted{};
 //             case sdk::over_limit:  return refused{};
@@ -13,12 +14,11 @@
 //     });
 //     for (const auto& r : report.outcomes) log(waybill::text(r));
 //
-// It drives the sender, one attempt at a time, and never sleeps. When nothing can be sent before a
-// point in time it returns with `waiting` set; called again with the same input, sender and function
-// it goes on where it stopped. What the sender learnt stays in the sender, for the next input.
-//
-// An input that can be read only once is wrapped in an `outbox`. `clock` is a function that answers
-// the steady time, or that time itself where it stands still.
+// It drives the sender with one attempt at a time and never sleeps. If nothing can be sent before a
+// later time, it returns with `waiting` set. A further call with the same input, sender and
+// function continues. The sender keeps its calibration for the next input. `clock` is a function
+// that returns the steady time, or a fixed `steady_time`. For an input that can be read only once:
+// `outbox`.
 
 #ifndef WAYBILL_BATCH_SEND_ALL_HPP
 #define WAYBILL_BATCH_SEND_ALL_HPP
@@ -40,11 +40,11 @@
 
 namespace waybill::inline v0_2 {
 
-/// What came of one batch. The attempt number is filled in by the driver. Whatever a span in it
-/// points at must live until the function is called again.
+/// The outcome of one batch. The driver fills in the attempt number. The target of a span in it
+/// must be valid until the function is called again.
 using send_outcome = std::variant<accepted, refused, partial, throttled, failed, unknown>;
 
-/// Tells how many bytes an item takes, or that and its key: `queued{bytes, key}`.
+/// A function that returns the bytes of an item, or its bytes and key as `queued{bytes, key}`.
 template <class F, class Item>
 concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<queued>;
@@ -52,7 +52,7 @@ concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
 
 namespace detail {
 
-/// Items that stay where they are; found again by walking from the first unsettled one.
+/// An input that can be walked again. Items are found by walking from the first unsettled one.
 template <class I, class S, class F>
 class walked_source {
 public:
@@ -65,10 +65,10 @@ public:
         }
     }
 
-    /// How many items of those that the sender has taken are there.
+    /// The number of items taken. After construction it is too low if the input is too short.
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
-    /// The next item, which is taken in a second step: a failure in between loses nothing.
+    /// The next item. `take` is a second step, so an exception between the two loses no item.
     [[nodiscard]] std::optional<queued> peek()
     {
         if (next_ == last_) return {};
@@ -80,7 +80,7 @@ public:
         ++taken_;
     }
 
-    /// The item that was taken as number `n`, and what it measures now.
+    /// The item with number `n`. `measure` returns its current size.
     [[nodiscard]] decltype(auto) item(std::uint64_t n) const { return *seek(here_, n - place_); }
     [[nodiscard]] queued measure(std::uint64_t n) const
     {
@@ -115,7 +115,7 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// Items that an outbox keeps.
+/// An input whose open items are stored in an `outbox`.
 template <class Box, class F>
 class kept_source {
 public:
@@ -152,12 +152,13 @@ private:
     std::uint64_t base_;  // items of the box that were settled before this input was opened
 };
 
-/// Gives send_all access to the notes that the sender keeps for its open input.
+/// Gives send_all access to the notes that the sender stores for its open input.
 struct notes_of {
     [[nodiscard]] static send_notes& in(sender& s) noexcept { return s.notes_; }
 };
 
-/// An attempt may have arrived whose function left by an exception, or whose answer could not be taken.
+/// A guard for one attempt. Reports `unknown` if `send` throws or its result cannot be processed:
+/// the batch may have arrived.
 class unanswered {
 public:
     unanswered(sender& s, const act::send& a, steady_time now)
@@ -197,7 +198,8 @@ private:
     bool open_ = true;
 };
 
-/// Opens an input unless one is open. False where items of something else are still on their way.
+/// Opens an input unless one is open. False if the sender has unsettled items that were queued
+/// without an open input.
 [[nodiscard]] inline bool open_for(sender& s, steady_time now)
 {
     if (s.origin()) return true;
@@ -206,7 +208,7 @@ private:
     return true;
 }
 
-/// Leaves an item that is too large as it is.
+/// The default for `replace`: the item stays as it is.
 struct keep_too_large {
     template <class Item>
     [[nodiscard]] fault operator()(const Item&, const act::replace&) const
@@ -247,7 +249,8 @@ public:
                 },
                 [&](act::idle) {
                     if (feed(now)) return;
-                    // What an allocation that failed has left undone is done by flushing.
+                    // After a failed allocation, waiting items may be in no batch. Flushing cuts
+                    // them.
                     if (!s_.finished() && !std::exchange(flushed_anyway_, true)) {
                         s_.on(flushed{}, now);
                         return;
@@ -267,7 +270,7 @@ private:
         const std::uint64_t attempt = a.attempt;
         auto batch = source_.batch(a, origin_);
         unanswered guard(s_, a, now);
-        // `started` has moved the runs; what the batch looks at stays where it was.
+        // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
         notes_.failure.clear();
         if (failed* f = std::get_if<failed>(&o)) notes_.failure = std::move(f->text);
@@ -277,12 +280,12 @@ private:
                 return s_.on(event, time_of(clock_));
             },
             o);
-        // An answer that contradicts itself leaves open what arrived.
+        // An invalid result does not show what has arrived.
         if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
         guard.over(o);
     }
 
-    /// What replaces an item may send, store and throw; the item is asked for again then.
+    /// `replace_` may send, store and throw. After an exception the same item is requested again.
     void replace(act::replace r, steady_time now)
     {
         const std::uint64_t item = r.item;
@@ -293,7 +296,7 @@ private:
             s_.on(replaced{item, source_.measure(r.item).bytes}, now);
         } else {
             notes_.not_replaced = std::move(f.text);
-            s_.on(kept{item}, now);  // and that it is too large is said next
+            s_.on(kept{item}, now);  // the outcome `too_large` follows
         }
     }
 
@@ -309,8 +312,8 @@ private:
         source_.release(saturating_sub(s_.first_open(), origin_));
     }
 
-    /// Reads on as long as the next batch has room, whatever it is asked for: what comes back from
-    /// a failed batch travels with what is new. False when there is nothing to be read.
+    /// Queues the next item if the next batch has room, before any action: items of a failed batch
+    /// travel with new ones. Flushes at the end of the input. False if nothing was done.
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;
@@ -338,23 +341,24 @@ private:
 
 }  // namespace detail
 
-/// Sends [first, last) in as few batches as `s` can. Each item is in exactly one of the outcomes of
-/// this report or of those to come. Calls `size` once an item. O(items) with O(batch) memory; on
-/// being called again a list is walked to where it stopped. The sender must have settled all that it
-/// was given before, other than by a call for the same input; otherwise the report says
-/// `other_input`, as it does where the input is shorter than what was taken from it.
+/// Sends [first, last) in as few batches as `s` can. Each item is in exactly one outcome of this
+/// report or of a later one. Calls `size` once for each item. O(items) time, O(batch) memory. A
+/// further call for the same input walks a list to the position where the last call stopped.
 ///
-/// Where the policy says `when_too_large::replace`, an item that fits into no batch is handed to
-/// `replace(item, act::replace)`: it stores the item elsewhere, puts a smaller reference in its place
-/// and returns an empty fault, and the reference is measured and sent under the same number. With any
-/// other fault the item stays and ends as `too_large`, with the fault's text. That comes before items
-/// in front of it are sent, and once for each item.
+/// The sender must not have open items, except from earlier calls for the same input. Otherwise the
+/// report contains `other_input`, also if the input is shorter than the part that was taken from
+/// it.
 ///
-/// With a policy that goes by keys, `size` answers `queued{bytes, key}`; a mere number has the key 0,
-/// so that an `ordered` input stops at its first item that does not arrive. An item that is replaced
-/// keeps its key.
+/// If the policy is `when_too_large::replace`, `replace(item, act::replace)` is called once for
+/// each item that fits into no batch, before earlier waiting items are sent. It stores the item
+/// elsewhere, puts a smaller reference in its place and returns an empty fault. The reference is
+/// measured and sent under the same number. With any other fault the item stays and ends as
+/// `too_large`, with the text of the fault.
 ///
-/// An exception of the caller's functions passes through. The sender keeps the report of that call.
+/// If the policy uses keys, `size` returns `queued{bytes, key}`. A plain number has the key 0, so
+/// an `ordered` input stops at its first item that does not arrive. A replaced item keeps its key.
+///
+/// Exceptions of the caller's functions pass through. The sender stores the report of that call.
 /// The next call for the same input returns it together with its own; until then
 /// `sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
 /// ext/exceptions.hpp turns exceptions into outcomes.
@@ -370,7 +374,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_re
     return detail::sending(source, s, now, send, replace).run();
 }
 
-/// The same for a container or a view that can be walked again.
+/// The same for a container or view that can be walked again.
 template <class Items, class F, time_source Clock, class Send,
           class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// send_draft: the batch that would go next, while it grows.
+// send_draft: the batch that would be sent next, while it grows.
 //
-// Part of the sender. Whether an item still fits takes an estimate and a margin, and a margin takes
-// roots. That is too much for each of a million items, so the draft works out one margin that serves
-// all the way to a full batch, and counts down the bytes and items that go in for sure. Near its end
-// it looks closely.
+// Part of the sender. A test whether an item fits needs an estimate and a margin, which needs
+// square roots. This is too slow for each item. So the draft computes one margin that holds up to a
+// full batch, and counts down the bytes and items that certainly fit. Near the end of the batch,
+// each item is tested on its own.
 
 #ifndef WAYBILL_BATCH_SEND_DRAFT_HPP
 #define WAYBILL_BATCH_SEND_DRAFT_HPP
@@ -25,24 +25,24 @@ namespace waybill::inline v0_2 {
 
 class send_draft {
 public:
-    std::vector<run> parts;
-    batch_sizes sizes;
-    std::uint64_t scan = 0;                      ///< The next number to look at.
-    std::uint64_t most = unlimited;              ///< Items that it may have.
-    std::uint32_t key = 0;                       ///< Of its first item, where keys count.
-    std::uint32_t busy = 0;                      ///< Items that it passed as their key was busy.
-    steady_time since;                           ///< When it got its first item.
+    std::vector<run> parts;          ///< The items of the draft, in ascending order.
+    batch_sizes sizes;               ///< The sums over these items.
+    std::uint64_t scan = 0;          ///< Number of the next item to examine.
+    std::uint64_t most = unlimited;  ///< Maximum number of items.
+    std::uint32_t key = 0;           ///< Key slot of the first item, if keys are used.
+    std::uint32_t busy = 0;          ///< Items skipped because of a busy key.
+    steady_time since;               ///< Time at which the first item was added.
     closed_by closed = closed_by::end;
     bool full = false;
 
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
 
-    /// An empty one, that looks for items from there on.
+    /// Empties the draft and continues with item `from`.
     void begin(std::uint64_t from, send_items& items)
     {
         items.expect(0);
-        // One by one, as clang 14 moves a whole draft through the stack, byte by byte shifted, and a
-        // processor waits there until all items are written.
+        // Member by member: clang 14 moves a whole draft through the stack with shifted bytes, and
+        // the processor stalls until all items are written.
         parts.clear();
         sizes = {};
         scan = from;
@@ -63,7 +63,7 @@ public:
         closed = why;
     }
 
-    /// Lets more in again if it was full for its bytes alone; something has been learnt.
+    /// After new knowledge: admits more items again if the draft was full only by its bytes.
     void reopen(const limits& l) noexcept
     {
         as_far_as_ = {};
@@ -72,9 +72,9 @@ public:
         if (closed == closed_by::bytes && more) full = false;
     }
 
-    /// Counts item `n` in if it fits, and is full where it does not, or by it. An empty draft takes
-    /// anything: whether a guessed header makes it too large is for the broker to say. An item that
-    /// goes `alone` is known to be too large.
+    /// Adds item `n` if it fits. Otherwise closes the draft and returns false. Also closes the
+    /// draft if the item fills it. An empty draft admits any item: if only an estimated header
+    /// makes it too large, the broker decides. An item that goes `alone` is known to be too large.
     [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibration& known,
                              const limits& l, bool one_key, bool alone)
     {
@@ -106,14 +106,15 @@ public:
 
     [[nodiscard]] bool looks_ahead() const noexcept { return sure_end_ != 0; }
 
-    /// Where all that was taken shows: how many more may be taken, if their bytes are.
+    /// How many more items can be taken, if their bytes fit. Requires that all taken items are
+    /// shown.
     [[nodiscard]] std::uint64_t sure_items() const noexcept
     {
         return saturating_sub(sure_end_, scan);
     }
 
-    /// Counts the next item of so many bytes in if it fits for sure. That does not show in the draft
-    /// as yet. What is below zero has the highest bit: so one branch asks for both.
+    /// Takes the next item of `bytes` bytes if it certainly fits. The draft contains it after
+    /// `show`. A negative rest has the highest bit set, so one branch tests the rest and `bytes`.
     [[nodiscard, gnu::always_inline]] bool take(std::uint64_t bytes) noexcept
     {
         const std::uint64_t rest = sure_bytes_ - bytes;
@@ -122,7 +123,7 @@ public:
         return true;
     }
 
-    /// Shows in the draft what has been taken, which is all up to this number.
+    /// Adds the taken items to the draft: all items below `end`.
     void show(std::uint64_t end) noexcept
     {
         if (!looks_ahead() || scan == end) return;
@@ -136,7 +137,7 @@ public:
         scan += items;
     }
 
-    /// The same; what fits for sure is to be worked out again.
+    /// The same, and ends the look-ahead.
     void catch_up(send_items& items) noexcept
     {
         show(items.end());
@@ -144,7 +145,7 @@ public:
         items.expect(0);
     }
 
-    /// Works out how much fits for sure behind the last item. All of them are to be `exact`, or none.
+    /// Computes how much certainly fits after the last item. All items must be `exact`, or none.
     void look_ahead(const calibration& known, const limits& l, bool exact)
     {
         if (full || empty() || parts.back().end() != scan || !serves(sizes)) return;
@@ -160,7 +161,7 @@ public:
         sure(known, l, more, bodies);
     }
 
-    /// What was worked out beforehand is no part of the value, if all that was taken shows.
+    /// The look-ahead is not part of the value. Requires that all taken items are shown.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {
         return a.parts == b.parts && a.sizes == b.sizes && a.scan == b.scan && a.most == b.most &&
@@ -180,7 +181,7 @@ private:
         }
     }
 
-    /// Whether the margin that was worked out is one for such a batch.
+    /// True if the computed margin holds for such a batch.
     [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
     {
         return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
@@ -192,15 +193,15 @@ private:
         return serves(b) && saturating_add(known.predict(b), margin_) < known.budget();
     }
 
-    /// Works out a margin for all batches from this one to a full one, if items stay like these, and
-    /// however many bytes of bodies that has.
+    /// Computes one margin for all batches from `b` to a full one. Assumes that further items are
+    /// like those in `b`; their bodies may have any number of bytes that fits.
     void look(const batch_sizes& b, const calibration& known)
     {
         const std::uint64_t size = known.predict(b);
         const std::uint64_t budget = known.budget();
         if (size == 0 || size >= budget) return;
         const double room = static_cast<double>(budget - size);
-        // What nobody can count is no more: the margin serves the less for it.
+        // A number out of range counts as 0: the margin then holds for fewer batches.
         const auto whole = [](double n) { return n < 1e18 ? static_cast<std::uint64_t>(n) : 0; };
         const auto grown = [&](std::uint64_t n) {
             const double more = static_cast<double>(n) * room / static_cast<double>(size);
@@ -221,7 +222,8 @@ private:
         std::uint64_t bytes = budget - taken;
         each_ = 0;
         if (!exact_) {
-            // In bytes of bodies: each takes `ratio` on the wire, and the header comes on top.
+            // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
+            // header.
             const overhead_state& o = known.items().state();
             if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
@@ -232,19 +234,19 @@ private:
                 return;
             }
         }
-        // What is too large by itself is never sure.
+        // An item that is too large alone never certainly fits.
         bytes = lesser(lesser(bytes, bodies), saturating_sub(known.limit(), l.envelope));
         if (bytes <= each_ || l.single < bytes) return;
         looked_bytes_ = sure_bytes_ = bytes - (each_ == 0 ? 1 : each_);
         sure_end_ = scan + items;
     }
 
-    batch_sizes as_far_as_;                // up to a batch like this
-    std::uint64_t margin_ = highest_size;  // this margin is enough
-    std::uint64_t sure_bytes_ = 0;    // the next item fits for sure with so many; may be below zero
-    std::uint64_t each_ = 0;          // if each item takes these beside its own,
-    std::uint64_t sure_end_ = 0;      // and has a number below this one
-    std::uint64_t looked_bytes_ = 0;  // what sure_bytes_ was when the draft was up to date
+    batch_sizes as_far_as_;                // margin_ holds for batches up to this one
+    std::uint64_t margin_ = highest_size;  // margin for these batches
+    std::uint64_t sure_bytes_ = 0;         // bytes of an item that certainly fits; may be negative
+    std::uint64_t each_ = 0;               // bytes that each item takes beyond its own
+    std::uint64_t sure_end_ = 0;           // items from here on may not fit; 0: no look-ahead
+    std::uint64_t looked_bytes_ = 0;       // sure_bytes_ when taken items were last shown
     bool exact_ = false;
 };
 

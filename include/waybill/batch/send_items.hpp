@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// send_items: every item that is not over, in 16 bytes, by its number.
+// send_items: all open items by number, in 16 bytes each.
 //
-// Part of the sender. An item is held from when it is queued until it and all before it are over.
+// Part of the sender. An item is stored until it and all items before it have ended.
 
 #ifndef WAYBILL_BATCH_SEND_ITEMS_HPP
 #define WAYBILL_BATCH_SEND_ITEMS_HPP
@@ -22,28 +22,28 @@ namespace waybill::inline v0_2 {
 struct send_item {
     enum class state : std::uint8_t {
         waiting,    ///< To be sent.
-        outsized,   ///< Too large; the caller is asked for a smaller one in its place.
-        away,       ///< In a batch on its way; marked where a draft begins in front of it.
-        over,       ///< Accepted, or settled otherwise.
-        gone,       ///< Failed for good; `most` holds the fault class.
-        undecided,  ///< Failed for good this time, but may have arrived before.
+        outsized,   ///< Too large; the caller is to replace it.
+        away,       ///< In a batch in flight; set only if a draft begins before the item.
+        over,       ///< Ended: accepted or settled otherwise.
+        gone,       ///< Failed permanently; `most` contains the fault class.
+        undecided,  ///< Failed, but an earlier send of the same batch may have arrived.
     };
     enum class known : std::uint8_t {
-        body,   ///< `bytes` are its body's; the rest is estimated.
-        sum,    ///< The rest was told for several items together, and shared out.
-        told,   ///< The broker reported its whole size, and may be wrong.
-        exact,  ///< Nothing is to be added.
+        body,   ///< `bytes` is the body; the overhead is estimated.
+        sum,    ///< `bytes` is a share of a size that was reported for several items.
+        told,   ///< `bytes` is the whole size as the broker reported it. It may be wrong.
+        exact,  ///< `bytes` is the whole size.
     };
 
-    std::uint64_t bytes = 0;
-    std::uint32_t key = 0;           ///< Its slot, where keys count.
-    std::uint16_t most = any_number;  ///< Items that a batch may have which begins with this one.
-    std::uint8_t tries = 0;          ///< Failures; refusals and throttling are none.
+    std::uint64_t bytes = 0;          ///< Size in bytes; `size` defines its meaning.
+    std::uint32_t key = 0;            ///< Key slot, if keys are used.
+    std::uint16_t most = any_number;  ///< Maximum items in a batch that begins with this one.
+    std::uint8_t tries = 0;           ///< Failures, without refusals and throttling.
     state kind : 3 = state::waiting;
     known size : 2 = known::body;
-    std::uint8_t replaced : 1 = 0;  ///< Once is enough.
-    std::uint8_t last : 1 = 0;      ///< The last item of a reported sum.
-    std::uint8_t tried : 1 = 0;     ///< Sent although a reported number makes it too large.
+    std::uint8_t replaced : 1 = 0;  ///< 1: `replace` has been requested once.
+    std::uint8_t last : 1 = 0;      ///< 1: the last item of a reported sum.
+    std::uint8_t tried : 1 = 0;     ///< 1: sent although it exceeds a reported limit.
 
     static constexpr std::uint16_t any_number = 0xFFFF;
 
@@ -57,7 +57,7 @@ public:
 
     send_items() = default;
     ~send_items() = default;
-    /// A copy has the items, and not the room that there once was need of.
+    /// A copy contains the items, without unused memory.
     send_items(const send_items& o)
         : items_(o.items_.data() + o.dead_, o.items_.data() + o.tail_),
           tail_(items_.size()),
@@ -72,13 +72,14 @@ public:
         return *this;
     }
 
-    /// The number of the first item that is not over; `end()` where all are.
+    /// The number of the first item that has not ended; `end()` if all have.
     [[nodiscard]] std::uint64_t begin() const noexcept { return base_; }
-    /// The number that the next item gets.
+    /// The number of the next item to be queued.
     [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (tail_ - dead_); }
     [[nodiscard]] send_item& operator[](std::uint64_t n) { return items_[dead_ + (n - base_)]; }
 
-    /// Adds one more like this, but for its bytes. Copied whole, as processors like it.
+    /// Adds an item like `like`, with `bytes` bytes. One 16-byte copy is faster than two 8-byte
+    /// copies.
     send_item& push(const send_item& like, std::uint64_t bytes)
     {
         make_room();
@@ -86,7 +87,7 @@ public:
         return items_[tail_ - 1];
     }
 
-    /// How many more are pushed by `push_expected`, at most; not more than there is room for.
+    /// Announces up to `more` calls of `push_expected`, limited to the allocated memory.
     void expect(std::uint64_t more) noexcept
     {
         expected_ = tail_ + lesser(more, room_ - tail_);
@@ -99,7 +100,7 @@ public:
         added.bytes = bytes;
     }
 
-    /// So that the next `push` does not fail.
+    /// Allocates, so that the next `push` cannot fail.
     void make_room()
     {
         if (tail_ == room_) grow();
@@ -114,13 +115,13 @@ public:
         }
     }
 
-    /// All of these are in that state now.
+    /// Sets the state of all items in `parts`.
     void mark(const std::vector<run>& parts, state s)
     {
         for_each(parts, [s](send_item& i) { i.kind = s; });
     }
 
-    /// All of these are over. Mostly they are the head of the list, and are forgotten at once.
+    /// Ends all items in `parts`. Usually they are the head of the list and are removed at once.
     void end(const std::vector<run>& parts)
     {
         if (parts.size() != 1 || parts.front().first != base_) return mark(parts, state::over);
@@ -128,7 +129,8 @@ public:
         base_ += parts.front().count;
     }
 
-    /// What the sizes of a batch, one by one, say of items whose overhead was a guess.
+    /// Samples of the items whose overhead was estimated. `sizes` contains the reported size of
+    /// each item of the batch, in batch order, or is empty.
     [[nodiscard]] item_samples samples(const std::vector<run>& parts,
                                        std::span<const std::uint64_t> sizes)
     {
@@ -142,9 +144,10 @@ public:
         return seen;
     }
 
-    /// A batch was too large. Its first item keeps how many a batch that begins with it may have:
-    /// fewer than these, so a batch that comes back is smaller whatever has been learnt. `sizes`
-    /// tells the items whole, one by one, or is empty; `actual` tells the batch.
+    /// Learns from a refused batch. Its first item stores a maximum for the items of a batch that
+    /// begins with it: fewer than now, so the next batch is smaller, whatever was learnt. `sizes`
+    /// contains the whole size of each item, or is empty. `actual` is the size of the batch, if
+    /// known.
     void shrink(const std::vector<run>& parts, const batch_sizes& b, const calibration& known,
                 std::span<const std::uint64_t> sizes, std::optional<std::uint64_t> actual)
     {
@@ -177,9 +180,9 @@ public:
         (*this)[parts.back().end() - 1].last = 1;
     }
 
-    /// Some items of a reported sum turned out `less` bytes below their share, or above it if it is
-    /// negative. Adds the difference to the other items, which wait from `n` on. Returns how
-    /// many those are. Returns 0, without a change, if their mean would then not be within a factor
+    /// Items of a reported sum took `less` bytes less than their share; more if it is negative.
+    /// Adds the difference to the other items of that sum, which wait from `n` on, and returns
+    /// their number. Returns 0, without a change, if their mean would then not be within a factor
     /// of 8 of `mean`.
     std::uint64_t share(std::uint64_t n, double less, double mean)
     {
@@ -202,7 +205,8 @@ public:
         return end - n;
     }
 
-    /// Forgets what is over at the head; moves the rest down once half of the buffer is dead.
+    /// Removes ended items at the head. Moves the rest down if more than half of the buffer is
+    /// unused.
     void trim()
     {
         while (dead_ != tail_ && items_[dead_].kind == state::over) {
@@ -216,7 +220,7 @@ public:
         dead_ = 0;
     }
 
-    /// What is over at the head is no part of the value, nor whether what is on its way is marked.
+    /// Ended items at the head and the mark `away` are not part of the value.
     friend bool operator==(const send_items& a, const send_items& b)
     {
         if (a.base_ != b.base_ || a.end() != b.end()) return false;
@@ -227,7 +231,7 @@ public:
     }
 
 private:
-    /// The reported size of an item, at least a 64th of its body: no encoder makes less.
+    /// The reported size of an item, but at least a 64th of its body: no encoder compresses more.
     [[nodiscard]] static std::uint64_t plausible(std::uint64_t body, std::uint64_t told) noexcept
     {
         return greater(told, body / 64 + (body % 64 != 0 ? 1 : 0));
@@ -265,12 +269,12 @@ private:
         room_ = items_.size();
     }
 
-    std::vector<send_item> items_;  // number base_ is at items_[dead_]; all there is room for
-    std::size_t dead_ = 0;
-    std::size_t tail_ = 0;          // where the next one goes
-    std::size_t room_ = 0;          // items_.size(), at hand
-    std::size_t expected_ = 0;      // where tail_ may be without another look
-    std::uint64_t base_ = 0;
+    std::vector<send_item> items_;  // number base_ is at items_[dead_]; its size is the room
+    std::size_t dead_ = 0;          // ended items at the head of items_
+    std::size_t tail_ = 0;          // position of the next item
+    std::size_t room_ = 0;          // items_.size()
+    std::size_t expected_ = 0;      // push_expected() may be called while tail_ is below this
+    std::uint64_t base_ = 0;        // number of the first item
 };
 
 }  // namespace waybill::inline v0_2

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// send_keys: the keys of items that are not over, and which of them may be sent.
+// send_keys: the keys of open items, and which of them may be sent.
 //
-// Part of the sender. A key is a number of the caller's, a hash of a session or a partition mostly.
-// Each gets a slot for as long as items of it are open, so that an item needs four bytes for its key
-// and the keys that are done with cost nothing. An open-addressing table finds the slot: no
-// allocation once it has grown to the keys that are open at a time.
+// Part of the sender. A key is a number from the caller, usually the hash of a session or
+// partition. It has a slot while it has open items or is stopped. So an item stores its key in four
+// bytes, and finished keys use no memory. An open-addressing hash table finds the slot. It does not
+// allocate after it has grown to the number of keys that are open at the same time.
 
 #ifndef WAYBILL_BATCH_SEND_KEYS_HPP
 #define WAYBILL_BATCH_SEND_KEYS_HPP
@@ -21,11 +21,11 @@ namespace waybill::inline v0_2 {
 class send_keys {
 public:
     struct slot {
-        std::uint64_t key = 0;
-        std::uint64_t from = 0;   ///< Items behind this one are held back, as it did not arrive,
-        std::uint64_t below = 0;  ///< up to those that were queued after the key was resumed.
-        std::uint32_t items = 0;  ///< Open ones.
-        bool away = false;        ///< Some are in an attempt that is not answered.
+        std::uint64_t key = 0;    ///< The caller's number.
+        std::uint64_t from = 0;   ///< The item that did not arrive; later items are blocked.
+        std::uint64_t below = 0;  ///< End of the blocked items; `highest_size` while stopped.
+        std::uint32_t items = 0;  ///< Number of open items.
+        bool away = false;        ///< Items of the key are in an attempt in flight.
 
         [[nodiscard]] bool stopped() const noexcept { return below == highest_size; }
         [[nodiscard]] bool holds(std::uint64_t n) const noexcept { return from < n && n < below; }
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] slot& operator[](std::uint32_t s) { return slots_[s]; }
     [[nodiscard]] const slot& operator[](std::uint32_t s) const { return slots_[s]; }
 
-    /// The slot of a key for one more item.
+    /// The slot of a key, for one more item.
     [[nodiscard]] std::uint32_t enter(std::uint64_t key)
     {
         std::uint32_t s = find(key);
@@ -46,14 +46,14 @@ public:
         return s;
     }
 
-    /// An item of this slot is over. A key that has stopped is remembered until it is resumed.
+    /// An item of this slot has ended. A stopped key keeps its slot until it is resumed.
     void leave(std::uint32_t s)
     {
         slot& k = slots_[s];
         if (--k.items == 0 && !k.stopped()) remove(s);
     }
 
-    /// An item has not arrived. Those in front of it may still be sent, and may still fail.
+    /// An item did not arrive. Earlier items of the key may still be sent, and may still fail.
     void stop(std::uint32_t s, std::uint64_t item)
     {
         slot& k = slots_[s];
@@ -61,7 +61,7 @@ public:
         k.below = highest_size;
     }
 
-    /// Lets a key that has stopped go on with items from `next` on. False if it had not.
+    /// Lets a stopped key continue with items from number `next` on. False if it was not stopped.
     bool resume(std::uint64_t key, std::uint64_t next)
     {
         const std::uint32_t s = find(key);
@@ -71,7 +71,7 @@ public:
         return true;
     }
 
-    /// Where the slots lie is no part of the value; which keys are how, is.
+    /// The keys and their states are the value, not the positions of the slots.
     friend bool operator==(const send_keys& a, const send_keys& b)
     {
         if (a.open_ != b.open_) return false;
@@ -133,7 +133,7 @@ private:
         }
     }
 
-    // What was pushed behind its place by this key moves up, so that no search ends too early.
+    // Later entries of the probe sequence move up, so that no search ends too early.
     void remove(std::uint32_t s)
     {
         const std::size_t mask = index_.size() - 1;
@@ -146,7 +146,7 @@ private:
             hole = i;
         }
         index_[hole] = none;
-        slots_[s].items = free_;  // a list of free slots runs through here
+        slots_[s].items = free_;  // links the free slots
         free_ = s;
         --open_;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// send_policy: how a sender is to send.
+// send_policy: the configuration of a sender.
 
 #ifndef WAYBILL_BATCH_SEND_POLICY_HPP
 #define WAYBILL_BATCH_SEND_POLICY_HPP
@@ -16,9 +16,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do with a batch of which nobody knows whether it arrived.
+/// The treatment of a batch whose outcome is unknown.
 enum class when_unknown : std::uint8_t {
-    repeat,     ///< The identical batch again: for brokers that drop duplicates, or readers that do.
+    repeat,     ///< The identical batch is sent again. Broker or readers must drop duplicates.
     hand_back,  ///< Its items end as `undecided`.
 };
 
@@ -31,13 +31,13 @@ enum class when_unknown : std::uint8_t {
     return "?";
 }
 
-/// The treatment of an item that exceeds a limit. If only a reported number makes it too large, the
-/// item is sent alone. After an item that is no larger was refused alone, only some are sent, in
-/// case the limit was raised (send_trials.hpp).
+/// The treatment of an item that exceeds a limit. If it exceeds only a reported limit, the item is
+/// sent alone. After an item that is no larger was refused alone, only some are sent, because the
+/// limit may have been raised since (send_trials.hpp).
 enum class when_too_large : std::uint8_t {
-    report,      ///< It ends as `too_large`, without being sent.
-    send_alone,  ///< It is sent as a batch of one: the broker knows better.
-    replace,     ///< The caller is asked for a smaller one in its place (claim check).
+    report,      ///< It ends as `too_large` and is not sent.
+    send_alone,  ///< It is sent as a batch of one item; the broker decides.
+    replace,     ///< The caller is asked for a smaller item in its place (claim check).
 };
 
 [[nodiscard]] constexpr std::string_view name(when_too_large w) noexcept
@@ -50,27 +50,37 @@ enum class when_too_large : std::uint8_t {
     return "?";
 }
 
-/// How to send. A plain value; `check` finds what cannot work.
+/// The configuration of a sender. A plain value; `check` finds invalid fields.
 struct send_policy {
+    /// The limits of the destination.
     limits limit{};
-    std::uint64_t header = 0;               ///< First guess of an item's bytes beyond its body.
-    /// Sizes are those that the broker counts: nothing is estimated, and `header` is ignored.
+    /// First estimate of the bytes of an item beyond its body.
+    std::uint64_t header = 0;
+    /// Sizes are as the broker counts them: nothing is estimated, and `header` is ignored.
     bool exact_sizes = false;
-    std::uint32_t in_flight = 1;            ///< Most attempts on their way at a time; 0 reads as 1.
-    /// One attempt in flight a key, and a key stops at its first item that does not arrive.
+    /// Maximum number of attempts in flight; 0 reads as 1.
+    std::uint32_t in_flight = 1;
+    /// At most one attempt in flight for each key. A key stops at its first item that does not
+    /// arrive.
     bool ordered = false;
-    bool one_key = false;                   ///< All items of a batch have the same key.
+    /// All items of a batch have the same key.
+    bool one_key = false;
+    /// The treatment of an item that exceeds a limit.
     when_too_large on_too_large = when_too_large::report;
-    /// How long a batch may wait to fill. It counts from when the batch begins: with its first item,
-    /// or when the batch before it has gone.
+    /// Maximum time that a batch waits to fill. It starts with the first item of the batch, or when
+    /// the batch before it is sent.
     duration linger = duration::highest();
+    /// The treatment of a batch whose outcome is unknown.
     when_unknown on_unknown = when_unknown::repeat;
-    retry_policy retry{};                   ///< `most` over 255 reads as 255.
+    /// The retries of each item. `most` above 255 reads as 255.
+    retry_policy retry{};
+    /// The budget of retries for the whole sender.
     retry_budget budget{};
 
     friend bool operator==(const send_policy&, const send_policy&) = default;
 };
 
+/// The first invalid field, if any.
 [[nodiscard]] constexpr std::optional<config_error> check(const send_policy& p) noexcept
 {
     if (p.in_flight == 0) return config_error{"in_flight", 0, "must be at least", 1};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// send_queue: the items that wait, and the batch that is being cut off their head.
+// send_queue: the waiting items, and the draft of the next batch, which is cut from their head.
 //
-// Part of the sender. The draft is the batch that would go next. It grows while items come, is cut
-// anew from the head whenever items came back, and refitted when something was learnt. So there is
-// never a batch that was cut with yesterday's knowledge.
+// Part of the sender. The draft grows with new items. It is cut again from the head after items
+// have come back, and refitted after new knowledge. So each batch is cut with the latest knowledge.
 
 #ifndef WAYBILL_BATCH_SEND_QUEUE_HPP
 #define WAYBILL_BATCH_SEND_QUEUE_HPP
@@ -45,52 +44,52 @@ public:
     [[nodiscard]] send_items& items() noexcept { return items_; }
     [[nodiscard]] const send_draft& head() const noexcept { return draft_; }
 
-    /// Whether all items are over.
+    /// True if all items have ended.
     [[nodiscard]] bool done() const noexcept { return begin() == end(); }
 
-    /// Whether an item that is queued now would be looked at for the next batch. Nothing is looked at
-    /// that was `stopped`, and so nothing ahead.
+    /// True if an item that is queued now would be examined for the next batch. After `stopped`, no
+    /// item is examined, and there is no look-ahead.
     [[nodiscard]] bool wants_more(bool stopped) const noexcept
     {
         if (draft_.looks_ahead()) return true;
         return !stopped && !draft_.full && outsized_.empty() && draft_.scan == end();
     }
 
-    /// The first item that the caller is to replace.
+    /// The first item that the caller is to replace, or null.
     [[nodiscard]] const act::replace* outsized() const noexcept
     {
         return outsized_.empty() ? nullptr : &outsized_.front();
     }
 
-    /// Whether a draft goes after a while, full or not.
+    /// True if a draft is sent after a time even if it is not full.
     [[nodiscard]] bool lingers() const noexcept { return linger_ != duration::highest(); }
 
-    /// Whether there is a draft that may go, now or later, though nothing more comes.
+    /// True if the draft can be sent, now or later, without further items.
     [[nodiscard]] bool may_go() const noexcept
     {
         return !draft_.empty() && (draft_.full || hurries() || lingers());
     }
-    /// When it may.
+    /// The time from which the draft can be sent.
     [[nodiscard]] steady_time due() const noexcept
     {
         if (draft_.full || hurries()) return steady_time::lowest();
         return draft_.since + linger_;
     }
-    /// Why it is closed when it goes.
+    /// The close reason of the draft if it is sent.
     [[nodiscard]] closed_by closed() const noexcept
     {
         if (draft_.full) return draft_.closed;
         return hurries() ? closed_by::end : closed_by::deadline;
     }
 
-    /// Items below this number wait for no batch to fill.
+    /// Items below this number do not wait for a full batch.
     void hurry(std::uint64_t below) noexcept
     {
         draft_.catch_up(items_);
         if (below > hurry_) hurry_ = below;
     }
 
-    /// What may fail comes first, also for the draft and the notes that this one item can lead to.
+    /// Queues an item. All allocations come first, also for the draft and for the item's outcome.
     void push(const queued& q, settlements& notes)
     {
         draft_.catch_up(items_);
@@ -103,7 +102,8 @@ public:
         items_.push(fresh_, q.bytes).key = key;
     }
 
-    /// The same, and the draft has grown by it, for an item of which that is clear at a glance.
+    /// Queues an item and adds it to the draft, if it certainly fits. False, without a change, if
+    /// not.
     [[nodiscard, gnu::always_inline]] bool push_sure(std::uint64_t bytes)
     {
         if (!items_.expects() || !draft_.take(bytes)) return false;
@@ -111,7 +111,7 @@ public:
         return true;
     }
 
-    /// The same where a draft lingers: it may go now, so it is to show.
+    /// The same for a draft that lingers. It may be sent at any time, so it shows the item at once.
     [[nodiscard]] bool push_shown(std::uint64_t bytes)
     {
         items_.make_room();
@@ -121,8 +121,8 @@ public:
         return true;
     }
 
-    /// Lets the draft grow until it is full or the queue is at its end. What cannot be sent at all
-    /// is over at once.
+    /// Lets the draft grow until it is full or the queue ends. Items that cannot be sent end at
+    /// once.
     void extend(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
@@ -135,8 +135,8 @@ public:
                     end(draft_.scan, item_outcome::held_back, notes);
                     continue;
                 }
-                // No farther than this behind a key that is busy, or long queues would be walked
-                // for every batch.
+                // Limits the skipped items of busy keys. Otherwise each batch would walk a long
+                // queue.
                 if (keys_[i.key].away) {
                     if (draft_.busy == farthest) break;
                     ++draft_.busy;
@@ -147,7 +147,7 @@ public:
             const bool single = i.bytes > limits_.single;
             const bool large = single || too_large(i, whole, known);
             if (large && !goes_alone(i, whole, known)) {
-                if (whole <= known.ceiling() && trial_is_open()) break;  // it may fit after that
+                if (whole <= known.ceiling() && trial_is_open()) break;  // wait for the trial
                 const std::uint64_t limit = single ? limits_.single : known.limit();
                 if (outsize(draft_.scan, single ? i.bytes : whole, limit, notes)) break;
                 continue;
@@ -155,7 +155,7 @@ public:
             if (draft_.empty()) draft_.since = now;
             if (!draft_.admit(draft_.scan, i, known, limits_, one_key_, large)) return;
         }
-        // What may go at once has been told to somebody, who has to be told that it has changed.
+        // No look-ahead for a draft that `next` may have returned: its changes must be visible.
         const bool waits = !draft_.empty() && !hurries() && draft_.scan == end();
         if (waits && !ordered_ && !one_key_) {
             draft_.look_ahead(known, limits_, fresh_.size == send_item::known::exact);
@@ -164,7 +164,7 @@ public:
         trim();
     }
 
-    /// Something was learnt: the draft may take more. False if it is too large now.
+    /// Refits the draft after new knowledge: it may admit more items. False if it is now too large.
     [[nodiscard]] bool refit(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
@@ -174,8 +174,8 @@ public:
         return true;
     }
 
-    /// Cuts again from the head. What is on its way has to be marked as `away` for that. A draft that
-    /// was waiting to fill has waited since it began.
+    /// Cuts the draft again from the head. Items in flight must be marked as `away`. A draft that
+    /// waits to fill keeps its start time.
     void recut(const calibration& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
@@ -185,9 +185,9 @@ public:
         if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
     }
 
-    /// Takes the draft's runs out and begins the next one behind it. Its items are passed by now, and
-    /// need no mark before the draft is cut from the head again. `buffer` is where the next draft
-    /// keeps its runs.
+    /// Removes the runs of the draft and begins the next draft after it. The scan has passed these
+    /// items, so they need no mark until a draft is cut from the head again. `buffer` is for the
+    /// runs of the next draft.
     [[nodiscard]] std::vector<run> take_head(std::vector<run> buffer)
     {
         if (ordered_) {
@@ -201,20 +201,20 @@ public:
     /// Records the outcome of an item that was sent alone, for the trials of other items.
     void tried_alone(std::uint64_t n, bool accepted)
     {
-        if (items_[n].size != fresh_.size) return;  // it may be none of its own size
+        if (items_[n].size != fresh_.size) return;  // a reported size may differ from its own
         const std::uint64_t whole = saturating_add(limits_.envelope, items_[n].bytes);
         if (accepted) trials_.accepted(whole);
         else trials_.refused(whole);
     }
 
-    /// All of these wait again.
+    /// Lets all items in `parts` wait again.
     void give_back(const std::vector<run>& parts)
     {
         landed(parts);
         items_.mark(parts, state::waiting);
     }
 
-    /// An item fits into no batch. True if the caller is asked to replace it; else it is over.
+    /// An item fits into no batch. True if the caller is asked to replace it; otherwise it ends.
     bool outsize(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit, settlements& notes)
     {
         send_item& i = items_[n];
@@ -227,7 +227,7 @@ public:
         return false;
     }
 
-    /// The caller has put another in the place of the first that he was asked for, or has not.
+    /// Replaces the first item of `outsized`: `bytes` is its new size. If empty, the item ends.
     void replace(std::optional<std::uint64_t> bytes, settlements& notes)
     {
         const act::replace a = outsized_.front();
@@ -245,15 +245,16 @@ public:
         i.kind = state::waiting;
     }
 
-    /// One of a batch has failed: it waits again if it may be tried `again`, else it is gone. What
-    /// may have arrived with an earlier send of the same batch is neither.
+    /// Sets the state of a failed item: waiting if it may be sent `again`, otherwise gone. If an
+    /// earlier send of the same batch may have arrived, it is undecided instead.
     static void fail(send_item& i, fault_class how, bool again, bool may_have_arrived)
     {
         i.kind = may_have_arrived ? state::undecided : again ? state::waiting : state::gone;
         if (i.kind == state::gone) i.most = static_cast<std::uint16_t>(how);
     }
 
-    /// A batch is answered. Ends what does not wait again, as it is marked, run by run.
+    /// Processes the result of a batch. Ends the items that do not wait again, by their states, and
+    /// reports their outcomes in runs.
     void settle(const std::vector<run>& parts, settlements& notes)
     {
         landed(parts);
@@ -282,7 +283,7 @@ public:
         note();
     }
 
-    /// Ends all of these alike.
+    /// Ends all items in `parts` with the same outcome.
     void settle_all(const std::vector<run>& parts, item_outcome o, settlements& notes)
     {
         notes.make_room(parts.size());
@@ -296,7 +297,7 @@ public:
         }
     }
 
-    /// Ends all that wait, where what is on its way is marked as `away`.
+    /// Ends all waiting items as `unsent`. Items in flight must be marked as `away`.
     void end_waiting(settlements& notes)
     {
         draft_.begin(begin(), items_);
@@ -309,7 +310,7 @@ public:
         trim();
     }
 
-    /// Lets a key that has stopped go on with what is queued from now on.
+    /// Lets a stopped key continue with items that are queued from now on.
     heard resume(std::uint64_t key)
     {
         return keys_.resume(key, end()) ? heard::taken : heard::late;
@@ -332,11 +333,11 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t farthest = 4'096;
+    static constexpr std::uint32_t farthest = 4'096;  // skipped items of busy keys
 
     [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
 
-    /// Whether an item is too large. A reported limit below the highest known one may count bytes
+    /// True if an item is too large. A reported limit below the highest known limit may count bytes
     /// on the wire. So if the item's size is estimated, its predicted size decides.
     [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t whole,
                                         const calibration& known)
@@ -347,9 +348,9 @@ private:
         return known.predict({.bodies = i.bytes, .guessed = 1, .items = 1}) > known.limit();
     }
 
-    /// Whether an item that is too large, by what is known, is the broker's to judge all the same:
-    /// if the policy requires it; if its size was reported, alone or in a sum, and may be wrong; or
-    /// to test a reported limit.
+    /// True if the broker decides about an item that is too large by current knowledge: if the
+    /// policy requires it; if its size was reported, alone or in a sum, and may be wrong; or to
+    /// test a reported limit.
     [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibration& known)
     {
         if (whole == highest_size) return false;
@@ -362,7 +363,7 @@ private:
         return i.tried != 0;
     }
 
-    /// Whether one of those in front of the next item is being tried.
+    /// True if an item before the next one is being tried.
     [[nodiscard]] bool trial_is_open()
     {
         const std::uint64_t n = trials_.last();
@@ -404,7 +405,7 @@ private:
     limits limits_;
     duration linger_;
     when_too_large too_large_;
-    send_item fresh_;  // what is queued is like this one
+    send_item fresh_;  // the template for queued items
     bool ordered_;
     bool one_key_;
     std::uint64_t hurry_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// send_report: how every item ended, and what it took.
+// send_report: the outcome of every item, and the cost of sending.
 
 #ifndef WAYBILL_BATCH_SEND_REPORT_HPP
 #define WAYBILL_BATCH_SEND_REPORT_HPP
@@ -16,20 +16,25 @@
 
 namespace waybill::inline v0_2 {
 
-/// Consecutive items that ended alike. Numbers count from the first item of the input.
+/// Consecutive items with the same outcome. Numbers count from the first item of the input.
 struct item_report {
     run items{};
     item_outcome outcome = item_outcome::accepted;
     fault_class how = fault_class::none;
-    std::uint64_t bytes = 0;     ///< Of an item that is too large: its batch of one,
-    std::uint64_t limit = 0;     ///< what that was held against,
-    std::uint64_t envelope = 0;  ///< and what of it is not the item.
-    std::string text{};  ///< What the broker said of the last failure, or why nothing replaced it.
+    /// If too large: its size in a batch of its own, or without the envelope if `limits.single`
+    /// applies.
+    std::uint64_t bytes = 0;
+    /// If too large: the limit for `bytes`; `unlimited` if no limit is known.
+    std::uint64_t limit = 0;
+    /// If too large: the bytes of a batch's envelope.
+    std::uint64_t envelope = 0;
+    /// The broker's text about the last failure, or the reason why the item was not replaced.
+    std::string text{};
 
     friend bool operator==(const item_report&, const item_report&) = default;
 };
 
-/// One line: which items, how they ended, and for one that is too large its size and the limit.
+/// One line: the items, their outcome, and for an item that is too large its size and the limit.
 [[nodiscard]] inline std::string text(const item_report& r)
 {
     std::string line = r.items.count == 1 ? "item " : "items ";
@@ -69,23 +74,32 @@ struct item_report {
     return line;
 }
 
-/// What one call of send_all came to. Reports of one input add up with +=.
+/// The result of one call of send_all. Reports for one input add up with +=.
 struct [[nodiscard]] send_report {
-    /// Nothing can be sent before then: call again with the same input. Empty when all is settled.
+    /// Nothing can be sent before this time: call again with the same input. Empty if all is
+    /// settled.
     std::optional<steady_time> waiting{};
-    std::vector<item_report> outcomes{};  ///< In the order in which they were settled.
-    bool stopped = false;               ///< It was cancelled; items from `taken` on were never read.
-    /// This is not the input that the sender is busy with, or it has items that were queued by hand:
-    /// nothing was done. Finish the one before you begin the other.
+    /// In the order in which items were settled.
+    std::vector<item_report> outcomes{};
+    /// The sender was stopped; items from `taken` on were never read.
+    bool stopped = false;
+    /// Nothing was done. The sender is busy with another input, or has open items that were queued
+    /// without an input. Finish these first.
     bool other_input = false;
-    std::uint64_t taken = 0;            ///< Items that were read from the input so far.
-    std::uint64_t sends = 0;            ///< Requests, whatever came of them.
-    std::uint64_t refusals = 0;         ///< Requests that were too large.
-    std::uint64_t accepted = 0;         ///< Items that the broker has.
-    std::uint64_t not_accepted = 0;     ///< Items that ended otherwise.
-    std::uint64_t resent_bytes = 0;     ///< Bytes of requests that were not taken, as estimated.
+    /// Items read from the input so far, in all calls.
+    std::uint64_t taken = 0;
+    /// Requests, with any result.
+    std::uint64_t sends = 0;
+    /// Requests that were refused as too large.
+    std::uint64_t refusals = 0;
+    /// Items that the broker accepted.
+    std::uint64_t accepted = 0;
+    /// Items with another outcome.
+    std::uint64_t not_accepted = 0;
+    /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown.
+    std::uint64_t resent_bytes = 0;
 
-    /// If an allocation fails, neither report changes.
+    /// Adds the report of a later call. If an allocation fails, neither report changes.
     send_report& operator+=(send_report&& later)
     {
         detail::make_room(outcomes, later.outcomes.size());
@@ -100,7 +114,7 @@ struct [[nodiscard]] send_report {
         return *this;
     }
 
-    /// Adds an outcome, merged with the last one if that is adjacent and equal. If an allocation
+    /// Adds an outcome. Merges it with the last one if that is adjacent and equal. If an allocation
     /// fails, nothing changes.
     void add(item_report r)
     {
@@ -125,11 +139,11 @@ private:
 
 namespace detail {
 
-/// The notes of send_all about the open input that it has not returned yet. The sender keeps them,
+/// The data of send_all about the open input that no call has returned yet. The sender stores it,
 /// so that an exception loses nothing.
 struct send_notes {
     send_report report{};
-    std::string failure{};       // the text of the last failure
+    std::string failure{};       // text of the last failure
     std::string not_replaced{};  // why the item that is reported next was not replaced
 
     friend bool operator==(const send_notes&, const send_notes&) = default;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// send_trials: which items are sent although they are larger than a broker said that they may be.
+// send_trials: decides which items are sent although they exceed a reported limit.
 //
-// Part of the sender. A reported limit may be wrong, or be raised later; without a trial the sender
-// never finds out. If a higher limit is known, an item above the reported one is sent alone. After
-// an item that is no larger was refused alone, only each second, fourth ... 32nd is sent: a limit
-// that holds costs few requests.
+// Part of the sender. A reported limit may be wrong, or may be raised later; only a trial shows
+// that. If a higher limit is known, an item above the reported limit is sent alone. After an item
+// that is no larger was refused alone, only every second, fourth ... 32nd is sent: a correct limit
+// costs few requests.
 
 #ifndef WAYBILL_BATCH_SEND_TRIALS_HPP
 #define WAYBILL_BATCH_SEND_TRIALS_HPP
@@ -18,7 +18,7 @@ namespace waybill::inline v0_2 {
 
 class send_trials {
 public:
-    /// Whether item `n` of `bytes` bytes, which is above `limit`, is to be sent alone.
+    /// True if item `n` is to be sent alone. It has `bytes` bytes, more than the reported `limit`.
     [[nodiscard]] bool wants(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit) noexcept
     {
         if (limit != limit_) {
@@ -37,13 +37,14 @@ public:
 
     /// An item of `bytes` bytes was refused alone.
     void refused(std::uint64_t bytes) noexcept { refused_ = lesser(refused_, bytes); }
-    /// An item of `bytes` bytes was accepted alone. The refusal of one that was no larger is void.
+    /// An item of `bytes` bytes was accepted alone. Voids the refusal of an item that was no
+    /// larger.
     void accepted(std::uint64_t bytes) noexcept
     {
         if (bytes >= refused_) refused_ = highest_size;
     }
 
-    /// The last one that was, or the highest number.
+    /// The number of the last item to be tried, or the highest number.
     [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
 
     friend bool operator==(const send_trials&, const send_trials&) = default;
@@ -51,9 +52,9 @@ public:
 private:
     std::uint64_t limit_ = 0;
     std::uint64_t last_ = highest_size;
-    std::uint64_t refused_ = highest_size;  // the smallest size refused alone
-    std::uint32_t passed_ = 0;
-    std::uint32_t every_ = 1;
+    std::uint64_t refused_ = highest_size;  // smallest size that was refused alone
+    std::uint32_t passed_ = 0;              // items since the last trial
+    std::uint32_t every_ = 1;               // every n-th item is tried
 };
 
 }  // namespace waybill::inline v0_2

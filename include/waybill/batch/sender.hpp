@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sender: every item on its way in as few requests as the broker lets it.
-//
-// A machine over numbers: it is told how large items are and what the broker answered, and says which
-// items to send together. It never sees an item, so it serves any SDK, event loop or coroutine:
+// sender: a state machine that sends items in as few batches as the broker accepts.
 //
 //     waybill::sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
 //     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...
@@ -13,21 +10,13 @@
 //         [&](act::replace r) { s.on(kept{r.item}, now); },           // if the policy asks for it
 //         [&](act::wait w)    { wake_at(w.until); },
 //         [&](act::idle)      { /* queue more, or flush */ });
-//     s.on(refused{a.attempt, actual, limit}, now);     // or accepted, partial, throttled, failed ...
 //
-// Whatever the broker answers, these hold:
-//   1. every queued item is settled exactly once;
-//   2. it ends: a refused batch comes back smaller, a refused single item is `too_large`, and other
-//      failures are tried `retry.most` times; only "throttled" may be said for ever;
-//   3. batches are cut in the order of the queue, from its head, with the newest knowledge; with one
-//      attempt in flight (the default) they also arrive in that order;
-//   4. what may have arrived is repeated as the identical attempt, or not at all: `undecided`;
-//   5. a batch over the limits is one single item that may still fit, and the broker's to judge;
-//   6. where the policy says `ordered`, a key has one attempt in flight and stops at its first item
-//      that does not arrive: those behind it end as `held_back`, until `resumed`.
-//
-// Costs: 16 bytes an item from the oldest unsettled one on, and no allocation once the buffers have
-// grown. An event is O(1), but that items which come back are walked to the end of the next batch.
+//   1. Every queued item is settled exactly once.
+//   2. It ends: refused batches shrink, and retries are limited. Only throttling has no limit.
+//   3. Batches are cut in queue order; with one attempt in flight they arrive in that order.
+//   4. A batch that may have arrived is repeated identically, or its items end as `undecided`.
+//   5. A batch above the limits is a single item that may still fit: the broker decides.
+//   6. If `ordered`, a key stops at its first item that does not arrive, until `resumed`.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_SENDER_HPP
@@ -52,19 +41,25 @@
 namespace waybill::inline v0_2 {
 
 namespace detail {
-struct notes_of;  // for send_all
+struct notes_of;  // access for send_all
 }
 
+/// The state machine. It uses only numbers and no items, so it serves any SDK, event loop or
+/// coroutine. The caller reports the result of each attempt as an event: accepted, refused,
+/// partial, throttled, failed or unknown. Stale results change nothing (`heard::late`).
+///
+/// Cost: 16 bytes for each item from the oldest unsettled one on. No allocation after the buffers
+/// have grown. An event is O(1), but items that come back are walked to the end of the next batch.
 class sender {
 public:
     using action = std::variant<act::send, act::settle, act::replace, act::wait, act::idle>;
 
-    /// Goes on with what an earlier run has learnt about the same destination; but with the policy's
-    /// own limits where they are not those that it was learnt under, or nothing was. A shared budget
-    /// replaces the policy's, and outlives the sender and its copies. Attempts are numbered from
-    /// `first_attempt`. If answers to an earlier sender can still arrive, pass its
-    /// `attempts_end()`; those answers are then late. After a restart pass a number that only
-    /// grows, such as the wall time in nanoseconds.
+    /// Starts with the knowledge of an earlier sender for the same destination. If it was learnt
+    /// under other limits, the policy's limits apply, but the knowledge about items stays. An empty
+    /// `known` starts from the policy. A shared `budget` replaces the policy's and must outlive the
+    /// sender and its copies. Attempts are numbered from `first_attempt`. If results for an earlier
+    /// sender can still arrive, pass its `attempts_end()`; those results are then stale. After a
+    /// restart pass a number that only grows, such as the wall time in nanoseconds.
     explicit sender(const send_policy& p, const calibration& known = {}, shared_budget budget = {},
                     std::uint64_t first_attempt = 0)
         : policy_(p),
@@ -77,6 +72,8 @@ public:
         learnt_.hold_probes(false);
     }
 
+    /// The next action at time `now`. It stays the same until an event or a later time. O(attempts
+    /// in flight).
     [[nodiscard]] action next(steady_time now) const
     {
         if (!settlements_.empty()) return settlements_.front();
@@ -174,7 +171,7 @@ public:
         learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes),
                         f->cut);
         if (f->sizes.items > 1) flights_.outdate();
-        // An earlier send of the same batch may have arrived all the same.
+        // An earlier send of the same batch may have arrived.
         if (f->tries != 0) return hand_back(*f, now);
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->parts.front().first;
@@ -202,7 +199,7 @@ public:
         settlements_.make_room(2 * p.failed.size() + f->parts.size());
         pace_.answered();
         if (p.failed.size() < items) pace_.succeeded(now);
-        // What was taken in part was not too large.
+        // A batch that was accepted in part was not too large.
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
         queue_.items().mark(f->parts, send_item::state::over);
         failures seen;
@@ -225,7 +222,7 @@ public:
             queue_.give_back(f->parts);
             land(*f, now, cutting::again);
         } else {
-            f->on_its_way = false;  // an earlier answer was unknown, so it stays the same batch
+            f->on_its_way = false;  // an earlier result was unknown: the batch stays the same
         }
         return heard::taken;
     }
@@ -265,21 +262,21 @@ public:
 
     [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
-    /// The number that the next queued item gets.
+    /// The number of the next item to be queued.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
-    /// The number of the first item that is not settled; `end()` where all are.
+    /// The number of the first item that is not settled; `end()` if all are.
     [[nodiscard]] std::uint64_t first_open() const { return settlements_.first(queue_.begin()); }
-    /// Where the open input began, if one is open.
+    /// The number of the first item of the open input, if one is open.
     [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
-    /// Whether more items, queued now, would travel with the next batch.
+    /// True if items that are queued now would be examined for the next batch.
     [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more(stopped_); }
-    /// Whether nothing more is to be sent.
+    /// True after `stopped`: no new batch is sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
-    /// Nothing waits, is on its way or is to be settled.
+    /// True if no item is waiting, in flight or to be settled.
     [[nodiscard]] bool finished() const noexcept { return settlements_.empty() && queue_.done(); }
-    /// A number above those of all attempts that `next` has returned.
+    /// A number above the numbers of all attempts that `next` has returned.
     [[nodiscard]] std::uint64_t attempts_end() const noexcept { return attempts_ + 1; }
-    /// How many attempts are on their way.
+    /// The number of attempts in flight.
     [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
 
     /// The report of the calls of send_all that ended with an exception. The next call for the same
@@ -291,9 +288,9 @@ public:
 private:
     friend struct detail::notes_of;
 
-    struct failures {  // of one answer
-        std::uint32_t tries = 0;     // the most of any item that is to be sent again
-        std::optional<bool> paid{};  // for a retry; once for all items
+    struct failures {                // of one result
+        std::uint32_t tries = 0;     // highest number of tries of an item to be sent again
+        std::optional<bool> paid{};  // the result of `spend`, once for all items
         bool stop = false;
     };
 
@@ -305,17 +302,18 @@ private:
 
     void push(queued q, steady_time now)
     {
-        // Who was told of the draft has an old one.
+        // `next` may have returned the draft, so it gets a new number.
         if (queue_.lingers() && queue_.push_shown(q.bytes)) return void(++attempts_);
         queue_.push(q, settlements_);
         cut(now, cutting::on);
     }
 
-    /// What becomes of the draft: it grows, is fitted to what was learnt, or is cut from the head.
+    /// How the draft changes: it grows, is refitted to new knowledge, or is cut again from the
+    /// head.
     enum class cutting : std::uint8_t { on, fit, again };
 
-    /// If `next` may have answered the draft before it changes, it gets another number with that, so
-    /// that an answer about the old one is late and settles nothing that was never sent.
+    /// If `next` may have returned the draft (`asked`) and it changes, it gets a new number. A
+    /// result for the old number is then stale, and settles nothing that was never sent.
     void cut(steady_time now, cutting how) { cut(now, how, is_head(attempts_)); }
     void cut(steady_time now, cutting how, bool asked)
     {
@@ -334,8 +332,8 @@ private:
         if (asked && (changed || !queue_.may_go())) ++attempts_;
     }
 
-    /// Takes the reported size of a batch whose items had only a share of a reported sum. Corrects
-    /// the other items of that sum; true if any of them changed.
+    /// Uses the reported size of a batch whose items had only a share of a reported sum. Corrects
+    /// the other items of that sum. True if any of them changed.
     bool share(const flight& f, std::uint64_t actual)
     {
         if (f.sizes.told == 0 || f.sizes.guessed != 0 || actual == 0) return false;
@@ -374,7 +372,7 @@ private:
         return items_of(attempt) == 0 ? heard::late : heard::invalid;
     }
 
-    /// The flight that an answer is about; answering at once is as good as starting first.
+    /// The flight that a result belongs to, or null. Starts the attempt if `started` is missing.
     [[nodiscard]] flight* answered(std::uint64_t attempt, steady_time now)
     {
         if (flight* f = flights_.find(attempt)) return f;
@@ -389,19 +387,22 @@ private:
         return &f;
     }
 
-    /// Ends a flight. Where items came back or a key is free again, the draft is cut anew.
+    /// Ends a flight. If items came back or a key is free again, the draft is cut again.
     void land(flight& f, steady_time now, cutting how)
     {
         const bool waited = f.closed == closed_by::deadline || f.closed == closed_by::end;
-        if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());  // once is enough
-        const bool asked = is_head(attempts_);  // not while this flight was in its place
+        // Items that have waited once do not wait again.
+        if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());
+        // Before `drop`, as `next` saw it: this flight may have been the last one allowed.
+        const bool asked = is_head(attempts_);
         flights_.drop(f);
         learnt_.hold_probes(flights_.probe());
         queue_.trim();
         cut(now, policy_.ordered ? cutting::again : how, asked);
     }
 
-    /// Nobody knows whether these arrived, and they are not to be repeated.
+    /// Ends the items of a flight as `undecided`: the outcome is unknown, and they are not
+    /// repeated.
     heard hand_back(flight& f, steady_time now)
     {
         queue_.settle_all(f.parts, item_outcome::undecided, settlements_);
@@ -419,7 +420,7 @@ private:
         if (retry && ++i.tries > seen.tries) seen.tries = i.tries;
     }
 
-    /// Settles what is over in a flight of which some failed, and lets the rest wait again.
+    /// Settles the ended items of a flight with failures. The others wait again.
     void finish(flight& f, const failures& seen, steady_time now, double draw, duration hint)
     {
         queue_.settle(f.parts, settlements_);
@@ -434,8 +435,8 @@ private:
     pace pace_;
     flights flights_;
     settlements settlements_;
-    std::uint64_t attempts_;  // the number that the next new attempt gets
-    std::optional<std::uint64_t> origin_;  // where the input began that is open
+    std::uint64_t attempts_;               // number of the next new attempt
+    std::optional<std::uint64_t> origin_;  // first item of the open input
     detail::send_notes notes_;
     bool stopped_ = false;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sending: the words between a sender and whoever moves its bytes.
+// sending: the actions and events of a sender.
 //
-// Items are numbers, 0, 1, 2 ... in the order in which they were queued. A batch is a list of runs of
-// consecutive numbers, since after a partial failure there are gaps. Events are what the broker
-// answered, always about one attempt.
+// Items are numbers 0, 1, 2 ... in the order in which they were queued. A batch is a list of runs
+// of consecutive numbers, because a partial failure leaves gaps. A result event reports what the
+// broker did with one attempt.
 
 #ifndef WAYBILL_BATCH_SENDING_HPP
 #define WAYBILL_BATCH_SENDING_HPP
@@ -32,8 +32,8 @@ struct run {
     friend bool operator==(const run&, const run&) = default;
 };
 
-/// The runs of one batch, in ascending order; a view into the machine. Good until its next event, and
-/// from `started` on until the attempt is answered.
+/// The runs of one batch, in ascending order. A view into the sender: valid until its next event;
+/// in an attempt that has `started`, until the result of the attempt.
 class runs {
 public:
     constexpr runs() noexcept = default;
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr const run& front() const noexcept { return *first_; }
 
-    /// How many items the runs have together.
+    /// The number of items in all runs. O(runs).
     [[nodiscard]] constexpr std::uint64_t items() const noexcept
     {
         std::uint64_t n = 0;
@@ -66,14 +66,14 @@ private:
     std::size_t size_ = 0;
 };
 
-/// How an item ended. Every item ends in exactly one of these.
+/// How an item ended. Every item has exactly one outcome.
 enum class item_outcome : std::uint8_t {
-    accepted,   ///< The broker has it.
-    too_large,  ///< It does not fit into a batch of its own.
-    failed,     ///< Refused for good, or tried as often as the policy allows.
-    undecided,  ///< Sent, but nobody knows whether it arrived. Repeating it may double it.
-    unsent,     ///< The sender was stopped first. It has not arrived.
-    held_back,  ///< An earlier item of its key did not arrive, so it was not sent.
+    accepted,   ///< The broker accepted it.
+    too_large,  ///< It fits into no batch, not even alone.
+    failed,     ///< It was refused permanently, or all retries failed.
+    undecided,  ///< Sent, but its arrival is unknown. A repetition may duplicate it.
+    unsent,     ///< It has not arrived, and the sender was stopped.
+    held_back,  ///< Not sent, because an earlier item of its key did not arrive.
 };
 
 [[nodiscard]] constexpr std::string_view name(item_outcome o) noexcept
@@ -91,43 +91,51 @@ enum class item_outcome : std::uint8_t {
 
 namespace act {
 
-/// Send these items as one batch. Tell `started` before anything else if the answer comes later.
-/// An attempt that is asked for twice is the identical batch again: its first outcome is unknown.
+/// Send these items as one batch. If the result comes later, report `started` first. If an attempt
+/// is requested again, send the identical batch again: its first outcome is unknown.
 struct send {
-    std::uint64_t attempt = 0;  ///< Its number; the same again only when the batch is repeated.
-    runs items{};
-    std::uint64_t bytes = 0;  ///< As far as is known, envelope and estimated headers included.
-    closed_by closed = closed_by::end;
+    std::uint64_t attempt = 0;          ///< The attempt; equal only for a repetition of the batch.
+    runs items{};                       ///< The items of the batch.
+    std::uint64_t bytes = 0;            ///< Bytes as far as known, envelope and headers included.
+    closed_by closed = closed_by::end;  ///< The reason why the batch was closed.
 
     friend bool operator==(const send&, const send&) = default;
 };
 
-/// These items have come to an end. Tell `settled` once it is noted.
+/// The outcome of these items. Record it, then report `settled`.
 struct settle {
     run items{};
     item_outcome outcome = item_outcome::accepted;
-    fault_class how = fault_class::none;  ///< Where the outcome is `failed`: the last failure.
-    std::uint64_t bytes = 0;              ///< Where it is `too_large`: its size as far as is known,
-    std::uint64_t limit = 0;              ///< what it was held against,
-    std::uint64_t envelope = 0;           ///< and what of the size is not the item.
+    /// If the outcome is `failed`: the kind of the last failure.
+    fault_class how = fault_class::none;
+    /// If it is `too_large`: its size as far as known, in a batch of its own. Without the envelope
+    /// if it exceeds `limits.single`.
+    std::uint64_t bytes = 0;
+    /// If it is `too_large`: the limit for `bytes`.
+    std::uint64_t limit = 0;
+    /// If it is `too_large`: the bytes of a batch's envelope.
+    std::uint64_t envelope = 0;
 
     friend bool operator==(const settle&, const settle&) = default;
 };
 
-/// This item fits into no batch, and a smaller one is wanted in its place: store it elsewhere and
-/// tell `replaced` with the size of the reference, or `kept` where that cannot be.
+/// This item fits into no batch. Store it elsewhere, put a smaller reference in its place, and
+/// report `replaced` with the size of the reference. If that is impossible, report `kept`.
 struct replace {
     std::uint64_t item = 0;
-    std::uint64_t bytes = 0;     ///< Of a batch of this one, or of the item where that is limited,
-    std::uint64_t limit = 0;     ///< what that was held against,
-    std::uint64_t envelope = 0;  ///< and what of it is not the item.
+    /// Its size in a batch of its own. Without the envelope if it exceeds `limits.single`.
+    std::uint64_t bytes = 0;
+    /// The limit for `bytes`.
+    std::uint64_t limit = 0;
+    /// The bytes of a batch's envelope.
+    std::uint64_t envelope = 0;
 
     friend bool operator==(const replace&, const replace&) = default;
 };
 
 }  // namespace act
 
-/// An input begins: its items are numbered on from here. For drivers that can be called again.
+/// An input begins: its items have the next numbers. For drivers that can be called again.
 struct opened {
     friend bool operator==(const opened&, const opened&) = default;
 };
@@ -137,8 +145,8 @@ struct closed {
     friend bool operator==(const closed&, const closed&) = default;
 };
 
-/// One more item, of so many bytes without what the broker adds. A negative size reads as too large.
-/// The key is a number for its session or partition: it counts where the policy says so.
+/// One more item. Its bytes exclude the overhead that the broker adds. A negative size reads as too
+/// large. The key is a number for the item's session or partition, if the policy uses keys.
 struct queued {
     std::uint64_t bytes = 0;
     std::uint64_t key = 0;
@@ -153,13 +161,13 @@ struct queued {
     friend bool operator==(const queued&, const queued&) = default;
 };
 
-/// What is queued now need not wait for a batch to fill.
+/// Items queued so far need not wait for a full batch.
 struct flushed {
     friend bool operator==(const flushed&, const flushed&) = default;
 };
 
-/// In the place of this item there is now another, of so many bytes. It is measured as the first
-/// was, and replaced once at most.
+/// Another item of `bytes` bytes is now in the place of this one. It is measured as the first was.
+/// An item is replaced at most once.
 struct replaced {
     std::uint64_t item = 0;
     std::uint64_t bytes = 0;
@@ -174,29 +182,30 @@ struct kept {
     friend bool operator==(const kept&, const kept&) = default;
 };
 
-/// Items of this key that are queued from now on may be sent again, after one of them has failed.
+/// A stopped key continues with items that are queued from now on.
 struct resumed {
     std::uint64_t key = 0;
 
     friend bool operator==(const resumed&, const resumed&) = default;
 };
 
-/// No more is to be sent. What has not been sent ends as `unsent`; attempts on their way are awaited.
+/// Nothing more is to be sent. Waiting items end as `unsent`, and batches that wait for a
+/// repetition as `undecided`. Attempts in flight still get their results.
 struct stopped {
     friend bool operator==(const stopped&, const stopped&) = default;
 };
 
-/// An attempt is on its way and its answer comes later.
+/// An attempt is in flight; its result comes later.
 struct started {
     std::uint64_t attempt = 0;
 
     friend bool operator==(const started&, const started&) = default;
 };
 
-/// The broker has all of it; with the size that it counted, where it says so.
+/// The broker accepted the whole batch.
 struct accepted {
     std::uint64_t attempt = 0;
-    std::optional<std::uint64_t> actual{};
+    std::optional<std::uint64_t> actual{};  ///< Bytes of the batch as the broker counted.
 
     friend bool operator==(const accepted&, const accepted&) = default;
 };
@@ -215,12 +224,12 @@ template <class T>
 
 }  // namespace detail
 
-/// Too large, and nothing of it was taken. Whatever numbers the broker gave help.
+/// The batch was too large, and the broker accepted nothing of it. All numbers are optional.
 struct refused {
     std::uint64_t attempt = 0;
     std::optional<std::uint64_t> actual{};        ///< Bytes of the batch as the broker counted.
-    std::optional<std::uint64_t> limit{};         ///< The limit that it named.
-    std::span<const std::uint64_t> item_sizes{};  ///< Whole size of each item, in batch order.
+    std::optional<std::uint64_t> limit{};         ///< The limit that the broker reported, in bytes.
+    std::span<const std::uint64_t> item_sizes{};  ///< Whole sizes of the items in batch order.
 
     friend bool operator==(const refused& a, const refused& b)
     {
@@ -229,20 +238,21 @@ struct refused {
     }
 };
 
-/// Which entry of a batch failed, and how.
+/// One failed entry of a batch.
 struct entry_fault {
-    std::uint64_t index = 0;  ///< Its place in the batch, the first being 0.
+    std::uint64_t index = 0;  ///< Position in the batch, from 0.
     fault_class how = fault_class::transient;
 
     friend bool operator==(const entry_fault&, const entry_fault&) = default;
 };
 
-/// Taken but for these entries.
+/// The broker accepted the batch except for these entries.
 struct partial {
     std::uint64_t attempt = 0;
+    /// The failed entries, in any order.
     std::span<const entry_fault> failed{};
-    duration retry_after{};
-    double draw = 1.0;
+    duration retry_after{};  ///< Pause that the broker requires, or 0.
+    double draw = 1.0;       ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const partial& a, const partial& b)
     {
@@ -251,34 +261,34 @@ struct partial {
     }
 };
 
-/// Nothing was taken, as the broker wants to be left alone for a while.
+/// The broker accepted nothing and requires a pause.
 struct throttled {
     std::uint64_t attempt = 0;
-    duration retry_after{};
-    double draw = 1.0;  ///< In [0, 1): spreads the pause; 1 takes all of it.
+    duration retry_after{};  ///< Pause that the broker requires, or 0.
+    double draw = 1.0;       ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const throttled&, const throttled&) = default;
 };
 
-/// Nothing was taken, for another reason than its size.
+/// The broker accepted nothing, for a reason other than the size.
 struct failed {
     std::uint64_t attempt = 0;
     fault_class how = fault_class::transient;
-    std::string text{};  ///< In the broker's words, for the report; the sender does not look at it.
-    double draw = 1.0;
+    std::string text{};  ///< The broker's text, for the report; not used by the sender.
+    double draw = 1.0;   ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const failed&, const failed&) = default;
 };
 
-/// It may or may not have arrived: a timeout, a broken connection.
+/// The batch may or may not have arrived: a timeout, a broken connection.
 struct unknown {
     std::uint64_t attempt = 0;
-    double draw = 1.0;
+    double draw = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const unknown&, const unknown&) = default;
 };
 
-/// The outcome of these items has been noted.
+/// The outcome of these items has been recorded.
 struct settled {
     run items{};
 

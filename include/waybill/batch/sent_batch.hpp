@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sent_batch: the items of one attempt, as a range for whoever moves them.
+// sent_batch: the items of one attempt, as a range for the caller's send function.
 
 #ifndef WAYBILL_BATCH_SENT_BATCH_HPP
 #define WAYBILL_BATCH_SENT_BATCH_HPP
@@ -14,8 +14,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// A forward range over the items of an attempt. Mostly one piece of the input; after a partial
-/// failure there are gaps. Good during the call that it is handed to.
+/// A forward range over the items of an attempt. Usually they are one part of the input; a partial
+/// failure leaves gaps. Valid during the call that receives it.
 template <std::forward_iterator I>
 class sent_batch {
 public:
@@ -40,7 +40,7 @@ public:
             }
             const std::uint64_t before = part_->end();
             ++part_;
-            // Behind the last run there is nothing to look at; the end is known by its run alone.
+            // After the last run the position stays: the run alone identifies the end.
             if (part_ != last_) {
                 std::advance(at_, static_cast<std::iter_difference_t<I>>(part_->first - before + 1));
                 left_ = part_->count;
@@ -81,13 +81,13 @@ public:
         return i;
     }
 
-    /// How many items.
+    /// The number of items. O(runs).
     [[nodiscard]] std::uint64_t size() const noexcept { return send_.items.items(); }
-    /// The attempt's number; the same again only for the identical batch.
+    /// The number of the attempt; equal only for a repetition of the identical batch.
     [[nodiscard]] std::uint64_t attempt() const noexcept { return send_.attempt; }
-    /// Bytes as far as is known, envelope and estimated headers included.
+    /// Bytes as far as known, with the envelope and estimated headers.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return send_.bytes; }
-    /// Why it was closed.
+    /// The reason why the batch was closed.
     [[nodiscard]] closed_by closed() const noexcept { return send_.closed; }
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// settlements: outcomes that wait to be noted by the caller, oldest first.
+// settlements: outcomes that the caller has not recorded yet, oldest first.
 //
-// Part of the sender. Neighbours that ended alike become one run, but never the one at the front:
-// it may have been handed out already, and what was said must stay as it was.
+// Part of the sender. Adjacent items with the same outcome become one run. The first run does not
+// grow, because `next` may have returned it.
 
 #ifndef WAYBILL_BATCH_SETTLEMENTS_HPP
 #define WAYBILL_BATCH_SETTLEMENTS_HPP
@@ -19,7 +19,7 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// So that so many more can be pushed without an allocation that may fail. A growing list doubles.
+/// Allocates, so that `more` elements can be pushed without failure. A growing list doubles.
 template <class T>
 void make_room(std::vector<T>& list, std::size_t more = 1)
 {
@@ -59,7 +59,8 @@ public:
         }
     }
 
-    /// The lowest item number that waits to be noted, or `otherwise` where none does.
+    /// The lowest item number among the outcomes, or `otherwise` if there is no outcome.
+    /// O(outcomes).
     [[nodiscard]] std::uint64_t first(std::uint64_t otherwise) const noexcept
     {
         for (std::size_t i = at_; i < list_.size(); ++i) {
@@ -68,7 +69,7 @@ public:
         return otherwise;
     }
 
-    /// What has been noted is no part of the value.
+    /// Recorded outcomes are not part of the value.
     friend bool operator==(const settlements& a, const settlements& b)
     {
         if (a.list_.size() - a.at_ != b.list_.size() - b.at_) return false;

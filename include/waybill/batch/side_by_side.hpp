@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// side_by_side: several batches that fill at the same time, in bounded room.
+// side_by_side: several batches that fill at the same time, with a limit on their number.
 //
-// Part of keyed_batches and open_bins, which differ in where an item goes and in which batch has to
-// go when there is no room left. What they share is here: how many may be open, when they are due,
-// and why each was closed.
+// The base of keyed_batches and open_bins. These differ in the batch that an item goes into, and in
+// the batch that is closed to make room. The base decides how many batches may be open, when they
+// are due, and why each was closed.
 //
-// Who is refused has to find room after one take(). So a refusal closes a batch there and then, if
-// none is closed yet, and take() gives closed ones first: nothing else need be remembered.
+// A refused item must find room after one take(). So a refusal closes a batch at once, if there is
+// no closed one yet, and take() returns closed batches first. No other state is needed.
 
 #ifndef WAYBILL_BATCH_SIDE_BY_SIDE_HPP
 #define WAYBILL_BATCH_SIDE_BY_SIDE_HPP
@@ -23,43 +23,46 @@
 
 namespace waybill::inline v0_2 {
 
-/// What may be open at a time, and for how long; `limits` says how large one batch may be.
+/// Limits for all open batches together; `limits` applies to a single batch.
 struct open_limits {
-    std::uint64_t open = 16;                ///< Most batches; 0 reads as 1.
-    duration linger = duration::highest();  ///< Longest that a batch stays open.
-    std::uint64_t items = unlimited;        ///< Most items in all of them; 0 reads as 1.
+    std::uint64_t open = 16;                ///< Maximum number of batches; 0 reads as 1.
+    duration linger = duration::highest();  ///< Maximum time that a batch stays open.
+    std::uint64_t items = unlimited;        ///< Maximum items in all of them; 0 reads as 1.
 
     friend bool operator==(const open_limits&, const open_limits&) = default;
 };
 
-/// `Batch` is what take() gives. If one has to make room it is the fullest, or else the oldest.
+/// `Batch` is the result of take(). To make room, the fullest batch is closed if `Fullest`,
+/// otherwise the oldest.
 template <class Batch, class F, bool Fullest>
 class side_by_side {
 public:
-    /// There is a batch with no reason to wait: it is full, or has been open for long enough, or
-    /// has to make room for what was refused.
+    /// True if a batch has no reason to wait: it is full, has been open for `linger`, or must make
+    /// room for a refused item.
     [[nodiscard]] bool due(steady_time now) const { return !empty() && due_at(first(), now); }
 
-    /// When one will be due though nothing more comes; empty where nothing is in or all may wait.
+    /// The time at which a batch becomes due without further items. Empty if no batch has such a
+    /// time.
     [[nodiscard]] std::optional<steady_time> deadline() const
     {
         return empty() ? std::nullopt : deadline_of(first());
     }
 
-    /// Takes the batch that has to go first, maybe an empty one. Its buffer goes with it.
+    /// Takes the batch that must go first, with its buffer. If no batch is open, the result is
+    /// empty.
     [[nodiscard]] Batch take(steady_time now) { return take_at(next(now), now); }
 
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-    /// How many batches are open.
+    /// The number of open batches.
     [[nodiscard]] std::size_t open() const noexcept { return all_.size(); }
-    /// How many items are in all of them.
+    /// The number of items in all open batches.
     [[nodiscard]] std::uint64_t items() const noexcept { return items_; }
 
-    /// Where items, and the size function or framing, can be compared.
+    /// Requires that items, and the size function or framing, can be compared.
     friend bool operator==(const side_by_side&, const side_by_side&) = default;
 
 protected:
-    // One of them. It is never empty, and its own sums are told when it is taken.
+    // An open batch, which is never empty. The sums in `batch` are set when it is taken.
     struct filling {
         Batch batch{};
         tally<F> sum{};
@@ -72,8 +75,9 @@ protected:
     {
     }
 
-    // Adds an item to the batch at `at`, or to `fresh` where that is the end, if there is room.
-    // `counted` is the tally with it. All that can fail comes before the item is moved away.
+    // Adds an item to the batch at `at`, or to `fresh` if `at` is the end, if there is room.
+    // `counted` is the tally with the item. Everything that can fail comes before the item is
+    // moved.
     template <class T>
     adding put(std::size_t at, Batch fresh, tally<F> counted, T&& item, steady_time now)
     {
@@ -91,7 +95,7 @@ protected:
         return adding::added;
     }
 
-    // The batch at `at`, or an empty one at the end.
+    // Takes the batch at `at`. The result is empty if `at` is the end.
     [[nodiscard]] Batch take_at(std::size_t at, steady_time now)
     {
         if (at == all_.size()) return {};
@@ -107,11 +111,11 @@ protected:
     limits limits_;
     F framing_;
     open_limits open_;
-    std::vector<filling> all_;  // as they were opened; but who must go next may stand first
+    std::vector<filling> all_;  // in the order of opening, but a closed one may be first
     std::uint64_t items_ = 0;
 
 private:
-    // The first that is full, or else the one that was opened first, whose deadline is the first.
+    // The first full batch, or else the one that was opened first, which has the earliest deadline.
     [[nodiscard]] std::size_t first() const
     {
         std::size_t oldest = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sizer: what tells how many bytes an item takes on the wire.
+// sizer: a callable that returns the bytes of an item on the wire.
 //
-// Only the caller knows his encoder, so a size is a callable of his: a function, a lambda, a
-// functor or a pointer to a member. It may return any integer. A negative one reads as "too large",
-// so that an item whose size function reports an error by -1 cannot slip through as a small one:
+// The size of an item depends on the caller's encoder. So the caller passes a function, a lambda, a
+// functor or a pointer to a member. It may return any integer. A negative size reads as too large:
+// an item whose size function reports an error by -1 is not taken for a small one.
 //
 //     waybill::chunk_by(inbox, limits, wire_size);
 //     waybill::chunk_by(inbox, limits, [](const letter& l) { return 40 + l.body.size(); });
@@ -29,7 +29,7 @@ constexpr auto measured(const F& size, Item&& item)
     return size(static_cast<Item&&>(item));
 }
 
-// A member to read, `&letter::bytes`, or one to call, `&std::string::size`.
+// A data member, `&letter::bytes`, or a member function, `&std::string::size`.
 template <class Owner, class Member, class Item>
     requires std::derived_from<std::remove_cvref_t<Item>, Owner>
 constexpr auto measured(Member Owner::* const& size, const Item& item)
@@ -40,8 +40,8 @@ constexpr auto measured(Member Owner::* const& size, const Item& item)
 
 }  // namespace detail
 
-/// Tells how many bytes an item takes. The same item has the same size as long as its batch is in
-/// the making, and asking for it changes nothing: the size is called as a constant.
+/// Returns the bytes of an item. The size of an item must not change while its batch is open, and a
+/// call changes nothing: the size function is called as a constant.
 template <class F, class Item>
 concept sizer = requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> countable;

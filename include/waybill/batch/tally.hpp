@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// tally: a batch in the making, in numbers alone.
+// tally: the sums of an open batch, without its items.
 //
-// Says of each item whether it goes in, and counts it if it does. Who keeps the items himself, in an
-// SDK's own batch object or nowhere at all, needs no more:
+// Decides whether an item fits into the batch, and counts it. It is enough if the caller stores the
+// items, for example in an SDK's own batch object:
 //
 //     waybill::tally<my_framing> t;
-//     switch (t.add(limits, f, item)) {                       // three answers, not two
+//     switch (t.add(limits, f, item)) {                       // three results, not two
 //         case added:     sdk_batch.append(item); break;
 //         case full:      flush(sdk_batch); t = {}; t.add(limits, f, item); ... break;
 //         case too_large: store_elsewhere(item); break;
 //     }
 //
-//   1. `full` and `too_large` leave the tally as it was, but that after `full` nothing more goes in:
-//      what came later does not overtake what had to wait;
-//   2. an item that is `full` in one tally is `added` to an empty one, and one that is `too_large`
-//      fits into none;
-//   3. the bytes are exact, and never over the limit.
+//   1. `full` and `too_large` leave the sums unchanged. After `full` the tally admits no more
+//      items, so that later items do not overtake the one that waits.
+//   2. An item that is `full` in one tally is `added` to an empty one. An item that is `too_large`
+//      fits into no tally.
+//   3. The bytes are exact, and never above the limit.
 
 #ifndef WAYBILL_BATCH_TALLY_HPP
 #define WAYBILL_BATCH_TALLY_HPP
@@ -32,7 +32,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// What became of a message that was to be added.
+/// The result of adding an item.
 enum class adding : std::uint8_t {
     added,      ///< It is in the batch.
     full,       ///< It fits into the next batch, not into this one.
@@ -49,14 +49,14 @@ enum class adding : std::uint8_t {
     return "?";
 }
 
-/// What a batch takes before its items, this one being the first.
+/// The bytes of a batch before its items, if `first` is the first of them.
 template <class Item, framing<Item> F>
 [[nodiscard]] constexpr std::uint64_t envelope_of(const limits& l, const F& f, const Item& first)
 {
     return saturating_add(l.envelope, as_size(f.envelope(first)));
 }
 
-/// What a batch of this one item takes, envelope and all.
+/// The bytes of a batch that contains only this item, envelope included.
 template <class Item, framing<Item> F>
 [[nodiscard]] constexpr std::uint64_t size_alone(const limits& l, const F& f, const Item& item)
 {
@@ -65,19 +65,19 @@ template <class Item, framing<Item> F>
 
 template <class F>
 struct tally {
-    typename F::state state{};
-    std::uint64_t bytes = 0;  ///< With the envelope; 0 while it is empty.
-    std::uint64_t items = 0;
-    closed_by closed = closed_by::end;  ///< Why it is full, once it is.
-    bool full = false;                  ///< Nothing more goes in.
+    typename F::state state{};          ///< The framing's state after the items so far.
+    std::uint64_t bytes = 0;            ///< Bytes, envelope included; 0 while empty.
+    std::uint64_t items = 0;            ///< Number of items.
+    closed_by closed = closed_by::end;  ///< The close reason, if `full`.
+    bool full = false;                  ///< The tally admits no more items.
 
-    /// Counts the item in if it fits. O(1) but for what the framing does, which is asked for the
-    /// item's bytes here and, if it does not fit here, for its bytes in front of a batch.
+    /// Counts the item if it fits. O(1), plus the calls of the framing. The framing computes the
+    /// item's bytes at this position and, if they do not fit, at the start of a batch.
     template <class Item>
         requires framing<F, Item>
     constexpr adding add(const limits& l, const F& f, const Item& item)
     {
-        if (!full && items != 0 && items >= l.items) close(closed_by::items);  // fewer than before
+        if (!full && items != 0 && items >= l.items) close(closed_by::items);  // `l` is lower now
         std::uint64_t own = 0;
         if (!full) {
             own = as_size(f.delta(state, item));
@@ -90,7 +90,7 @@ struct tally {
             }
             if (items == 0) return adding::too_large;
         }
-        // A framing without a state asks for the same bytes in every place.
+        // A framing without a state returns the same bytes for every position.
         if (full || !std::is_empty_v<typename F::state>) {
             own = as_size(f.delta(typename F::state{}, item));
         }
@@ -99,7 +99,7 @@ struct tally {
         return adding::full;
     }
 
-    /// Lets nothing more in.
+    /// Closes the tally: it admits no more items.
     constexpr void close(closed_by why)
     {
         full = true;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// too_large: whether any item fits into no batch, before the first one is sent.
+// too_large: finds an item that fits into no batch, before anything is sent.
 //
-// chunk_by gives such an item a chunk of its own, and all around it goes on. Who would rather send
-// all or nothing asks first:
+// chunk_by gives such an item a chunk of its own and continues with the others. To send all items
+// or nothing, check first:
 //
 //     if (auto bad = waybill::first_too_large(inbox, limits, wire_size))
 //         return refuse(text(*bad));  // item 7: too_large, 300512 bytes where the limit is ...
 //
-// The answer is that of chunk_by: an item is named if and only if its chunk would not fit.
+// An item is reported if and only if its chunk from chunk_by would not fit.
 
 #ifndef WAYBILL_BATCH_TOO_LARGE_HPP
 #define WAYBILL_BATCH_TOO_LARGE_HPP
@@ -27,23 +27,23 @@
 
 namespace waybill::inline v0_2 {
 
-/// An item that fits into no batch.
+/// An item that fits into no batch. Sizes in bytes.
 struct oversize {
-    std::uint64_t index = 0;     ///< Of the item in the input.
-    std::uint64_t bytes = 0;     ///< Of a batch of it alone,
-    std::uint64_t own = 0;       ///< of which so many are the item's
-    std::uint64_t envelope = 0;  ///< and so many the envelope.
-    std::uint64_t limit = 0;     ///< What `bytes`, or `own` where it is `single`, was held against.
-    bool single = false;         ///< It breaks the limit of one item, whatever that of a batch is.
+    std::uint64_t index = 0;     ///< Position of the item in the input.
+    std::uint64_t bytes = 0;     ///< Size of a batch that contains only this item.
+    std::uint64_t own = 0;       ///< Size of the item, as a part of `bytes`.
+    std::uint64_t envelope = 0;  ///< Size of the envelope, as a part of `bytes`.
+    std::uint64_t limit = 0;     ///< The exceeded limit, of `own` if `single`, else of `bytes`.
+    bool single = false;         ///< The item exceeds the limit of one item, `limits.single`.
 
     friend bool operator==(const oversize&, const oversize&) = default;
 };
 
-/// One line: which item, its size, the limit that it breaks, the envelope.
+/// One line: the item, its size, the limit that it exceeds, the envelope.
 [[nodiscard]] inline std::string text(const oversize& o)
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
-    // A sum that has saturated is no number to tell.
+    // A saturated sum is not a known size.
     const std::uint64_t held = o.single ? o.own : o.bytes;
     line += held == highest_size ? "a size that is negative or beyond counting"
                                  : std::to_string(held) + " bytes";
@@ -54,8 +54,8 @@ struct oversize {
     return line + ", envelope " + std::to_string(o.envelope);
 }
 
-/// The first item of [first, last) that fits into no batch. Asks for each size once, and for none
-/// behind that item.
+/// The first item of [first, last) that fits into no batch. Computes each size once, and no size
+/// after that item. O(items).
 template <std::input_iterator I, std::sentinel_for<I> S,
           size_model<const std::iter_value_t<I>&> F = std::identity>
 [[nodiscard]] constexpr std::optional<oversize> first_too_large(I first, S last, const limits& l,
