@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The pieces of code that the README shows stand here between marks, so that they compile and do
-// what is said there. tests/integration/readme.sh compares the two texts.
+// what is said there. tests/integration/documents.sh compares the two texts.
 #include <doctest/doctest.h>
 
 #include <chrono>
