@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to session/: ordered steps that stop together, and come back together.
+// session: the steps of a job in order. A failed step stops its session; a redrive continues it.
 //
-// step and progress are what a message and a session's state say.
-// envelope is the line in front of a stored state, state_budget is how large one may be; state_text
-// keeps progress and the user's own bytes in it as text, whose lines are in progress_text.
-// pipeline takes a session from step to step, with its policy and its actions in pipeline_policy and
-// pipeline_steps; step_order is what the numbers of a message say, step_in_hand what follows from
-// its receipt. process_step drives it for one message, and session_state has what the session
-// remembers meanwhile. session_store is where states are kept if the broker keeps none.
-// job numbers the steps of a session, and stamp_properties puts the numbers into messages. step_letter
-// is a step that is parked, under a row_key; letter_drain brings those there that the broker parked.
-// plan_redrive says how they come back, redrive does it; sweep finds the states that are left.
+//   steps:     step, step_order, job (numbers the steps), stamp_properties, step_in_hand
+//   state:     progress, progress_text, envelope, state_budget, state_text, session_state,
+//              session_store (for brokers that store no session state), sweep (finds old states)
+//   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
+//   redrive:   step_letter (the dead letter of a step), row_key, letter_drain (imports dead letters
+//              of the broker), letter_order, plan_redrive, redrive, redrive_names, redrive_plan,
+//              redrive_session, redrive_text
 
 #ifndef WAYBILL_SESSION_HPP
 #define WAYBILL_SESSION_HPP

@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// job: numbers the steps of a session, so that whoever handles them sees what is missing.
+// job: numbers the steps of a session, so that the consumer detects missing steps.
 //
 //     auto job = waybill::job::make("order-17", 5);                   // result<job, job_error>
 //     if (!job) return refuse(waybill::text(job.error()));
 //     while (!job->complete()) send(body(), job->next());             // 1 of 5, 2 of 5, ...
 //
-//     auto import = waybill::job::make("import-3");                   // nobody knows yet how many
+//     auto import = waybill::job::make("import-3");                   // total still unknown
 //     if (!import) return refuse(waybill::text(import.error()));
 //     send(body(), import->next());
-//     send(body(), import->last());                                   // and this one is the last
+//     send(body(), import->last());                                   // the last step
 //
-// A step is a number from 1 on, without gaps; the last one says that it is.
+// Steps have the numbers 1, 2, 3 ... without gaps. The last step is marked as the last. After a
+// crash the sender repeats `step(n)` under the same message id, `step_message_id(properties)`. The
+// guide lists the effects of a step that was sent twice.
 //
-// A sender that begins again after a crash asks for `step(n)`, and gives the message the id that it
-// had: `step_message_id(stamp)`, as in "order-17/3". What becomes of what is sent twice:
-//   1. a broker that detects duplicates drops it for as long as it remembers: Service Bus for ten
-//      minutes unless it is told otherwise, SQS for five. Keep that longer than a sender may lie
-//      still; once the session is over there is nothing else here that would see it;
-//   2. while the session has a state, a pipeline completes a step that is done, and does not run it
-//      again. Of independent steps it knows only the one that was done last: the others run again;
-//   3. the state goes with the last message, also where the session failed. What comes then is a
-//      new session under the old id: sent from its first step on, all of it runs again. A later
-//      step alone is parked as a gap, and leaves a failed state; an independent one runs.
-//
-// An id has 1 to 128 bytes of UTF-8, without control characters. Service Bus takes these; SQS takes
-// letters, digits and punctuation of ASCII, and no others. It does not end in "~" and a number: so
-// end the ids of sessions that are redriven (redrive_names.hpp). Only `job` refuses such an id: if
-// somebody sends "order-17~1" without one, its steps and those of the redriven "order-17" are taken
-// for one session. `session_id_problem` is for him, and `read_stamp` names the id where it arrives.
+// A session id has 1 to 128 bytes of UTF-8 without control characters. It does not end in "~" and a
+// number, because ids of redriven sessions do (redrive_names.hpp). Senders without `job` check an
+// id with `session_id_problem`. SQS permits only ASCII letters, digits and punctuation.
 
 #ifndef WAYBILL_SESSION_JOB_HPP
 #define WAYBILL_SESSION_JOB_HPP
@@ -49,16 +38,17 @@
 
 namespace waybill::inline v0_2 {
 
-/// The longest id of a session at Service Bus and SQS; bytes are no fewer than characters.
+/// Maximum bytes of a session id. Service Bus and SQS permit 128 characters, and n bytes are at
+/// most n characters.
 inline constexpr std::uint64_t most_session_bytes = 128;
 
 enum class job_problem : std::uint8_t {
-    no_id,         ///< Messages without a session have no order.
-    too_long,      ///< The id has more bytes than brokers take.
-    not_utf8,      ///< Brokers, tables and portals would each make something else of it.
-    redriven_end,  ///< It ends as the ids of redriven sessions do.
-    no_steps,      ///< A job has one step at least.
-    control_character,  ///< One is in the id: a NUL, at which some cut it, or a line break.
+    no_id,         ///< The id is empty. Messages without a session have no order.
+    too_long,      ///< The id has more bytes than brokers permit.
+    not_utf8,  ///< The id is not UTF-8. Brokers, tables and portals would convert it differently.
+    redriven_end,  ///< The id ends in "~" and a number, as ids of redriven sessions do.
+    no_steps,      ///< The total is 0. A job has at least one step.
+    control_character,  ///< The id contains a control character, such as NUL or a line break.
 };
 
 [[nodiscard]] constexpr std::string_view name(job_problem p) noexcept
@@ -76,12 +66,12 @@ enum class job_problem : std::uint8_t {
 
 struct job_error {
     job_problem problem = job_problem::no_id;
-    std::uint64_t bytes = 0;  ///< Of the id.
+    std::uint64_t bytes = 0;  ///< Bytes of the id.
 
     friend bool operator==(const job_error&, const job_error&) = default;
 };
 
-/// One line for a log, with what to do.
+/// One line for a log, with the action to take.
 [[nodiscard]] inline std::string text(const job_error& e)
 {
     const std::string bytes = std::to_string(e.bytes);
@@ -106,7 +96,7 @@ struct job_error {
 
 namespace detail {
 
-/// In UTF-8: U+0000 to U+001F, and U+007F to U+009F.
+/// True if UTF-8 text contains U+0000 to U+001F or U+007F to U+009F.
 [[nodiscard]] constexpr bool has_control_character(std::string_view text) noexcept
 {
     unsigned before = 0;
@@ -120,7 +110,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Whether an id ends in "~" and a number without zeros in front, as those of redriven sessions do.
+/// True if an id ends in "~" and a number without leading zeros, as ids of redriven sessions do.
 [[nodiscard]] constexpr bool ends_as_redriven(std::string_view id) noexcept
 {
     std::size_t at = id.size();
@@ -128,7 +118,7 @@ namespace detail {
     return at != id.size() && at != 0 && id[at] != '0' && id[at - 1] == '~';
 }
 
-/// Why `job` refuses this id; nothing where it takes it.
+/// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
 [[nodiscard]] constexpr std::optional<job_problem> session_id_problem(std::string_view id) noexcept
 {
     if (id.empty()) return job_problem::no_id;
@@ -139,23 +129,24 @@ namespace detail {
     return std::nullopt;
 }
 
-/// The id of a step's message, as in "order-17/3": the same whenever the step is sent. It is
-/// shortened as in redrive_names.hpp, and like there its form does not change any more.
+/// The message id of a step, such as "order-17/3". It is the same each time the step is sent. It
+/// has at most `most` bytes (at least 80) and is shortened as in redrive_names.hpp. The form is
+/// stable across versions of waybill.
 [[nodiscard]] inline std::string step_message_id(const step_stamp& s, std::size_t most = 128)
 {
     return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
 }
 
-/// The steps of one session, in the hands of who sends them.
+/// The steps of one session, for their sender.
 class job {
 public:
-    /// A job of `total` steps.
+    /// A job of `total` steps, at least 1. Errors: `no_steps`, and those of `session_id_problem`.
     [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
     {
         if (total == 0) return unexpected(job_error{job_problem::no_steps, id.size()});
         return checked(std::move(id), total);
     }
-    /// A job of which nobody knows yet how many steps it has.
+    /// A job whose number of steps is still unknown. Errors: those of `session_id_problem`.
     [[nodiscard]] static result<job, job_error> make(std::string id)
     {
         return checked(std::move(id), 0);
@@ -163,23 +154,24 @@ public:
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
-    /// How many steps are stamped.
+    /// The number of steps issued by `next` and `last`.
     [[nodiscard]] std::uint64_t stamped() const noexcept { return stamped_; }
-    /// All are stamped. Whoever stamps one more gets a step after the last, and a pipeline parks
-    /// it.
+    /// True if the total is known and all steps are issued. Another `next` would return a step
+    /// after the last, which a pipeline dead-letters.
     [[nodiscard]] bool complete() const noexcept { return total_ != 0 && stamped_ >= total_; }
 
-    /// A sender that begins again goes on behind so many steps.
+    /// Continues after step `stamped`. For a sender that restarts.
     void resume_after(std::uint64_t stamped) noexcept { stamped_ = stamped; }
 
-    /// The stamp of the step after those that are stamped.
+    /// Issues the next step and returns its properties.
     [[nodiscard]] step_stamp next()
     {
         stamped_ = saturating_add(stamped_, 1);
         return step(stamped_);
     }
-    /// The same, and nothing comes after it. Where the total is known, it is the last by its number
-    /// alone: one that comes too early contradicts it, and a pipeline parks it.
+    /// Issues the next step as the last one. If the total is known, `next` marks the last step by
+    /// its number. A call of `last` before that step contradicts the total, and a pipeline
+    /// dead-letters the step.
     [[nodiscard]] step_stamp last()
     {
         if (total_ == 0) total_ = saturating_add(stamped_, 1);
@@ -187,7 +179,7 @@ public:
         s.last = true;
         return s;
     }
-    /// The stamp of any step, as often as it is asked for.
+    /// The properties of step `number`, from 1. Repeated calls return the same properties.
     [[nodiscard]] step_stamp step(std::uint64_t number) const
     {
         return {id_, number, 1, total_, total_ != 0 && number == total_};
@@ -209,13 +201,13 @@ private:
     std::uint64_t stamped_ = 0;
 };
 
-/// How far a job has come: `done` of `total`, and what keeps it.
+/// The progress of a job: `done` steps of `total`, and the failure that stopped it.
 struct job_progress {
-    std::uint64_t done = 0;    ///< Steps behind it, those that are parked counted.
-    std::uint64_t parked = 0;  ///< Of those.
-    std::uint64_t total = 0;   ///< 0 where nobody knows.
-    std::uint64_t failed = 0;  ///< The step that stopped it; 0 if none has.
-    std::string why{};         ///< In its words.
+    std::uint64_t done = 0;    ///< Steps processed, dead-lettered ones included.
+    std::uint64_t parked = 0;  ///< Dead-lettered steps among `done`.
+    std::uint64_t total = 0;   ///< 0 if unknown.
+    std::uint64_t failed = 0;  ///< The step that stopped the job; 0 if none did.
+    std::string why{};         ///< The error text of the step that stopped the job.
 
     [[nodiscard]] bool finished() const noexcept
     {
@@ -225,7 +217,7 @@ struct job_progress {
     friend bool operator==(const job_progress&, const job_progress&) = default;
 };
 
-/// What the state of a session says of its job; `total` is for who knows more than the state does.
+/// The progress of the job in the state of its session. `total` is used if the state has no total.
 [[nodiscard]] inline job_progress progress_of(const session_progress& p, std::uint64_t total = 0)
 {
     job_progress j{p.done, p.parked, p.total != 0 ? p.total : total, 0, {}};
@@ -236,7 +228,7 @@ struct job_progress {
     return j;
 }
 
-/// As in "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them parked".
+/// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them parked".
 [[nodiscard]] inline std::string text(const job_progress& p)
 {
     std::string line = std::to_string(p.done);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_drain: takes a message that the broker has parked itself to where the other letters are.
+// letter_drain: imports a message that the broker dead-lettered into the table of dead letters.
 //
 //     waybill::letter_drain drain(message.deliveries);
 //     while (!drain.over())
@@ -9,19 +9,14 @@
 //             [&](act::complete)   { drain.on(completed{dead_letters.complete(message)}, now()); },
 //             [&](act::idle)       {});
 //
-// First the letter is written, then the message is completed; what dies between does both again,
-// and the letter replaces itself. A drained letter knows less than one of a pipeline: see
-// merged_letter().
+// Guarantees
+//   1. The dead letter is written before the message is completed. After a crash between the two
+//      calls the import repeats both, and the dead letter replaces itself.
+//   2. An imported dead letter has fewer facts than one of a pipeline. `merged_letter()` keeps the
+//      facts of the pipeline.
 //
-// A broker parks a step when its deliveries are used up, or its time; the next steps then come to a
-// gap, and their letters say where the session stands. With the drained one among them the session
-// is whole and can be redriven. Drain before you plan.
-//
-// Behind a last step that the broker has parked nothing comes that would clear the state. It stays
-// when the step has come back in another session: plan_sweep names it as stuck, and lets it go once
-// it is older than `give_up_after`, which is never unless somebody says so; where the session had
-// failed before, once it is older than `keep_failed`. Who clears it by hand does so after the
-// redrive: until then a drain reads in it where the session stands, and what it remembers.
+// Import before `plan_redrive`: without the imported step its session has a gap. If the broker
+// dead-lettered the last step, the session state stays after the redrive; see the guide.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_LETTER_DRAIN_HPP
@@ -41,12 +36,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// What became of a message that was to be drained.
+/// The outcome of an import.
 enum class drain_end : std::uint8_t {
     running,
-    drained,   ///< There is a letter, and the message is complete.
-    left,      ///< There is no letter for sure. The message comes again when its lock runs out.
-    uncertain, ///< There is a letter; perhaps the message comes again, and replaces it.
+    drained,   ///< The dead letter is written, and the message is complete.
+    /// The dead letter is not confirmed. The message is delivered again after its lock expires.
+    left,
+    /// The dead letter is written, but the message may be delivered again and replace it.
+    uncertain,
 };
 
 [[nodiscard]] constexpr std::string_view name(drain_end e) noexcept
@@ -64,8 +61,9 @@ class letter_drain {
 public:
     using action = std::variant<act::park, act::complete, act::idle>;
 
-    /// For one message, delivered so often before the broker parked it. Where its letter is refused
-    /// for good it stays with the broker, or its letter is written without its body.
+    /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
+    /// table permanently refuses the dead letter, `refused` decides: the message stays in the
+    /// broker's queue, or the dead letter is written without a body.
     explicit letter_drain(std::uint64_t deliveries = 0, when_refused refused = when_refused::hold)
         : park_{park_reason::broker, 0, 0, deliveries}, refused_(refused)
     {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_order: letters put in order where they stand, each moved once.
+// letter_order: sorts dead letters in place and moves each of them once.
 //
-// A letter is some hundreds of bytes with texts in them; to compare and swap a million of them
-// twenty times over takes seconds. So what is sorted is a key of 24 bytes for each, and then each
-// letter is moved to its place. The key of a text is eight bytes of it, from where all texts begin
-// to differ; those that have these in common too are taken by themselves, and go on behind them.
+// A dead letter has several hundred bytes and owns strings. Direct sorting of a million of them
+// takes seconds. `letter_order` sorts keys of 24 bytes instead, and then moves each dead letter to
+// its place. The key of a session id contains seven bytes from the first position at which the ids
+// differ, and the number of these bytes. Ids with equal keys are sorted again by the bytes that
+// follow.
 //
-// Rows that come in order, as a table gives them by its keys, are not sorted and not moved.
+// Dead letters that are already in order are neither sorted nor moved, for example rows that a
+// table returns in the order of their keys. Memory: 48 bytes of keys for each dead letter.
 
 #ifndef WAYBILL_SESSION_LETTER_ORDER_HPP
 #define WAYBILL_SESSION_LETTER_ORDER_HPP
@@ -49,14 +51,14 @@ constexpr void sort_few(order_keys keys) noexcept
     }
 }
 
-/// Byte `n` of a key, the one that counts least being 0.
+/// Byte `n` of a key. Byte 0 is the least significant.
 [[nodiscard]] constexpr std::size_t byte_of(const order_key& k, unsigned n) noexcept
 {
     return (n < 8 ? k.minor >> (8 * n) : k.major >> (8 * n - 64)) & 0xFFU;
 }
 
-/// Byte by byte from the one that counts least, where keys differ in it at all. Those that are
-/// equal stay as they were. `room` is as large as `keys`.
+/// Stable radix sort from the least significant byte. Bytes that are equal in all keys are skipped.
+/// At most 48 keys: insertion sort. `room` is scratch memory of the size of `keys`.
 constexpr void sort_keys(order_keys keys, order_keys room) noexcept
 {
     constexpr std::size_t few = 48;
@@ -81,7 +83,8 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
     for (std::size_t i = 0; in_room && i != keys.size(); ++i) keys[i] = room[i];
 }
 
-/// Eight bytes of a text as a number that sorts as they do.
+/// Eight bytes of a text from `from` as a big-endian number, padded with zeros. It sorts as the
+/// bytes do.
 [[nodiscard]] constexpr std::uint64_t bytes_at(std::string_view text, std::size_t from) noexcept
 {
     std::uint64_t n = 0;
@@ -91,7 +94,7 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
     return n;
 }
 
-/// How many bytes two texts have in common from the beginning.
+/// The length of the common prefix of two texts, in bytes.
 [[nodiscard]] constexpr std::size_t in_common(std::string_view a, std::string_view b) noexcept
 {
     const std::size_t most = a.size() < b.size() ? a.size() : b.size();
@@ -100,12 +103,12 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
     return n;
 }
 
-/// Puts letters, or a part of them, in another order. It keeps the memory that it needs for that.
+/// Sorts dead letters, or a range of them. Keeps its scratch memory for the next sort.
 class letter_order {
 public:
     explicit letter_order(std::span<step_letter> letters) : letters_(letters) {}
 
-    /// By session, then as the broker has numbered them: by partition, then by number.
+    /// Sorts by session id, then by sequence number, whose upper 16 bits are the partition.
     void by_session()
     {
         if (in_order()) return;
@@ -115,7 +118,7 @@ public:
         apply(letters_);
     }
 
-    /// A part of the letters by what `key` says of each. Equal ones stay as they are.
+    /// Stable sort of `count` dead letters from `offset` by `key(letter, index)`.
     template <class F>
     void by_key(std::size_t offset, std::size_t count, F key)
     {
@@ -149,7 +152,7 @@ private:
         for (std::size_t i = 0; i != count; ++i) keys_[i].index = i;
     }
 
-    /// Sorts keys whose texts have their first `from` bytes in common.
+    /// Sorts keys whose session ids have the first `from` bytes in common.
     void by_text(order_keys keys, std::size_t from)
     {
         if (keys.size() < 2) return;
@@ -173,8 +176,9 @@ private:
         }
     }
 
-    /// Seven bytes of a text and how many of them it has: the end of a text comes before any byte,
-    /// and two texts that end within these bytes are the same if these are.
+    /// Seven bytes of a text from `from`, and the number of bytes left (at most 7) as the lowest
+    /// byte. The end of a text sorts before any byte. Texts that end within these bytes are equal
+    /// if the keys are.
     [[nodiscard]] static std::uint64_t part_of(std::string_view text, std::size_t from) noexcept
     {
         const std::size_t rest = text.size() - from;
@@ -183,7 +187,8 @@ private:
     }
     static constexpr std::size_t part_bytes = 7;
 
-    /// Moves each letter to where its key stands: round each cycle, with one of them put aside.
+    /// Moves each dead letter to the position of its key, cycle by cycle, with one temporary for
+    /// each cycle.
     void apply(std::span<step_letter> part)
     {
         for (std::size_t i = 0; i != part.size(); ++i) {

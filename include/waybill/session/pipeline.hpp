@@ -1,49 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline: the steps of a session, one after the other, whatever fails.
+// pipeline: a state machine that runs the steps of one session in order, for one lock holder.
 //
-// A machine for one holder of one session. It says which call comes next and is told what came of
-// it. It never sees a body, so every order of faults can be tried out in a test. `process_step`
-// drives it for one message; this is all that there is to it:
-//
-//     auto made = waybill::make<waybill::pipeline>(policy);       // for one holding of a session
+//     auto made = waybill::make<waybill::pipeline>(policy);       // for one lock of a session
 //     if (!made) return refuse(waybill::text(made.error()));
 //     waybill::pipeline& pipe = *made;
-//     while (!pipe.over())
-//         waybill::match(pipe.next(now()),
-//             [&](act::load_state)   { pipe.on(load(session, message.origin.state), now()); },
-//             [&](act::idle)         { message = session.receive();
-//                                      pipe.on(step_received{message.facts, wall()}, now()); },
-//             [&](act::execute)      { fault f = run(message, state.value);
-//                                      pipe.on(executed{f}, now()); },
-//             [&](act::save_state a) { pipe.on(state_saved{save(a, pipe.progress())}, now()); },
-//             [&](act::park a)       { pipe.on(step_parked{upsert(a, pipe.why())}, now()); },
-//             [&](act::complete)     { pipe.on(completed{session.complete(message)}, now()); },
-//             [&](act::clear_state)  { pipe.on(state_cleared{session.clear()}, now()); },
-//             [&](act::give_back a)  { session.close(a.until); pipe.on(given_back{}, now()); },
-//             [&](act::wait a)       { sleep_until(a.until); });
 //
-//     done:                  execute -> save_state -> complete -> (the last: clear_state)
-//     failed:                execute -> save_state -> park -> complete -> (clear_state)
-//     behind a failed one:                            park -> complete -> (clear_state)
-//     failed, independent:   execute -> park -> save_state -> complete -> (clear_state)
+// Guarantees (process_step.hpp is the driver; the guide shows the loop and the order of actions)
+//   1. A failure is in the state before any message of the session is settled. The state is cleared
+//      after the last message is complete. The process may end at any time.
+//   2. After a failure, a gap or contradictory numbers no step runs. Independent steps do.
+//   3. An unreadable state is not an absent one. No step runs, and the state is not overwritten.
+//   4. An infrastructure fault is not an attempt; the session is released. Exception: the broker
+//      counts no deliveries and no call could save the outcome.
+//   5. The next holder repeats an unconfirmed call. Steps take effect at least once.
+//   6. If the step `first` is missing, the failed state stays, or that step would start anew.
 //
-// What holds whatever the answers are:
-//   1. that a session has failed is in its state before any of its messages is settled, and the
-//      state goes after the last of them. The process may die anywhere between;
-//   2. after a failure nothing of the session runs, unless its steps are independent; and neither
-//      does it after a gap in them, or where their numbers contradict each other;
-//   3. a state that cannot be read is not absent: nothing runs, and nothing is written over it;
-//   4. a fault of the surroundings is never blamed on a step: the session is given back as it is.
-//      But where the broker does not count, a try counts if nobody could save how it ended;
-//   5. what is not confirmed is not built upon. The session is given up, and whoever has it next
-//      repeats what may have been done: steps take effect at least once, letters are replaced;
-//   6. where `first` is missing the failed state stays, or that step would begin anew if it came.
-//
-// A sweep is required (sweep.hpp). The state is cleared after the last message is complete, so a
-// process that ends between the two leaves a state that no later message clears. In 18,788
-// simulated systems with 45,259 kills such crashes left 11,205 states.
-//
+// A sweep is required (sweep.hpp): a crash between `complete` and `clear_state` leaves a state.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_PIPELINE_HPP
@@ -78,7 +51,7 @@ public:
 
     explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
 
-    /// What comes next; `idle` where that is the next message, or nothing, once it is over.
+    /// The next action. `idle`: receive the next message, or nothing if the pipeline is over.
     [[nodiscard]] action next(steady_time now) const
     {
         if (pauses(now)) return act::wait{not_before_};
@@ -108,7 +81,8 @@ public:
         return go_on();
     }
 
-    /// `late` where another message is in hand, or all is over: this one has to go back.
+    /// Takes the next message. `late` unless the pipeline is idle; the caller then gives the
+    /// message back.
     heard on(const step_received& m, steady_time now)
     {
         if (step_ != step::idle) return heard::late;
@@ -213,7 +187,8 @@ public:
         return complete(step_end::parked);
     }
 
-    /// Where it is not sure nothing may follow: the message could come again without the state.
+    /// If completion is not confirmed, the state is not cleared: the message could be delivered
+    /// again without it.
     heard on(const completed& c, steady_time now)
     {
         if (step_ != step::complete) return heard::late;
@@ -250,23 +225,26 @@ public:
         return pauses(now) ? put_off(fault_class::cancelled, not_before_, now) : heard::taken;
     }
 
-    /// What the state says, or is to say where `save_state` is next.
+    /// The progress in the state. If `save_state` is the next action: the progress to write.
     [[nodiscard]] const session_progress& progress() const noexcept { return progress_; }
-    /// What there was where the state is kept, when it was last read, written or removed.
+    /// The result of the last read, write or removal of the state.
     [[nodiscard]] state_read found() const noexcept { return found_; }
-    /// What became of the last message; nothing while one is in hand, or before the first.
+    /// The outcome of the last message. Empty while a message is in hand and before the first one.
     [[nodiscard]] std::optional<step_end> ended() const noexcept { return ended_; }
-    /// Nothing more is done with the session: close it. The next holding has a pipeline of its own.
+    /// True if the pipeline has no further action. Close the session. The next lock needs a new
+    /// pipeline.
     [[nodiscard]] bool over() const noexcept { return step_ == step::over; }
-    /// A message is in hand, or the state is yet to be cleared, or the session to be given back.
+    /// True if a message is in hand, the state is to be cleared, or the session is to be given
+    /// back.
     [[nodiscard]] bool busy() const noexcept { return step_ > step::idle && step_ < step::over; }
-    /// All that is asked for is for the message in hand; `busy` but for the last two actions.
+    /// True if the next action is for the message in hand: `busy` without `clear_state` and
+    /// `give_back`.
     [[nodiscard]] bool in_hand() const noexcept { return busy() && step_ < step::clear; }
-    /// The call for `execute` has begun, and `executed` has not been reported.
+    /// True if the call for `execute` has begun and `executed` has not been reported.
     [[nodiscard]] bool running() const noexcept { return running_; }
-    /// The message that was taken last.
+    /// The message that was received last.
     [[nodiscard]] const step_facts& message() const noexcept { return facts_; }
-    /// Why the message in hand is parked, for its letter; until the next event.
+    /// The reason for the dead letter of the message in hand. Valid until the next event.
     [[nodiscard]] std::string_view why() const noexcept
     {
         const bool unread = park_.reason == park_reason::unreadable;
@@ -314,14 +292,15 @@ private:
         return give_back(how, now + facts_.pause_for(how, policy_.retry), e);
     }
 
-    /// The step is next, or the save before it, and its pause is not over.
+    /// True if the step is to run, or to be saved before it runs, and its pause is not over.
     bool pauses(steady_time now) const
     {
         const bool begins = step_ == step::save && saving_ == saving::begun;
         return now < not_before_ && (begins || step_ == step::execute);
     }
 
-    /// Where the broker does not count, each try is saved once its pause is over, before it begins.
+    /// If the broker does not count deliveries, each attempt is saved after its pause, before it
+    /// starts. A late step is never saved before it starts.
     heard begin(steady_time now)
     {
         if (facts_.deliveries != 0 || late()) return go(step::execute);
@@ -330,8 +309,9 @@ private:
         return save_tries(saving::begun, saturating_add(tries_, 1), begins);
     }
 
-    /// Not now. What was tried so far is saved, unless the state knows. One that tells of each try
-    /// is to know when it ended, or takes it back with all that its beginning has changed.
+    /// Gives the session back and saves the attempts if the state does not have them. If each
+    /// attempt is saved at its start, this save also reports its end. Unless the fault is
+    /// transient, it undoes all changes that the start of the attempt made to the progress.
     heard put_off(fault_class how, steady_time until, steady_time now)
     {
         const bool begun = !pauses(now);
@@ -347,7 +327,8 @@ private:
 
     heard save_tries(saving what, std::uint64_t tries, steady_time now)
     {
-        // What was left out is behind it now, or the tries would be those of another step.
+        // Steps that were left out count as done. Otherwise the attempts would be those of another
+        // step.
         if (facts_.step > expected_step(facts_, progress_)) progress_.done = facts_.step - 1;
         progress_.tries = tries;
         return save(what, now);
@@ -371,7 +352,7 @@ private:
         return save(saving::done, now);
     }
 
-    /// The message in hand is what fails. Nothing changes before what may throw is done.
+    /// Fails the message in hand. All that may throw happens before the first change.
     heard fail(park_reason why, std::string_view said, std::uint64_t tries, steady_time now)
     {
         const std::string made = said.empty() ? text(why, facts_, progress_) : std::string();
@@ -391,7 +372,8 @@ private:
         return save(saving::failed, now);
     }
 
-    /// The session has failed; perhaps the message in hand is the one that did, and comes again.
+    /// Dead-letters a message of a failed session. If the message that caused the failure is
+    /// delivered again, it keeps its reason and attempts.
     heard park_behind(const step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
@@ -412,18 +394,18 @@ private:
     step step_ = step::load;
     saving saving_ = saving::done;
     state_read found_ = state_read::absent;
-    fault_class how_ = fault_class::none;  // that it is given back for
+    fault_class how_ = fault_class::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;
-    bool counts_parked_ = false;           // once it is parked the state says so
+    bool counts_parked_ = false;           // the state counts the dead letter after it is written
     session_progress progress_;
-    session_progress before_;              // the step that has just run
+    session_progress before_;              // before the last attempt
     detail::step_in_hand facts_;
     steady_time not_before_ = steady_time::lowest();
-    std::uint64_t tries_ = 0;              // of the step in hand that ended, saved or not
+    std::uint64_t tries_ = 0;              // ended attempts of the step in hand, saved or not
     act::park park_;
     std::string text_;
-    step_end end_ = step_end::done;        // once what is under way is over
+    step_end end_ = step_end::done;        // the outcome once the current actions are confirmed
     std::optional<step_end> ended_;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_policy: what the steps of a session may do, and the ways in which one of them can end.
+// pipeline_policy: the limits and modes of a pipeline, and the outcomes of a message.
 //
-// A broker that parks a step itself goes on with the next one, as if nothing had been. So the
-// limits here must be reached before its own: `check` refuses a policy under which it is first.
+// If a broker dead-letters a step itself, it delivers the next step of the session as if the first
+// one were done. So the limits of this policy must be reached before the broker's limit. `check`
+// refuses a policy that the broker would overtake.
 
 #ifndef WAYBILL_SESSION_PIPELINE_POLICY_HPP
 #define WAYBILL_SESSION_PIPELINE_POLICY_HPP
@@ -21,20 +22,23 @@
 
 namespace waybill::inline v0_2 {
 
-/// What the failure of one step means to those after it.
+/// The effect of a failed step on the later steps of its session.
 enum class pipeline_mode : std::uint8_t {
-    /// They depend on it, as payment does on the order: all of them are parked.
+    /// Later steps depend on the failed one (a payment on its order). All of them are
+    /// dead-lettered.
     stop_on_failure,
-    /// Nothing, as with the products of an import. Steps may be missing, and may come late. One
-    /// that its sender sent twice runs twice: it cannot be told from one that is late.
+    /// Steps are independent (the products of an import). Steps may be missing and may come late. A
+    /// step that was sent twice runs twice, because it looks the same as a late one.
     ///
-    /// The state says how far the session has come, and nothing of each step behind that. So:
-    ///   - a late step that fails and is not complete is counted as parked each time that it comes;
-    ///   - one that comes after the last step finds the state gone, and leaves a new one behind,
-    ///     which nothing clears: a sweep finds it as one that is stuck;
-    ///   - what a late step makes of the user's part of the state is not stored;
-    ///   - where the broker does not count, a late step that ends its process is never parked, as
-    ///     there is no room for its tries. So only steps that cannot do that may be late there.
+    /// The state contains the last step done and no facts about each step before it. Consequences:
+    ///   - A late step that fails and is not completed is counted as dead-lettered at each
+    ///     delivery.
+    ///   - A step after the last one finds no state and creates a new one. No message clears it; a
+    ///     sweep reports it as stuck.
+    ///   - Changes that a late step makes to the user's part of the state are not stored.
+    ///   - If the broker does not count deliveries, a late step that ends its process is never
+    ///     dead-lettered, because the state has no field for its attempts. With such a broker only
+    ///     steps that cannot end the process may be late.
     independent,
 };
 
@@ -47,13 +51,13 @@ enum class pipeline_mode : std::uint8_t {
     return "?";
 }
 
-/// What becomes of the steps of a session whose state is corrupt or too large. The state itself is
-/// never touched. Where a later version has written it they are held in any case. A value that this
-/// program cannot make of it is `corrupt` too, and so is an upgrade that fails: `hold` waits for a
-/// program that can.
+/// The treatment of steps whose session state is corrupt or too large. The state itself is never
+/// changed. If a later version wrote the state, its steps are always held. A state is also
+/// `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails; with
+/// `hold` the steps wait for a program that can.
 enum class when_unreadable : std::uint8_t {
-    park,  ///< Each is parked, so that nothing waits for somebody to notice.
-    hold,  ///< Each is given back, until somebody has mended the state.
+    park,  ///< Each step is dead-lettered. No step waits for manual repair.
+    hold,  ///< Each step is given back until the state is repaired.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_unreadable w) noexcept
@@ -65,10 +69,13 @@ enum class when_unreadable : std::uint8_t {
     return "?";
 }
 
-/// What becomes of a step whose letter is refused for good, say for its size.
+/// The treatment of a step whose dead letter is permanently refused, for example for its size.
 enum class when_refused : std::uint8_t {
-    hold,          ///< It is given back, until the broker parks it itself or there is room for it.
-    without_body,  ///< Its letter has no body: it is lost where nobody else has kept it.
+    /// The step is given back until its dead letter fits or the broker dead-letters the step
+    /// itself.
+    hold,
+    /// The dead letter has no body. The body is lost unless another system has a copy.
+    without_body,
 };
 
 [[nodiscard]] constexpr std::string_view name(when_refused w) noexcept
@@ -82,29 +89,34 @@ enum class when_refused : std::uint8_t {
 
 struct pipeline_policy {
     pipeline_mode mode = pipeline_mode::stop_on_failure;
-    /// Tries of one step that ended as transient, over all its deliveries, and the pauses between.
-    /// After a fault of the surroundings `pauses` are those before the session comes again: they
-    /// grow with the deliveries of the message, and are the cap where nobody counts these. Where
-    /// the broker counts, but not what was given back, each of an outage is the first one, and the
-    /// handler is called after each: choose `pauses.base` with that in mind.
+    /// Attempts of one step that end with a transient fault, over all its deliveries, and the
+    /// pauses between them. `retry.most` counts the first attempt.
+    /// After an infrastructure fault `pauses` gives the pause before the session is delivered
+    /// again. It grows with the deliveries of the message, and is the cap if the broker does not
+    /// count them. If the broker counts deliveries except sessions given back, each pause of an
+    /// outage is the first one, and the handler is called after each. Choose `pauses.base` for that
+    /// case.
     retry_policy retry{};
-    /// The longest pause that is waited for with the message in hand: renew its lock meanwhile. For
-    /// a longer one the tries are saved and the session is given back; who has it too early waits
-    /// so long at most. But a late step waits in hand, as the state has no room for its tries.
+    /// The longest pause that the pipeline waits with the message in hand, at least 0; renew its
+    /// lock meanwhile. Before a longer pause the attempts are saved and the session is given back.
+    /// If the next holder receives the message too early, it waits at most this time. Exception: a
+    /// late step waits any pause in hand, because the state has no field for its attempts.
     duration patience = duration::seconds(10);
-    /// A step that comes more often than this is parked and not run: its deliveries ended the
-    /// process, lost the lock, or were given back where that counts. A broker that does not count
-    /// says 0 deliveries: then each try is saved before it begins, and taken back if it ends by no
-    /// fault of its own. Where nobody could save that, since the process or the store was gone, or
-    /// the lock with the state under it, it is a try as well: the state of one that the step itself
-    /// has killed looks the same. A delivery that parks may end, too: those that are left to the
-    /// broker's own limit are for that.
+    /// A step with more deliveries than this is dead-lettered without a run. At least 1 and less
+    /// than `broker_deliveries`. Its earlier deliveries ended the process, lost the lock, or were
+    /// given back at a broker that counts this. The deliveries up to the broker's limit are a
+    /// reserve, because a delivery that dead-letters the step may also end early.
+    /// A broker that does not count reports 0 deliveries. Each attempt is then saved before it
+    /// starts, and undone if it ends with a fault that is not the step's. If no call could undo it
+    /// (process, store or lock lost), it counts as an attempt: after a crash caused by the step the
+    /// state looks the same.
     std::uint64_t deliveries = 7;
-    /// As set there; `highest_size` where it parks nothing. `retry.most` and `deliveries` are less.
+    /// The delivery limit set at the broker; `highest_size` if it has none. Must be greater than
+    /// `retry.most` and `deliveries`.
     std::uint64_t broker_deliveries = 10;
     when_unreadable unreadable = when_unreadable::park;
     when_refused refused = when_refused::hold;
-    std::size_t reason_bytes = 1'024;  ///< Most bytes of the text that says why a step failed.
+    std::size_t reason_bytes = 1'024;  ///< Maximum bytes of the reason text of a failure.
 
     friend bool operator==(const pipeline_policy&, const pipeline_policy&) = default;
 };
@@ -132,16 +144,18 @@ struct pipeline_policy {
     return {};
 }
 
-/// What became of a message.
+/// The outcome of a message.
 enum class step_end : std::uint8_t {
-    done,        ///< The step has run, the state says so, and the message is complete.
-    repeated,    ///< It was done before, and is complete now.
-    parked,      ///< There is a letter with the reason, and the message is complete.
-    given_back,  ///< It comes again, and with it the rest of its session.
-    held,        ///< The same, as the state of its session must not be written over.
-    /// Nobody knows, or somebody else has the session now. It comes again, if it is not complete.
+    done,        ///< The step has run, the state contains it, and the message is complete.
+    repeated,    ///< The step was done before. The message is complete.
+    parked,      ///< The dead letter with the reason is written, and the message is complete.
+    given_back,  ///< The message is delivered again, with the rest of its session.
+    /// As `given_back`, because the session state is unreadable and must not be overwritten.
+    held,
+    /// The outcome is unknown, or another holder has the session. The message is delivered again
+    /// unless it is complete.
     lost,
-    not_taken,   ///< Another message is in hand. Nothing was done with this one: it has to wait.
+    not_taken,   ///< Another message is in hand. This one is unchanged and has to wait.
 };
 
 [[nodiscard]] constexpr std::string_view name(step_end e) noexcept

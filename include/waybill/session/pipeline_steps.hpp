@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_steps: what a pipeline asks for, and how it is answered. One action is one call that can
-// fail by itself.
+// pipeline_steps: the actions of a pipeline and the events that report their results.
 //
-// An answer whose `how` is not none says that the call was not confirmed. It may have been applied
-// all the same; the pipeline is right in both cases.
+// Each action is one call that can fail alone. An event whose `how` is not `none` reports a call
+// that was not confirmed. The call may have had its effect; the pipeline is correct in both cases.
 
 #ifndef WAYBILL_SESSION_PIPELINE_STEPS_HPP
 #define WAYBILL_SESSION_PIPELINE_STEPS_HPP
@@ -25,49 +24,50 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Read the state of the session. Answered by `state_loaded`.
+/// Read the state of the session. Report `state_loaded`.
 struct load_state {
     friend bool operator==(const load_state&, const load_state&) = default;
 };
 
-/// Run the step in hand. Answered by `executed`.
+/// Run the step in hand. Report `executed`.
 struct execute {
     std::uint64_t step = 0;
-    std::uint64_t tries = 1;  ///< Which try this is, as far as anybody knows.
+    std::uint64_t tries = 1;  ///< The number of this attempt, from 1, as far as it is known.
     friend bool operator==(const execute&, const execute&) = default;
 };
 
-/// Write the state: the user's part, and the pipeline's progress() with it. Answered by
-/// `state_saved`.
+/// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
 struct save_state {
-    bool undone = false;  ///< The step is not done: the user's part as it was before it.
+    bool undone = false;  ///< The step is not done: write the user's part from before the step.
     friend bool operator==(const save_state&, const save_state&) = default;
 };
 
-/// Write the letter of the message in hand, or replace the one that is there, with the pipeline's
-/// why() in it. Answered by `step_parked`.
+/// Write or replace the dead letter of the message in hand, with the pipeline's why(). Report
+/// `step_parked`.
 struct park {
     park_reason reason = park_reason::failed;
-    std::uint64_t cause = 0;       ///< The sequence number of the message that failed; 0 for none.
-    std::uint64_t cause_step = 0;  ///< And its step.
-    std::uint64_t tries = 0;       ///< Of the message in hand.
-    bool bare = false;  ///< Without its body: with it the letter was refused, and would always be.
-    bool alone = false;  ///< Its session goes on without it: steps are independent.
+    std::uint64_t cause = 0;       ///< Sequence number of the message that failed; 0 for none.
+    std::uint64_t cause_step = 0;  ///< Step number of the message that failed; 0 for none.
+    std::uint64_t tries = 0;       ///< Attempts of the message in hand.
+    bool bare = false;  ///< Write no body: the dead letter was permanently refused with its body.
+    bool alone = false;  ///< The session continues without this step: steps are independent.
     friend bool operator==(const park&, const park&) = default;
 };
 
-/// Remove the state of the session. Answered by `state_cleared`.
+/// Remove the state of the session. Report `state_cleared`.
 struct clear_state {
     friend bool operator==(const clear_state&, const clear_state&) = default;
 };
 
-/// Give the session back with all its messages that are not complete, for nobody before `until`,
-/// and so that it does not count as a delivery. For Service Bus abandoning a message counts, and
-/// closing a session does not. Where the broker can keep it from nobody, wait until then, or for
-/// as long as the lock lasts: given back at once it comes at once, until no delivery is left.
-/// What follows the message in hand must not come before it. Answered by `given_back`.
+/// Give the session back with all its messages that are not complete. No consumer should receive
+/// them before `until`, and the release should not count as a delivery. Report `given_back`.
 ///
-/// `until` is longer the more often the message was delivered (`pipeline_policy::retry`).
+/// At Service Bus, abandoning a message counts as a delivery; closing a session does not. If the
+/// broker cannot delay redelivery, hold the session until `until`, or until its lock expires. If it
+/// were released at once, it would be delivered at once, until no delivery is left. Later messages
+/// of the session must not be delivered before the message in hand.
+///
+/// `until` grows with the deliveries of the message (`pipeline_policy::retry`).
 struct give_back {
     steady_time until{};
     fault_class why = fault_class::none;
@@ -76,20 +76,21 @@ struct give_back {
 
 }  // namespace act
 
-/// The state was looked for, and `found` was what there was; `how` says why nobody could look.
+/// The state was read with the result `found`. If the read failed, `how` is the fault.
 struct state_loaded {
     state_read found = state_read::absent;
-    session_progress progress{};  ///< Counts where it is ok.
+    session_progress progress{};  ///< Used only if `found` is ok.
     fault_class how = fault_class::none;
-    /// Of the message that it was looked for, where there is one: before what failed is tried again
-    /// there is a longer pause with each. With 0 it is the longest at once.
+    /// Deliveries of the message for which the state was read, if there is one. After a failed read
+    /// the pause grows with them. 0 gives the longest pause.
     std::uint64_t deliveries = 0;
-    std::string why{};  ///< In words, where it cannot be read: for the letters of its session.
+    /// The error text of an unreadable state, for the dead letters of its session.
+    std::string why{};
 
     friend bool operator==(const state_loaded&, const state_loaded&) = default;
 };
 
-/// The next message of the session is in hand. `wall` is the time that goes into the state.
+/// The next message of the session is in hand. `wall` is the time that the state records.
 struct step_received {
     step_facts facts{};
     wall_time wall{};
@@ -97,14 +98,16 @@ struct step_received {
     friend bool operator==(const step_received&, const step_received&) = default;
 };
 
-/// The call for `execute` begins. If this is reported again before `executed`, the first call ended
-/// with an exception and counts as a try. Only a driver whose calls may throw reports it.
+/// The call for `execute` begins. A second `step_begun` before `executed` reports that the first
+/// call threw an exception, which counts as an attempt. Only a driver whose calls may throw needs
+/// this event.
 struct step_begun {
     friend bool operator==(const step_begun&, const step_begun&) = default;
 };
 
-/// The step has run, or failed in this way. `draw` in [0, 1) spreads the pauses, and `retry_after`
-/// is a "come back after" of what it called.
+/// The step has run, with the result `why`. `draw` in [0, 1) is the random number for the jitter of
+/// pauses. `retry_after` is the retry hint of the dependency that the step called; 0 if there is
+/// none.
 struct executed {
     fault why{};
     double draw = 0.5;
@@ -113,34 +116,36 @@ struct executed {
     friend bool operator==(const executed&, const executed&) = default;
 };
 
-/// The state was written, or that is not sure. A store that has found another state than the one
-/// that was read says `ownership_lost`, one that never takes it, say for its size, `permanent`.
+/// The state was written, or the write is not confirmed. `ownership_lost`: the store contains
+/// another state than the one that was read. `permanent`: the store never accepts this state, for
+/// example for its size.
 struct state_saved {
     fault_class how = fault_class::none;
-    std::string_view why{};  ///< In words, for a letter; it is read before `on` returns.
+    /// The error text, for a dead letter. `on` copies it before it returns.
+    std::string_view why{};
 
     friend bool operator==(const state_saved&, const state_saved&) = default;
 };
 
-/// The letter was written, or that is not sure. `permanent`: it is never taken as it is.
+/// The dead letter was written, or is not confirmed. `permanent`: it is never accepted as it is.
 struct step_parked {
     fault_class how = fault_class::none;
     friend bool operator==(const step_parked&, const step_parked&) = default;
 };
 
-/// The message was completed, or that is not sure.
+/// The message was completed, or the completion is not confirmed.
 struct completed {
     fault_class how = fault_class::none;
     friend bool operator==(const completed&, const completed&) = default;
 };
 
-/// The state was removed, or that is not sure.
+/// The state was removed, or the removal is not confirmed.
 struct state_cleared {
     fault_class how = fault_class::none;
     friend bool operator==(const state_cleared&, const state_cleared&) = default;
 };
 
-/// The session was given back. Where that failed, its lock runs out.
+/// The session was given back. If that call failed, the lock of the session expires.
 struct given_back {
     friend bool operator==(const given_back&, const given_back&) = default;
 };

@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// plan_redrive: which parked sessions come back, in which order, and as what.
+// plan_redrive: decides which sessions of dead letters are redriven, in which order and as what.
 //
 //     auto plan = waybill::plan_redrive(letters, {.reasons = {park_reason::failed}}, {});
 //     for (const auto& s : plan.sessions) print(waybill::text(s, letters));         // a dry run
-//     // "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template"
 //     for (std::uint64_t i = 0; i != plan.ready; ++i) {
 //         if (plan.was_sent(i)) continue;
-//         auto step = plan.step(letters, i);                 // stamp, origin and message id
+//         auto step = plan.step(letters, i);                 // properties, origin and message id
 //         waybill::write_stamp(step.stamp, step.origin, put);
 //     }
 //
-// A plan is a pure function of the letters, which it puts in order where they stand: first those
-// that are to be sent, [0, ready), session by session; then those held back; last those that were
-// not asked for. What holds:
-//   1. a session is redriven as a whole. It is chosen by the letter that stopped it;
-//   2. within a session letters are in the order of their steps, which is what their sender meant,
-//      and where they have none in that of (partition, sequence number). Numbers that went round at
-//      2^48 are recognised. Where the two orders differ the session is marked;
-//   3. a new session begins where the old one stands, as its letters say. It never begins with the
-//      first letter that happens to be there: the one before may be elsewhere, and must not be left
-//      out. Without it the session is held back, unless `damaged` is said;
-//   4. the same letters make the same plan, ids included. After a crash whatever letters are left
-//      are planned again and go on in the same sessions; redrive.hpp sees to that;
-//   5. where the end is not there yet, the first letter stays behind and says how far its session
-//      was sent. What is parked later goes on from there, in the same new session;
-//   6. letters that failed alone, each without stopping its session, are a new session of their own
-//      with the steps that they had, and the last of them ends it;
-//   7. the first message of a new session brings the state that the old one stopped with
-//      (`step_origin::state`), or the one that it began with itself, where it has done nothing or
-//      no letter has another. Where there is neither, it begins without one, and is marked.
+// Guarantees
+//   1. A session is redriven as a whole. The filter selects it by the dead letter that stopped it.
+//   2. The dead letters of a session are sent by step, or without steps by sequence number.
+//   3. A new session begins at the step at which the old one stopped. If this step is missing, the
+//      session is held back, unless the option `damaged` is set.
+//   4. The same dead letters give the same plan, ids included. So a redrive can be repeated.
 //
-// It takes O(n log n) for n letters, and 48 bytes of keys for each of them beside what it answers.
+// Cost: O(n log n) for n dead letters; 48 bytes of keys for each. More rules: see the guide.
 
 #ifndef WAYBILL_SESSION_PLAN_REDRIVE_HPP
 #define WAYBILL_SESSION_PLAN_REDRIVE_HPP
@@ -56,7 +42,7 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// Makes the plan of letters that are in order by session.
+/// Makes the plan for dead letters that are sorted by session.
 class redrive_planner {
 public:
     redrive_planner(std::span<step_letter> letters, const redrive_filter& f,
@@ -113,7 +99,8 @@ private:
         decide(std::move(s));
     }
 
-    /// Leaves what was asked for. Those that failed alone are each asked for by themselves.
+    /// Separates dead letters that the filter does not select. Those that failed alone are selected
+    /// one by one.
     void choose(redrive_session& s)
     {
         const letters_part all = part(s);
@@ -140,7 +127,8 @@ private:
         later_.push_back(std::move(rest));
     }
 
-    /// Nobody knows where it belongs, unless none of them has a step.
+    /// Holds back dead letters without a step, because their position is unknown. If none in the
+    /// session has a step, all of them remain.
     void leave_what_has_no_step(redrive_session& s)
     {
         std::uint64_t none = 0;
@@ -158,7 +146,7 @@ private:
         later_.push_back(std::move(rest));
     }
 
-    /// Steps that the session has done are no part of it.
+    /// Separates steps that the session has already done.
     void hold_what_is_behind(redrive_session& s)
     {
         redrive_session behind = s;
@@ -194,10 +182,10 @@ private:
             if (is_asked_for(l, filter_)) return true;
         }
         for (const step_letter& l : part) {
-            if (l.sent_to != 0) return true;  // what is begun is brought to its end
+            if (l.sent_to != 0) return true;  // a redrive that has begun is continued
         }
         if (any_cause) return false;
-        // What stopped the session is not here any more.
+        // The dead letter that stopped the session is missing.
         for (const step_letter& l : part) {
             if (is_asked_for(l, filter_)) return true;
         }
@@ -216,7 +204,7 @@ private:
             s.marks.unstamped = s.marks.unstamped || l.stamp.step == 0;
             s.marks.state_cut = s.marks.state_cut || l.state_cut;
             if (l.kept != letter_keeps::body && l.sent_to == 0) ++s.without_body;
-            // The same origin would be the same message id, and one of them dropped as repeated.
+            // Equal origins would give equal message ids, and the broker would drop one message.
             const bool twice = before != nullptr && origin_sequence(*before) == origin_sequence(l);
             s.marks.contradictory = s.marks.contradictory || twice ||
                                     origin_session(l) != origin_session(one) ||
@@ -225,8 +213,9 @@ private:
         }
     }
 
-    /// By step where there are steps. Numbers that went round leave one place, within a partition,
-    /// at which they jump by more than half of what there is; what is behind it was sent first.
+    /// Sorts by step, or by sequence number without steps. After a rollover of the sequence numbers
+    /// there is one position, within a partition, at which they jump by more than half of their
+    /// range. The dead letters after this position were sent first.
     void put_in_order(redrive_session& s)
     {
         std::size_t falls = 0;
@@ -251,8 +240,9 @@ private:
                       });
     }
 
-    /// Whoever saw the session last saw it furthest. Where nobody did, it is known only of a
-    /// session that has not begun.
+    /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
+    /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
+    /// is known only for a session that has not begun.
     [[nodiscard]] std::uint64_t stands_at(redrive_session& s) const
     {
         const step_letter& first = letter(s.offset);
@@ -281,7 +271,7 @@ private:
         s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
         s.marks.head_missing = sent == 0 && all.front().stamp.step != s.first;
 
-        // What the new session has been told of its end counts before what the letters say.
+        // A total that an earlier redrive sent has precedence over the totals of the dead letters.
         const std::uint64_t told = all.front().sent_to != 0 ? all.front().stamp.total : 0;
         std::uint64_t total = told;
         std::uint64_t before = greater(sent, all.front().stamp.step);
@@ -341,7 +331,8 @@ private:
         return h == held_back::filtered ? plan_.filtered : plan_.held;
     }
 
-    /// Those to be sent to the front, those that were not asked for to the end.
+    /// Moves dead letters to be sent to the beginning, and those that the filter does not select to
+    /// the end.
     void move_apart()
     {
         const auto rank = [](held_back h) -> std::uint64_t {
@@ -378,12 +369,13 @@ private:
     const redrive_options& options_;
     redrive_plan& plan_;
     letter_order order_;
-    std::vector<redrive_session> later_;  // stands behind the session that is looked at
+    std::vector<redrive_session> later_;  // parts of the current session, added after it
 };
 
 }  // namespace detail
 
-/// Which of these letters to send, in which order, and as what. Puts them in that order.
+/// Plans the redrive of these dead letters and sorts them in place: first those to be sent, then
+/// those held back, then those that the filter does not select. O(n log n) for n dead letters.
 [[nodiscard]] inline redrive_plan plan_redrive(std::span<step_letter> letters,
                                                const redrive_filter& filter = {},
                                                const redrive_options& options = {})

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// process_step: one message of a session, from its receipt to what became of it.
+// process_step: processes one message of a session with a pipeline, from receipt to outcome.
 //
-//     auto made = waybill::make<waybill::pipeline>(policy);
-//     if (!made) return refuse(waybill::text(made.error()));
-//     waybill::pipeline& pipe = *made;
 //     waybill::session_state state(codec, place);
 //     while (auto m = session.receive()) {
 //         auto end = waybill::process_step(pipe, {m->facts, wall()}, now,
 //             [&](act::load_state)   { return state.load(m->origin.state); },
-//             [&](act::execute)      { return state.attempt([&](auto& v) { return run(*m, v); }); },
+//             [&](act::execute)      {
+//                 return state.attempt([&](auto& v) { return run(*m, v); }); },
 //             [&](act::save_state a) { return state.save(a, pipe.progress()); },
 //             [&](act::park a)       { return upsert(letter_of(*m, a, pipe, state.bytes())); },
 //             [&](act::complete)     { return session.complete(*m); },
@@ -19,22 +17,7 @@
 //         if (pipe.over()) break;
 //     }
 //
-// A sweep is required (sweep.hpp): a process that ends between `complete` and `clear_state` leaves
-// a state that no later message clears.
-//
-// Each call answers with a fault, an empty one where it was done, or a result<void>; `execute` may
-// answer with `executed` instead, and `load_state` does with `state_loaded`. A `wait` that ends in
-// `ownership_lost` has lost the lock, and one that ends in another fault asks to stop; it may
-// answer nothing, as `give_back` may. An answer of any other kind does not compile.
-//
-// A call that throws passes through, and the message stays in hand. There are two ways on:
-//   - call process_step with the same message again. The call that threw is made again, and none
-//     before it. An `execute` that threw counts as a try: after `retry.most` of them the step is
-//     parked as exhausted. After a `clear_state` that threw the message is complete, and another
-//     one may follow;
-//   - or close the session and let go of the pipeline: all that is not complete comes again.
-// Another message is `not_taken` until then, and nothing is done for it. But who goes on with it
-// after `load_state` has thrown skips a step that the pipeline has never seen, and makes a gap.
+// A sweep is required (sweep.hpp): a crash between `complete` and `clear_state` leaves a state.
 
 #ifndef WAYBILL_SESSION_PROCESS_STEP_HPP
 #define WAYBILL_SESSION_PROCESS_STEP_HPP
@@ -53,7 +36,7 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// What a call answered, as a fault. An error that claims to be none is one.
+/// The result of a call as a fault. An error of the kind `none` becomes `infrastructure`.
 [[nodiscard]] inline fault said(fault f) { return f; }
 [[nodiscard]] inline fault said(const result<void>& r)
 {
@@ -68,8 +51,8 @@ inline constexpr bool takes = std::invocable<Calls&, Action>;
 template <class Calls, class Action>
 using answer_to = std::remove_cvref_t<std::invoke_result_t<Calls&, Action>>;
 
-/// A fault says how it went, and so does a result<void>. A number or a word of something else that
-/// could be made into one of them does not.
+/// True for exactly `fault` and `result<void>`. A type that converts to one of them, such as a
+/// number or an error code of another library, does not report a result.
 template <class Answer>
 inline constexpr bool says_how = std::same_as<Answer, fault> || std::same_as<Answer, result<void>>;
 
@@ -78,8 +61,29 @@ inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...)
 
 }  // namespace detail
 
-/// What became of the message: `lost` where the pipeline was over before, and it is untouched.
-/// `clock` is a function that answers a steady time; the calls are one for each action but `idle`.
+/// Processes one message and returns its outcome: `lost` and no call if the pipeline was over
+/// before, `not_taken` and no call if another message is in hand. `clock` is a function that
+/// returns a steady time. `calls` contains one call for each action except `idle`.
+///
+/// Results of the calls; other types do not compile:
+///   - `load_state` returns `state_loaded`.
+///   - `execute` returns a `fault` (empty on success), a `result<void>` or `executed`.
+///   - `save_state`, `park`, `complete` and `clear_state` return a `fault` or a `result<void>`.
+///   - `wait` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the lock
+///     is lost. Any other fault requests a stop.
+///   - `give_back` may return any type. The result is ignored.
+///
+/// An exception of a call passes through, and the message stays in hand. The caller has two
+/// choices:
+///   - Call `process_step` again with the same message. It repeats the call that threw and no call
+///     before it. An `execute` that threw counts as an attempt: after `retry.most` attempts the
+///     step is dead-lettered as exhausted. After a `clear_state` that threw the message is
+///     complete, and another message may follow.
+///   - Close the session and destroy the pipeline. All messages that are not complete are delivered
+///     again.
+///
+/// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
+/// first one, which makes a gap.
 template <time_source Clock, class... Calls>
 step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Calls&&... calls)
 {
@@ -87,7 +91,7 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                   "process_step: by a clock that stands still no pause would ever end: pass the "
                   "function, now and not now()");
     using all = detail::overloaded<std::remove_cvref_t<Calls>...>;
-    // Each takes its action as a value or a const&.
+    // Each call takes its action by value or by const reference.
     static_assert(detail::takes<all, act::load_state>,
                   "process_step: no call for load_state, or two");
     static_assert(detail::takes<all, act::execute>,
@@ -121,10 +125,10 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
     const step_facts& last = pipe.message();
     const bool same = last.sequence == m.facts.sequence && last.step == m.facts.step;
     if (pipe.in_hand() && !same) return step_end::not_taken;
-    // The state is yet to be cleared, and the message before this one has ended.
+    // The message before this one has ended. The state is still to be cleared.
     const bool behind = pipe.busy() && pipe.ended() && !same;
     all call{std::forward<Calls>(calls)...};
-    // The time is asked for after the call, which takes some.
+    // The time is read after the call, because the call takes time.
     const auto tell = [&](const auto& event) { return pipe.on(event, time_of(clock)); };
     bool received = pipe.busy() && same;
     bool taken = false;
@@ -138,7 +142,7 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
               },
               [&](act::execute a) {
                   tell(step_begun{});
-                  if (!pipe.running()) return;  // the last call threw: that is counted first
+                  if (!pipe.running()) return;  // the last call threw: the attempt is counted first
                   if constexpr (std::same_as<run_answer, executed>) tell(call(a));
                   else tell(executed{detail::said(call(a))});
               },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// progress: how far a session has come, and what stopped it.
+// progress: how many steps of a session are done, and the failure that stopped it.
 //
-// This is what a pipeline keeps in the state of a session, beside whatever the user keeps there. It
-// is small, and says all that the next holder of the session must know.
+// A pipeline stores this progress in the state of a session, next to the user's own part. It
+// contains all that the next holder of the session needs.
 
 #ifndef WAYBILL_SESSION_PROGRESS_HPP
 #define WAYBILL_SESSION_PROGRESS_HPP
@@ -18,43 +18,47 @@
 
 namespace waybill::inline v0_2 {
 
-/// The step that failed and took the rest of its session with it.
+/// The failure that stopped a session.
 struct step_failure {
     std::uint64_t step = 0;
-    std::uint64_t sequence = 0;  ///< Of its message: the cause that the others are parked with.
+    /// Sequence number of its message. Later dead letters name it as their cause.
+    std::uint64_t sequence = 0;
     park_reason reason = park_reason::failed;
-    std::uint64_t tries = 0;     ///< How often it was tried.
-    std::string text{};          ///< Bounded, cut between characters.
+    std::uint64_t tries = 0;     ///< Attempts of the step.
+    /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
+    std::string text{};
     wall_time at{};
 
     friend bool operator==(const step_failure&, const step_failure&) = default;
 };
 
 struct session_progress {
-    std::uint64_t done = 0;    ///< The last step that is behind it; 0 before the first.
-    std::uint64_t total = 0;   ///< The last step of all; 0 where nobody has said yet.
-    std::uint64_t parked = 0;  ///< Of those behind it so many failed. Where one stops all, 0.
-    std::uint64_t tries = 0;   ///< How often the step after `done` was tried in earlier deliveries.
-    std::optional<step_failure> failed{};  ///< What stopped it. The rest is parked.
-    wall_time begun{};         ///< When its first step came.
-    wall_time changed{};       ///< When this was written.
-    /// The step that it began with, where that is a later one than 1, as after a redrive; 0 where
-    /// it is 1, or nobody has said, or steps may be missing.
+    std::uint64_t done = 0;    ///< The last step done or dead-lettered; 0 before the first.
+    std::uint64_t total = 0;   ///< The number of the last step; 0 if unknown.
+    /// Dead-lettered steps among `done`. 0 if a failure stops the session.
+    std::uint64_t parked = 0;
+    std::uint64_t tries = 0;   ///< Attempts of step `done` + 1 in earlier deliveries.
+    /// The failure that stopped the session. Later steps are dead-lettered.
+    std::optional<step_failure> failed{};
+    wall_time begun{};         ///< Receipt of the first message of the session.
+    wall_time changed{};       ///< The time at which this progress was written.
+    /// The step at which the session began if it is later than 1, as after a redrive. 0 if it is 1
+    /// or unknown, or if steps may be missing.
     std::uint64_t first = 0;
 
-    /// All its steps are behind it, and none has stopped it.
+    /// True if all steps are done or dead-lettered and no failure has stopped the session.
     [[nodiscard]] bool finished() const noexcept { return !failed && total != 0 && done >= total; }
 
     friend bool operator==(const session_progress&, const session_progress&) = default;
 };
 
-/// What was found where the state of a session is kept. Only `absent` and `ok` may be written over.
+/// The result of reading the state of a session. Only `absent` and `ok` may be overwritten.
 enum class state_read : std::uint8_t {
-    absent,     ///< There is none: the session is new, or over.
+    absent,     ///< There is no state: the session is new or has ended.
     ok,
-    newer,      ///< A later version has written it. Leave it alone.
-    corrupt,    ///< It is not what was written, or was never a state.
-    too_large,  ///< It has more bytes than the budget allows.
+    newer,      ///< A later version wrote the state. Do not change it.
+    corrupt,    ///< The state is damaged, or the bytes never were a state.
+    too_large,  ///< The state has more bytes than the budget.
 };
 
 [[nodiscard]] constexpr std::string_view name(state_read s) noexcept

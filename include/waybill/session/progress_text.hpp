@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// progress_text: how far a session has come, as lines of text that anybody can read.
-//
-// For states without JSON: in an envelope of the format `text` stand the lines of the progress, a
-// word and what there is to it in each, then a blank line, then the user's own bytes as they are:
+// progress_text: the progress of a session as lines of text, for states without JSON.
 //
 //     waybill/1 text 00001.00000 0000000091 c886cb30
 //     done 2
@@ -12,14 +9,14 @@
 //
 //     receipt=r17
 //
-// state_text.hpp reads and writes the whole of it. Here are the lines. What holds:
-//   1. the same progress is the same lines: in this order, nothing that is zero, numbers and times
-//      in their one form; what is written otherwise is refused. `tries`, `parked`, `begun` and
-//      `changed` are the other words;
-//   2. the text of a failure stays in its line: a backslash is written twice, a line end as \n and
-//      all other control characters as \x and two digits. It comes back byte for byte;
-//   3. lines of later versions stand behind these and are kept as they are. `first`, of a session
-//      that began with a later step, is one of these for versions that do not know it.
+// Each line has a word and its value. A blank line separates them from the user's own bytes. This
+// header handles the lines; state_text.hpp reads and writes the whole state. Guarantees:
+//   1. Equal progress gives equal lines: fixed order, no zeros, one form of numbers and times.
+//      Other forms are refused. More words: `tries`, `parked`, `begun`, `changed`.
+//   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control
+//      characters are \x and two digits. Reading restores it byte for byte.
+//   3. Lines of later versions follow these lines and are kept. `first` is such a line for versions
+//      that do not know it.
 
 #ifndef WAYBILL_SESSION_PROGRESS_TEXT_HPP
 #define WAYBILL_SESSION_PROGRESS_TEXT_HPP
@@ -40,10 +37,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// Bytes of the lines at their longest, but for the text of the failure.
+/// Maximum bytes of the lines without the error text.
 inline constexpr std::uint64_t progress_lines_most = 328;
 
-/// The reason that is called so; nothing where a later version has written one of its own.
+/// The reason with this name; nullopt if it is the name of a later version.
 [[nodiscard]] constexpr std::optional<park_reason> park_reason_in(std::string_view word) noexcept
 {
     for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
@@ -68,7 +65,7 @@ namespace detail {
     return n;
 }
 
-/// The longest beginning that takes so many bytes when it is escaped, between characters.
+/// The longest prefix with at most `most` bytes when escaped, cut between UTF-8 characters.
 [[nodiscard]] constexpr std::string_view escaped_prefix(std::string_view text,
                                                         std::uint64_t most) noexcept
 {
@@ -97,7 +94,8 @@ inline void append_escaped(std::string& to, std::string_view text)
     }
 }
 
-/// Any way of escaping; whoever reads compares it with the one way in which it is written.
+/// Reverses `append_escaped`. Accepts every form of escape; the caller compares the input with the
+/// written form.
 [[nodiscard]] inline std::string unescaped(std::string_view line)
 {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -123,7 +121,7 @@ inline void append_escaped(std::string& to, std::string_view text)
 inline constexpr std::string_view progress_words[] = {
     "done", "total", "parked", "tries", "begun", "changed", "failed", "first"};
 
-/// Up to the next space, which is taken too.
+/// Removes and returns the characters before the next space, and removes the space.
 [[nodiscard]] constexpr std::string_view take_word(std::string_view& line) noexcept
 {
     const std::string_view word = line.substr(0, line.find(' '));
@@ -139,7 +137,7 @@ inline constexpr std::string_view progress_words[] = {
     return false;
 }
 
-/// Takes a number of at most 64 bits and says whether it is one.
+/// Removes the next word and parses it as a 64-bit number. False if it is none.
 [[nodiscard]] constexpr bool take_number(std::string_view& line, std::uint64_t& to) noexcept
 {
     const std::optional<std::uint64_t> n = digits_in(take_word(line));
@@ -156,24 +154,24 @@ inline constexpr std::string_view progress_words[] = {
 
 }  // namespace detail
 
-/// How the reading of lines went.
+/// The result of reading lines.
 enum class progress_lines : std::uint8_t {
     ok,
-    corrupt,  ///< A line is none that is ever written, or not where it belongs.
-    newer,    ///< A session failed for a reason that a later version knows.
+    corrupt,  ///< A line that is never written, or that is not at its place.
+    newer,    ///< The session failed for a reason that only a later version knows.
 };
 
-/// What was read of lines: the progress, and those that are not ours.
+/// The progress that was read, and the lines of later versions.
 struct read_progress {
     progress_lines how = progress_lines::ok;
     session_progress progress{};
-    std::string_view later{};  ///< Whole lines, as they stand in what was read.
-    std::uint64_t line = 0;    ///< Where it went wrong, from 1 on.
+    std::string_view later{};  ///< Whole lines, as a view into the input.
+    std::uint64_t line = 0;    ///< The line of the first error, from 1; 0 if there is none.
 
     friend bool operator==(const read_progress&, const read_progress&) = default;
 };
 
-/// The progress as lines, with as much of the failure's text as `text_most` allows when escaped.
+/// The progress as lines. The error text is cut to `text_most` bytes, counted when escaped.
 [[nodiscard]] inline std::string write_progress(const session_progress& p,
                                                 std::uint64_t text_most = highest_size)
 {
@@ -231,7 +229,7 @@ namespace detail {
     return progress_lines::ok;
 }
 
-/// One line of a word that is ours.
+/// Reads one line that begins with a known word.
 [[nodiscard]] inline progress_lines read_line(std::string_view line, session_progress& p)
 {
     const std::string_view word = take_word(line);
@@ -247,13 +245,13 @@ namespace detail {
     return good && line.empty() ? progress_lines::ok : progress_lines::corrupt;
 }
 
-/// The line in front, without its end; the whole of it where it has none.
+/// The first line without its end, or all of the text if it has no line end.
 [[nodiscard]] constexpr std::string_view first_line(std::string_view lines) noexcept
 {
     return lines.substr(0, lines.find('\n'));
 }
 
-/// Whether these are whole lines, none of them blank and none with a word of ours.
+/// True for whole lines without blank lines and without a known word at the beginning.
 [[nodiscard]] constexpr bool are_later_lines(std::string_view lines) noexcept
 {
     if (!lines.empty() && lines.back() != '\n') return false;
@@ -267,7 +265,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Reads lines, each of which has its end.
+/// Reads lines, each with its line end. Linear time.
 [[nodiscard]] inline read_progress read_progress_lines(std::string_view lines)
 {
     read_progress r;
@@ -288,7 +286,7 @@ namespace detail {
         if (how != progress_lines::ok) return bad(how);
         rest.remove_prefix(line.size() + 1);
     }
-    // Whatever has another order or another form than the one that is written.
+    // Refuse any order or form other than the written one.
     const std::string written = write_progress(r.progress);
     if (written != lines.substr(0, lines.size() - rest.size())) {
         r.line = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive: sends the letters of a plan and removes them, so that a crash anywhere loses none.
+// redrive: sends the dead letters of a plan, then removes them. A crash at any point loses none.
 //
 //     waybill::redrive run(plan, {.chunk = 500});
 //     while (!run.over())
@@ -11,29 +11,13 @@
 //             [&](act::wait w)           { sleep_until(w.until); },
 //             [&](act::idle)             {});
 //
-// It goes round by round, as many whole sessions as fit into a chunk, or one that is larger:
-//
-//     resubmit (front to back) -> mark_sent -> remove_letters (back to front) -> the next round
-//
-// What holds:
-//   1. no letter is removed before all of its session are accepted. An answer that got lost is no
-//      acceptance: the same letters are sent again, under the same ids;
-//   2. whatever is left of a session after a crash begins with its first letter. While others of it
-//      are removed that one says how far the session was sent, and it is the last to go: without
-//      it, steps that were sent look like steps that are lost. It stays where the end of the
-//      session is still to come, so that this end finds the same new session;
-//   3. what is sent again has the same message id. A broker that drops duplicates makes it exactly
-//      once, if it remembers for longer than a redrive may lie still. Beyond that, or without it, a
-//      pipeline completes what its session has done, as long as that session is not over; but of
-//      independent steps it knows only how many, and runs one that comes again;
-//   4. a message that the broker will never take stops its session and no other: the letters of
-//      that session all stay, and refused() says so;
-//   5. two who redrive the same letters at once do no harm: the ids are the same, and a mark is only
-//      ever raised (`merged_mark`);
-//   6. begin it when no message of these sessions is left in the queue. A consumer who dies between
-//      a letter and its message's completion writes that letter again, and it is sent again.
-//
-// tests/enumerate/session/redrive.test.cpp tries it, with a consumer beside it.
+// Guarantees (conditions and background: see the guide)
+//   1. No dead letter is removed before the broker has accepted all of its session.
+//   2. The first dead letter of a session is removed last. It records how far the session was sent.
+//   3. A message that is sent again has the same message id.
+//   4. A permanently refused message stops only its session, whose dead letters stay: refused().
+//   5. Concurrent redrives of the same dead letters are safe: equal ids, marks that only increase.
+// Requires no queued message of these sessions. Test: tests/enumerate/session/redrive.test.cpp
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_REDRIVE_HPP
@@ -59,24 +43,25 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Send these letters in their order, each with `plan.step(letters, i)`. Answered by `resubmitted`.
+/// Send these dead letters in order, each with `plan.step(letters, i)`. Report `resubmitted`.
 struct resubmit {
     std::uint64_t offset = 0;
     std::uint64_t count = 0;
     friend bool operator==(const resubmit&, const resubmit&) = default;
 };
 
-/// Write `plan.marked(letters, s)` for each of these sessions that `marks_first`: its first letter,
-/// with how far it was sent. Only a letter that is there is written, merged with that one by
-/// `merged_mark`. Answered by `sessions_marked`; `permanent`: one of them is never taken.
+/// For each of these sessions with `marks_first`, write `plan.marked(letters, s)`: the first dead
+/// letter, with the step up to which the session was sent. Only update an existing dead letter, to
+/// the result of `merged_mark`. Report `sessions_marked`; `permanent`: the table never accepts one
+/// of them.
 struct mark_sent {
-    std::uint64_t session = 0;  ///< The first of them in the plan,
-    std::uint64_t count = 0;    ///< and how many.
+    std::uint64_t session = 0;  ///< Index of the first session in the plan.
+    std::uint64_t count = 0;    ///< Number of sessions.
     friend bool operator==(const mark_sent&, const mark_sent&) = default;
 };
 
-/// Remove these letters, all at once or from the last to the first. One that is not there is
-/// removed. Answered by `letters_removed`.
+/// Remove these dead letters, all at once or from the last to the first. A missing one counts as
+/// removed. Report `letters_removed`.
 struct remove_letters {
     std::uint64_t offset = 0;
     std::uint64_t count = 0;
@@ -85,8 +70,8 @@ struct remove_letters {
 
 }  // namespace act
 
-/// The first `accepted` of the letters were accepted for sure; `how` says what kept the next one
-/// from it. `permanent`: it is never taken, say for its size.
+/// The broker accepted the first `accepted` dead letters. `how` is the fault of the next one.
+/// `permanent`: the broker never accepts it, for example for its size.
 struct resubmitted {
     std::uint64_t accepted = 0;
     fault_class how = fault_class::none;
@@ -94,14 +79,14 @@ struct resubmitted {
     friend bool operator==(const resubmitted&, const resubmitted&) = default;
 };
 
-/// All are marked, or that is not sure.
+/// All sessions are marked, or at least one mark is not confirmed.
 struct sessions_marked {
     fault_class how = fault_class::none;
 
     friend bool operator==(const sessions_marked&, const sessions_marked&) = default;
 };
 
-/// So many of the letters, counted from the last, are removed for sure.
+/// The last `removed` dead letters of the action are removed. `how` is the fault of the next one.
 struct letters_removed {
     std::uint64_t removed = 0;
     fault_class how = fault_class::none;
@@ -110,9 +95,10 @@ struct letters_removed {
 };
 
 struct redrive_policy {
-    /// Most letters an action, but for a session that its table removes at once.
+    /// Maximum dead letters in an action, at least 1. A removal is larger if the table removes a
+    /// longer session in one atomic request.
     std::uint64_t chunk = 100;
-    retry_policy retry{.pauses = {.spread = jitter::none}};  ///< Of one action.
+    retry_policy retry{.pauses = {.spread = jitter::none}};  ///< Attempts of one action.
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };
@@ -123,11 +109,13 @@ struct redrive_policy {
     return check(p.retry);
 }
 
-/// Where a redrive has come to.
+/// The outcome of a redrive.
 enum class redrive_end : std::uint8_t {
     running,
-    finished,  ///< All is sent and removed, but for what was refused.
-    stopped,   ///< Tries are used up, or it was told to stop. Make another plan of what is left.
+    /// All is sent and removed, except refused sessions and first dead letters that stay.
+    finished,
+    /// An action has no attempts left, or its fault permits no retry. Plan the rest again.
+    stopped,
 };
 
 [[nodiscard]] constexpr std::string_view name(redrive_end e) noexcept
@@ -145,7 +133,7 @@ public:
     using action = std::variant<act::resubmit, act::mark_sent, act::remove_letters, act::wait,
                                 act::idle>;
 
-    /// Of the plan only the sizes of its sessions are kept.
+    /// Copies the sizes and flags of the sessions to be sent. The plan is not needed after that.
     explicit redrive(const redrive_plan& plan, const redrive_policy& p = {}) : policy_(p)
     {
         if (policy_.chunk == 0) policy_.chunk = 1;
@@ -221,13 +209,14 @@ public:
 
     [[nodiscard]] redrive_end end() const noexcept { return state_; }
     [[nodiscard]] bool over() const noexcept { return state_ != redrive_end::running; }
-    /// What it was stopped for.
+    /// The fault that stopped the redrive; `none` if it was not stopped.
     [[nodiscard]] fault_class why() const noexcept { return why_; }
-    /// Letters that were accepted for sure,
+    /// The number of dead letters that the broker accepted.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
-    /// and that were removed for sure.
+    /// The number of dead letters that were removed.
     [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
-    /// The letters that the broker, or marked the table, never takes. Those of their sessions stay.
+    /// Indexes of dead letters that the broker, or marked the table, never accepts. Their sessions
+    /// stay.
     [[nodiscard]] const std::vector<std::uint64_t>& refused() const noexcept { return refused_; }
 
     friend bool operator==(const redrive&, const redrive&) = default;
@@ -236,11 +225,11 @@ private:
     enum class phase : std::uint8_t { send, mark, remove };
 
     struct extent {
-        std::uint64_t end = 0;  // one behind its letters
+        std::uint64_t end = 0;  // one past its last dead letter
         bool first_sent = false;
         bool marks_first = false;
         bool keeps_first = false;
-        bool at_once = false;  // a table removes all of it or nothing
+        bool at_once = false;  // the table removes all of it or nothing
         bool stays = false;    // its mark was refused
         friend bool operator==(const extent&, const extent&) = default;
     };
@@ -250,7 +239,7 @@ private:
         return session == 0 ? 0 : sessions_[session - 1].end;
     }
 
-    /// Up to the next letter that was sent before.
+    /// At most one chunk, and only up to the next dead letter that was sent before.
     [[nodiscard]] std::uint64_t to_send() const noexcept
     {
         std::size_t s = session_;
@@ -263,7 +252,8 @@ private:
         return one_by_one_ ? 1 : last_ - session_;
     }
 
-    /// Down to the next letter that stays.
+    /// At most one chunk or one session removed at once, and only down to the next dead letter that
+    /// stays.
     [[nodiscard]] std::uint64_t to_remove() const noexcept
     {
         std::size_t s = session_;
@@ -297,7 +287,7 @@ private:
         skip_sent();
     }
 
-    /// To the next letter to be sent, or on to the marks.
+    /// Moves to the next dead letter to be sent, or to the marks.
     void skip_sent()
     {
         while (session_ != last_) {
@@ -315,7 +305,7 @@ private:
         mark_behind(first_);
     }
 
-    /// From this session on, or on to the removal where none of them is marked.
+    /// Marks from this session on. If no session is left to be marked, moves to the removal.
     void mark_behind(std::size_t session)
     {
         go_on();
@@ -337,7 +327,8 @@ private:
         skip_kept();
     }
 
-    /// To the next letter to be removed, from behind, or on to the next round.
+    /// Moves to the next dead letter to be removed, from the last to the first, or to the next
+    /// round.
     void skip_kept()
     {
         while (at_ != begin_of(first_)) {
@@ -353,7 +344,8 @@ private:
         begin_round();
     }
 
-    /// The round ends before the session of this letter, and the next one begins behind it.
+    /// Ends the round before the session of this dead letter. The next round begins after that
+    /// session.
     void refuse()
     {
         refused_.push_back(at_);
@@ -364,10 +356,10 @@ private:
         begin_marking();
     }
 
-    /// Answers in full or in part failed. What was done in part counts as a try that went well.
+    /// Retries after a failure. If a part was done, this attempt is the first one again.
     void again(fault_class how, std::uint64_t done, steady_time now)
     {
-        if (how == fault_class::none) how = fault_class::transient;  // not done, and says nothing
+        if (how == fault_class::none) how = fault_class::transient;  // not done, with no reason
         tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
         const retry_action then = decide(policy_.retry, tries_, how, 0.5, now);
         not_before_ = steady_time::lowest();
@@ -379,15 +371,16 @@ private:
     }
 
     redrive_policy policy_;
-    std::vector<extent> sessions_;  // those to be sent
+    std::vector<extent> sessions_;  // sessions to be sent
     std::vector<std::uint64_t> refused_;
     phase phase_ = phase::send;
-    std::size_t first_ = 0;         // sessions of this round,
-    std::size_t last_ = 0;          // one behind them,
-    std::size_t next_ = 0;          // and the first of the next round
-    std::size_t session_ = 0;       // the one that is at work
-    std::uint64_t at_ = 0;          // sent up to here; then not yet removed up to here
-    bool one_by_one_ = false;       // marked, since one of this round is never taken
+    std::size_t first_ = 0;         // first session of this round
+    std::size_t last_ = 0;          // one past the last session of this round
+    std::size_t next_ = 0;          // first session of the next round
+    std::size_t session_ = 0;       // current session
+    std::uint64_t at_ = 0;          // sent up to here; in the removal: not yet removed up to here
+    // mark one session per action, because a mark of this round was refused
+    bool one_by_one_ = false;
     std::uint32_t tries_ = 0;
     steady_time not_before_ = steady_time::lowest();
     fault_class why_ = fault_class::none;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_names: the ids of a redriven session and of its messages. They follow from what is
-// redriven, so that whoever begins again after a crash goes on in the same session.
+// redrive_names: the ids of a redriven session and of its messages, derived from the originals.
 //
 //     waybill::redriven_session("order-17", 1)                // "order-17~1", then "order-17~2"
 //     waybill::redriven_message_id("order-17", 42, 1)         // "order-17/00000000000000000042~1"
 //
-// What holds:
-//   1. the id of a session is that of the original and which redrive it is. A random one would
-//      split a session in two where a redrive dies half-way;
-//   2. a message sent again has the same id, and a broker that detects duplicates drops it for as
-//      long as it remembers;
-//   3. both have at most `most` bytes. A longer one keeps the beginning of the original id, cut
-//      between characters, and has 32 digits of its SHA-256 behind it;
-//   4. their form does not change any more.
+// Guarantees
+//   1. The session id contains the original id and the number of the redrive. If a crash
+//      interrupts a redrive, its repetition uses the same session; a random id would split it.
+//   2. A message that is sent again has the same id. A broker with duplicate detection drops it
+//      within its detection window.
+//   3. An id has at most `most` bytes. A longer one consists of the beginning of the original id,
+//      cut between characters, a dot, 32 digits of the original id's SHA-256, and the suffix.
+//   4. The format does not change in later versions.
 
 #ifndef WAYBILL_SESSION_REDRIVE_NAMES_HPP
 #define WAYBILL_SESSION_REDRIVE_NAMES_HPP
@@ -30,12 +29,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// The least that `most` reads as: a mark, a digest, and the longest end.
+/// The minimum of `most`; a smaller value counts as this one. It has room for a dot, 32 digits of
+/// the digest and the longest suffix (42 bytes).
 inline constexpr std::size_t least_redriven_bytes = 80;
 
 namespace detail {
 
-/// `id` and then `end`, the id shortened where both have more than `most` bytes.
+/// Returns `id` followed by `end`. If both have more than `most` bytes, `id` is shortened.
 [[nodiscard]] inline std::string shortened_id(std::string_view id, std::string_view end,
                                            std::size_t most)
 {
@@ -62,14 +62,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// The id of the session that `origin` becomes when it is redriven for the n-th time.
+/// The session id of the n-th redrive of the session `origin`, in at most `most` bytes.
 [[nodiscard]] inline std::string redriven_session(std::string_view origin, std::uint64_t n,
                                                   std::size_t most = 128)
 {
     return detail::shortened_id(origin, "~" + std::to_string(n), most);
 }
 
-/// The id of the message that had this number in `origin`, in the n-th redrive.
+/// The message id in the n-th redrive, in at most `most` bytes. `origin` and `sequence` are the
+/// session and the sequence number with which the message was sent first.
 [[nodiscard]] inline std::string redriven_message_id(std::string_view origin,
                                                      std::uint64_t sequence, std::uint64_t n,
                                                      std::size_t most = 128)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_plan: the sessions that come back, and what each of their letters is sent with.
+// redrive_plan: the sessions to redrive, and the properties with which each dead letter is sent.
 //
-// plan_redrive.hpp makes it and says what holds.
+// `plan_redrive` returns it; its guarantees are in plan_redrive.hpp.
 
 #ifndef WAYBILL_SESSION_REDRIVE_PLAN_HPP
 #define WAYBILL_SESSION_REDRIVE_PLAN_HPP
@@ -24,9 +24,9 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// What the letters of a session, in their order, know of its state: that of whoever saw it last.
-/// A session that came back and has done nothing in between knows no more than what it came with:
-/// where its first message was never taken, its state is one that began without it.
+/// The last known state of a session whose dead letters are given in their order. The dead letter
+/// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
+/// that state may lack the one sent with the first message; `origin.state` is returned instead.
 [[nodiscard]] inline std::string_view state_of(std::span<const step_letter> session) noexcept
 {
     const step_letter& first = session.front();
@@ -42,7 +42,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// What a letter is sent with.
+/// The properties and the message id with which a dead letter is sent.
 struct redrive_step {
     step_stamp stamp{};
     step_origin origin{};
@@ -52,13 +52,14 @@ struct redrive_step {
 };
 
 struct redrive_plan {
-    std::vector<redrive_session> sessions{};  ///< In the order of their letters.
-    std::uint64_t ready = 0;     ///< Letters to be sent, unless `was_sent`; they come first.
-    std::uint64_t held = 0;      ///< Letters held back, behind them.
-    std::uint64_t filtered = 0;  ///< Letters that were not asked for, at the end.
-    std::uint64_t most_id_bytes = 128;
+    std::vector<redrive_session> sessions{};  ///< In the order of their dead letters.
+    std::uint64_t ready = 0;     ///< Dead letters to send; they come first. Skip if `was_sent`.
+    std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
+    std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
+    std::uint64_t most_id_bytes = 128;  ///< Maximum bytes of a message id.
 
-    /// The session of a letter. Requires: it is one of those letters.
+    /// The session of a dead letter. O(log n) for n sessions. Requires: `letter` is an index into
+    /// the planned dead letters.
     [[nodiscard]] const redrive_session& session_of(std::uint64_t letter) const noexcept
     {
         std::size_t low = 0;
@@ -70,14 +71,15 @@ struct redrive_plan {
         return sessions[low];
     }
 
-    /// Whether a redrive before this one has sent a letter, so that it is not sent again.
+    /// True if an earlier redrive has sent this dead letter; it must not be sent again.
     [[nodiscard]] bool was_sent(std::uint64_t letter) const noexcept
     {
         const redrive_session& s = session_of(letter);
         return s.first_sent && s.offset == letter;
     }
 
-    /// What to send a letter with. Requires: the letters as the plan has left them.
+    /// The properties with which a dead letter is sent. Requires: `letters` in the order in which
+    /// `plan_redrive` left them.
     [[nodiscard]] redrive_step step(std::span<const step_letter> letters,
                                     std::uint64_t letter) const
     {
@@ -98,9 +100,9 @@ struct redrive_plan {
         return r;
     }
 
-    /// The first letter of a session that `marks_first`, as it is to be written (`merged_mark`): how
-    /// far the session was sent, and where it begins and ends, which perhaps only letters said that
-    /// are gone by then.
+    /// The first dead letter of a session with `marks_first`, as it must be written: merge it into
+    /// the stored one with `merged_mark`. It contains how far the session was sent, and its first
+    /// and last step. Other dead letters with these facts may be removed by then.
     [[nodiscard]] step_letter marked(std::span<const step_letter> letters,
                                      std::uint64_t session) const
     {

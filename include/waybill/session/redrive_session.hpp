@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_session: what is to become of the letters of one session, and why they may have to wait.
-//
-// Part of plan_redrive.hpp, where it is told how it is used.
+// redrive_session: the dead letters of one session in a redrive plan, and the filter, options and
+// marks that decide if they are sent. Used by plan_redrive.hpp.
 
 #ifndef WAYBILL_SESSION_REDRIVE_SESSION_HPP
 #define WAYBILL_SESSION_REDRIVE_SESSION_HPP
@@ -20,40 +19,42 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which sessions are redriven. One is if the letter that stopped it is like this, and all of its
-/// letters go: those behind it have no reasons of their own.
+/// Selects the sessions to redrive. A session is selected by the dead letter that stopped it, and
+/// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
+/// excludes it. Dead letters of independent steps are selected one by one.
 struct redrive_filter {
-    std::vector<park_reason> reasons{};  ///< Any of these; all where there are none.
-    std::uint64_t from_step = 0;
-    std::uint64_t to_step = highest_size;
-    wall_time parked_from = wall_time::lowest();
-    wall_time parked_to = wall_time::highest();
-    std::string session{};  ///< This one, by its id or its original id; all where it is empty.
+    std::vector<park_reason> reasons{};  ///< Any of these reasons; empty selects all.
+    std::uint64_t from_step = 0;           ///< The lowest step selected.
+    std::uint64_t to_step = highest_size;  ///< The highest step selected.
+    wall_time parked_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
+    wall_time parked_to = wall_time::highest();   ///< The latest time of dead-lettering.
+    std::string session{};  ///< Id or original id of one session; empty selects all.
 
     friend bool operator==(const redrive_filter&, const redrive_filter&) = default;
 };
 
-/// What to do about sessions that are not whole.
+/// How to redrive incomplete sessions, and limits of the table and the broker.
 struct redrive_options {
-    /// Send also those whose steps are missing, contradict each other or are unknown, and those
-    /// whose state is not here. They are given the first and the last step that is there; at a hole
-    /// their pipeline stops again.
+    /// Send also damaged sessions (`redrive_marks::damaged`): steps are missing, contradictory or
+    /// unknown, or the state was too large. The new session begins with the first step present and
+    /// ends with the last one. At a missing step its pipeline stops again.
     bool damaged = false;
-    /// Where the end is not among the letters, make the last one there the end. Otherwise the new
-    /// session stays open for it: the rest may still come, and goes to the same new session. One
-    /// that was told of an end before keeps waiting for that, until a sweep finds its state.
+    /// If the last step is missing, make the last one present the end of the session. If false,
+    /// the new session stays open, and steps dead-lettered later go to the same new session. If an
+    /// earlier redrive has sent a total, that total stays; a sweep finds the remaining state.
     bool close = false;
-    /// The sender fetches bodies that are not in their letters.
+    /// The sender fetches bodies that are not in their dead letters. If false, a session that
+    /// needs them is held back.
     bool fetches_bodies = false;
-    /// The table removes up to this many letters of one session in one atomic request: all of them or
-    /// none. An Azure table removes 100. A session of at most this many letters gets no mark before
-    /// its letters are removed.
+    /// The table removes up to this many dead letters of one session in one atomic request: all or
+    /// none. An Azure table removes 100. A session with at most this many dead letters gets no mark
+    /// before they are removed.
     ///
-    /// Warning: keep 1 for a table without atomic writes, however many letters one request takes.
-    /// With a larger number a crash in the middle of the removal leaves letters without a mark, and
-    /// the next plan takes steps that were sent for steps that are lost or were never sent.
+    /// Warning: keep 1 for a table without atomic writes, even if a request accepts more. With a
+    /// larger number, a crash during the removal leaves dead letters without a mark. The next plan
+    /// then treats steps that were sent as lost or as never sent.
     std::uint64_t removed_at_once = 1;
-    std::uint64_t most_id_bytes = 128;
+    std::uint64_t most_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
 
     friend bool operator==(const redrive_options&, const redrive_options&) = default;
 };
@@ -64,15 +65,15 @@ struct redrive_options {
     return config_error{"most_id_bytes", o.most_id_bytes, "must be at least", 80};
 }
 
-/// Why letters are not sent.
+/// Why the dead letters of a session are not sent.
 enum class held_back : std::uint8_t {
-    no,          ///< They are.
-    filtered,    ///< They are not what was asked for.
-    no_session,  ///< They came without a session.
-    waiting,     ///< All that is there was sent. The rest is still to come, or `close` gives it up.
-    behind,      ///< Their session says that these steps are done. Remove them, if you agree.
+    no,          ///< They are sent.
+    filtered,    ///< The filter does not select them.
+    no_session,  ///< They have no session id.
+    waiting,     ///< All present were sent. `redrive_options::close` gives up the missing end.
+    behind,      ///< Their session has done these steps. Remove them if you agree.
     damaged,     ///< See the marks of the session; `redrive_options::damaged` sends them.
-    no_body,     ///< Bodies are not in the letters; `redrive_options::fetches_bodies` sends them.
+    no_body,     ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
 };
 
 [[nodiscard]] constexpr std::string_view name(held_back h) noexcept
@@ -89,21 +90,22 @@ enum class held_back : std::uint8_t {
     return "?";
 }
 
-/// What is remarkable about the letters of a session.
+/// Facts about the dead letters of a session that an operator should know.
 struct redrive_marks {
-    bool start_unknown = false;  ///< Nobody knows where the session stands.
-    bool head_missing = false;   ///< The step at which the session stands is not there.
-    bool hole = false;           ///< A step between two others is not there.
-    bool contradictory = false;  ///< They disagree about the end, or about where they were before.
-    bool unstamped = false;      ///< They have no step, and are numbered as they stand. Where others
-                                 ///< of their session have one they stay, whatever is said.
-    bool open = false;           ///< The end is not there, or nobody knows it.
-    bool alone = false;          ///< Each failed by itself; steps between them were done.
-    bool repeated = false;       ///< Two letters have the same step.
-    bool disordered = false;     ///< They came in another order than that of their steps.
-    bool rolled_over = false;    ///< The same, since the broker's numbers went round.
-    bool state_cut = false;      ///< Its state was too large to come with its letters.
-    bool without_state = false;  ///< Steps of it are done, and no letter has what they have left.
+    bool start_unknown = false;  ///< The next step of the session is unknown.
+    bool head_missing = false;   ///< The next step of the session is missing.
+    bool hole = false;           ///< A step between two others is missing.
+    bool contradictory = false;  ///< They disagree about the end, the origin or the progress.
+    /// The dead letters have no step number and are numbered in their order. If others of the
+    /// session have one, those without are always held back.
+    bool unstamped = false;
+    bool open = false;           ///< The last step is missing or unknown.
+    bool alone = false;          ///< Each failed without stopping the session.
+    bool repeated = false;       ///< Two dead letters have the same step.
+    bool disordered = false;     ///< Sequence numbers are not in the order of the steps.
+    bool rolled_over = false;    ///< As `disordered`, because sequence numbers wrapped at 2^48.
+    bool state_cut = false;      ///< The state was too large for its dead letter.
+    bool without_state = false;  ///< Steps were done, but no dead letter has the state.
 
     [[nodiscard]] constexpr bool damaged() const noexcept
     {
@@ -113,19 +115,19 @@ struct redrive_marks {
     friend bool operator==(const redrive_marks&, const redrive_marks&) = default;
 };
 
-/// The letters of one session, `count` of them from `offset` on, and the session they become.
+/// The dead letters of one session, `count` of them from `offset` on, and their new session.
 struct redrive_session {
     std::uint64_t offset = 0;
     std::uint64_t count = 0;
-    std::string id{};               ///< Of the new session.
-    std::uint64_t generation = 1;   ///< Which redrive it is.
-    std::uint64_t first = 1;        ///< Where the new session begins: where the old one stands.
-    std::uint64_t total = 0;        ///< The step that ends it; 0 where it stays open.
-    std::uint64_t without_body = 0; ///< So many bodies are to be fetched.
-    std::uint64_t sent_to = 0;      ///< Sent up to this step, once it is done.
-    bool first_sent = false;        ///< The first letter was sent before, and is not sent again.
-    bool marks_first = false;       ///< `sent_to` is written to it before others are removed,
-    bool keeps_first = false;       ///< and that one stays, until the end is sent.
+    std::string id{};               ///< The id of the new session.
+    std::uint64_t generation = 1;   ///< The number of the redrive, from 1 on.
+    std::uint64_t first = 1;        ///< The first step of the new session.
+    std::uint64_t total = 0;        ///< The last step of the new session; 0 if it stays open.
+    std::uint64_t without_body = 0; ///< The number of bodies to fetch.
+    std::uint64_t sent_to = 0;      ///< The last step sent when this redrive is finished.
+    bool first_sent = false;        ///< An earlier redrive sent the first dead letter; skip it.
+    bool marks_first = false;       ///< Mark the first dead letter before removing others.
+    bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
     redrive_marks marks{};
     held_back held = held_back::no;
 
@@ -134,7 +136,7 @@ struct redrive_session {
     friend bool operator==(const redrive_session&, const redrive_session&) = default;
 };
 
-/// The marks as words, as in "open, disordered".
+/// The marks as text, for example "open, disordered".
 [[nodiscard]] inline std::string text(const redrive_marks& m)
 {
     std::string line;
@@ -168,7 +170,7 @@ namespace detail {
            l.parked >= f.parked_from && l.parked <= f.parked_to;
 }
 
-/// The id of its first session, from which all names follow.
+/// The id of the first session, from which all ids are derived.
 [[nodiscard]] inline std::string_view origin_session(const step_letter& l) noexcept
 {
     return l.origin.generation == 0 ? l.stamp.session : l.origin.session;

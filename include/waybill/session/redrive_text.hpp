@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_text: a redrive plan in words, for who wants to see it before anything is sent.
+// redrive_text: describes a redrive plan as text, for a review before anything is sent.
 //
 //     order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
 //     order-18: 2 letters, steps 4 to 5, held back: damaged (its first step is missing): gap: ...
@@ -22,7 +22,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// One session of a plan. Requires: the letters as the plan has left them.
+/// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
+/// them.
 [[nodiscard]] inline std::string text(const redrive_session& s,
                                       std::span<const step_letter> letters)
 {
@@ -55,13 +56,13 @@ namespace waybill::inline v0_2 {
     line += ": ";
     line += name(why->reason);
     if (!why->text.empty()) line += ": " + why->text;
-    // Of those that stop each other the first is why; the rest follows from it.
+    // In a session that stops, the other causes follow from the first.
     if (!s.marks.alone || others == 0) return line;
     line += ", and " + std::to_string(others);
     return line + (others == 1 ? " for another reason" : " for other reasons");
 }
 
-/// All of it in one line.
+/// Describes the plan in one line: numbers of dead letters and sessions.
 [[nodiscard]] inline std::string text(const redrive_plan& p)
 {
     std::uint64_t ready = 0;

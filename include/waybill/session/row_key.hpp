@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// row_key: a sequence number as a text that sorts as the number does.
+// row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
 //     waybill::row_key(17)                             // "00000000000000000017"
 //     waybill::sequence_of_row_key("17").how           // row_key_found::other_width, sequence 17
 //
-// Tables compare their keys as texts, and "100" comes before "11" there. So keys have 20 digits, as
-// many as the largest number. Rows that other tools have written without zeros can be read, and are
-// told: their order in the table is not that of their numbers.
+// Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
+// digits. Keys that other tools wrote without zeros are read and reported as `other_width`.
 //
-// At a partitioned queue of Service Bus the upper 16 bits are the partition, and the numbers of
-// each go round after 2^48.
+// In a partitioned queue of Service Bus, the upper 16 bits of a sequence number are the partition.
+// The lower 48 bits wrap after 2^48.
 
 #ifndef WAYBILL_SESSION_ROW_KEY_HPP
 #define WAYBILL_SESSION_ROW_KEY_HPP
@@ -36,10 +35,10 @@ inline constexpr std::size_t row_key_digits = 20;
 
 enum class row_key_found : std::uint8_t {
     ok,
-    other_width,  ///< A number, but not of 20 digits: such keys do not sort by their numbers.
+    other_width,  ///< A number, but not of 20 digits: such keys do not sort as their numbers.
     empty,
-    not_number,   ///< Something else than digits is in it.
-    too_large,    ///< More than 64 bits hold.
+    not_number,   ///< A character is not a digit.
+    too_large,    ///< The number has more than 64 bits.
 };
 
 [[nodiscard]] constexpr std::string_view name(row_key_found f) noexcept
@@ -56,8 +55,8 @@ enum class row_key_found : std::uint8_t {
 
 struct row_key_read {
     row_key_found how = row_key_found::empty;
-    std::uint64_t sequence = 0;  ///< Where it is `ok` or of another width.
-    std::size_t bytes = 0;       ///< Of the key.
+    std::uint64_t sequence = 0;  ///< Valid if `readable()`.
+    std::size_t bytes = 0;       ///< The size of the key.
 
     [[nodiscard]] constexpr bool readable() const noexcept
     {
@@ -79,7 +78,7 @@ struct row_key_read {
     return {padded ? row_key_found::ok : row_key_found::other_width, *n, key.size()};
 }
 
-/// One line for a log.
+/// One line for a log. An error names the size of the key or the rule that is broken.
 [[nodiscard]] inline std::string text(const row_key_read& r)
 {
     const std::string bytes = std::to_string(r.bytes);
@@ -96,7 +95,7 @@ struct row_key_read {
     return "?";
 }
 
-/// The number that a sequence number is in its partition, which goes round.
+/// The lower 48 bits of a sequence number: the number in its partition, which wraps after 2^48.
 [[nodiscard]] constexpr std::uint64_t number_in_partition(std::uint64_t sequence) noexcept
 {
     return sequence & ((std::uint64_t{1} << 48U) - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// session_state: what a session remembers, in the hands of whoever holds it.
+// session_state: the state of a session between load and save, for one holder of the session.
 //
 //     waybill::held_state held(store, m.session);        // or what the broker keeps itself
 //     waybill::session_state order(codec, held);
@@ -12,20 +12,13 @@
 //         [&](act::clear_state)  { return order.clear(); },
 //         ...
 //
-// Each try begins with the value as it is stored, and what it makes of it counts once it has gone
-// well and is stored. So nothing remains of a step that failed, however often it was tried, and
-// nothing of a step that is undone since its state was never taken. And nothing of one that comes
-// late among independent ones: its pipeline has counted it already, and does not save (`mode`).
-//
-// A codec is `state_codec<T>` of ext/json_session.hpp, where a value is your own type, or
-// `text_state_codec`, where it is bytes. A place is a `held_state`, or any type that can
-//
-//     place.load()         result<std::optional<std::string>>; nullopt where there is no state, and
-//                          never an empty text, which is a state that has lost its bytes
-//     place.save(bytes)    fault
-//     place.clear()        fault
-//
-// Both are referred to.
+// Guarantees
+//   1. Each try starts with a copy of the stored value. Changes count once the step has succeeded
+//      and the state is saved. A failed step leaves none, regardless of the number of tries.
+//   2. A step that is undone, because the store refuses its state for good, leaves no changes.
+//   3. A late independent step leaves no changes: its pipeline does not save.
+// Codecs: `text_state_codec` for bytes; `state_codec<T>` of ext/json_session.hpp for a type of the
+// user. The caller keeps codec and place alive.
 
 #ifndef WAYBILL_SESSION_SESSION_STATE_HPP
 #define WAYBILL_SESSION_SESSION_STATE_HPP
@@ -46,14 +39,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// A text state in hand: what `text_state_codec` reads and writes.
+/// The state that `text_state_codec` reads and writes.
 struct decoded_text {
     state_read how = state_read::absent;
     std::string value{};  ///< The user's bytes.
     session_progress progress{};
-    text_state_read read{};  ///< As it was read; its bytes are in `value`.
+    text_state_read read{};  ///< The result of reading, without the user's bytes.
 
-    /// These bytes are what is stored from now on.
+    /// Reports that `bytes` are the stored state from now on.
     void stored(std::string_view bytes)
     {
         how = read.how = state_read::ok;
@@ -66,11 +59,12 @@ struct decoded_text {
 
 [[nodiscard]] inline std::string text(const decoded_text& s) { return text(s.read); }
 
-/// Makes the user's bytes of an older major version into those of ours; nothing where it cannot.
+/// Converts the user's bytes from an older major version to the current one; nullopt if it cannot.
 using text_upgrade = std::optional<std::string> (*)(std::string_view own, schema_version from);
 
-/// The codec of state_text.hpp, in the form of those of JSON. What is of an older major version and
-/// is not upgraded is `corrupt`; where its session has failed, its bytes stay as they are.
+/// The codec of state_text.hpp, with the interface of the JSON codecs in ext/json_session.hpp. If
+/// the user's bytes have an older major version and are not upgraded, the state is `corrupt`. If
+/// its session has failed, they are kept unchanged instead.
 class text_state_codec {
 public:
     using value_type = std::string;
@@ -131,7 +125,14 @@ private:
     text_upgrade upgrade_;
 };
 
-/// Where the state of one session is kept.
+/// Reads and writes the stored state of one session; `held_state` is a model.
+///
+///     place.load()         result<std::optional<std::string>>; nullopt if there is no state
+///     place.save(bytes)    fault
+///     place.clear()        fault
+///
+/// `load` never returns an empty string for a missing state: an empty string is a state that has
+/// lost its bytes.
 template <class P>
 concept state_place = requires(P& place, const std::string& bytes) {
     { place.load() } -> std::same_as<result<std::optional<std::string>>>;
@@ -150,10 +151,11 @@ public:
     using state = typename Codec::state;
 
     session_state(const Codec& codec, Place& place) : codec_(&codec), place_(&place) {}
-    session_state(const Codec&& codec, Place& place) = delete;  // it is referred to
+    session_state(const Codec&& codec, Place& place) = delete;  // the codec is kept by reference
 
-    /// Reads it. A redriven session that has no state yet begins with the one that came with its
-    /// first message: `came` is `step_origin::state`. Where nobody could look, all is as it was.
+    /// Reads the state. `came` is `step_origin::state`. A redriven session without a stored state
+    /// begins with the state that came with its first message. If the place returns an error, the
+    /// result contains it and the state in memory does not change.
     [[nodiscard]] state_loaded load(std::string_view came)
     {
         state_loaded answer;
@@ -173,8 +175,8 @@ public:
         return answer;
     }
 
-    /// Answers what `step(value)` does, a fault, a result<void> or `executed`, of a copy of the
-    /// value as it is stored. The copy is what is saved next, if all went well.
+    /// Calls `step(value)` with a copy of the stored value and returns its result: a fault, a
+    /// result<void> or `executed`. If the step succeeded, the next `save` writes the copy.
     template <class F>
     [[nodiscard]] auto attempt(F&& step)
     {
@@ -189,9 +191,9 @@ public:
         return answer;
     }
 
-    /// Writes value and progress. `permanent` where there is no way to write them, say for their
-    /// size, and where what is stored was not read. Unless it is written for sure, the state in hand
-    /// is as it was, and so it is where a call throws: then the same call can be made again.
+    /// Writes value and progress. Returns `permanent` if they cannot be encoded, for example
+    /// because of their size, or if the stored state could not be read. If the write is not
+    /// confirmed or a call throws, the state in memory does not change; repeat the same call.
     [[nodiscard]] fault save(const act::save_state& a, const session_progress& progress)
     {
         if (state_.how > state_read::ok) return permanent("not written over: " + text(state_));
@@ -208,7 +210,7 @@ public:
         return f;
     }
 
-    /// Removes it. What comes then under the same id is a new session.
+    /// Removes the stored state. The next message with the same session id begins a new session.
     [[nodiscard]] fault clear()
     {
         fault f = place_->clear();
@@ -219,11 +221,11 @@ public:
         return f;
     }
 
-    /// The value as it is stored; that of a new session where there is none.
+    /// The stored value; the value of a new session if there is no state.
     [[nodiscard]] const value_type& value() const noexcept { return state_.value; }
-    /// The state as it is stored, for the letter of a step that stops its session.
+    /// The stored bytes, for the dead letter of a step that stops its session.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-    /// What was read, and how; for a log.
+    /// The result of the last read or write, for a log.
     [[nodiscard]] const state& read() const noexcept { return state_; }
 
 private:
@@ -231,7 +233,8 @@ private:
     static bool went_well(const result<void>& r) noexcept { return r.has_value(); }
     static bool went_well(const executed& e) noexcept { return e.why.ok(); }
 
-    /// What is to be stored, in the place of what is, for as long as it takes.
+    /// Puts the new value and progress into the state; the destructor restores the old ones unless
+    /// `stays` was called.
     class outcome {
     public:
         outcome(state& s, std::optional<value_type>& tried, const session_progress& p)

@@ -1,46 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// session_store: where the states of sessions are kept if the broker keeps none.
-//
-// A store is any type that has these calls; `waybill/testing/session_conformance.hpp` finds out
-// whether they do what is said here.
-//
-//   load(session)                    the state and its version; or absent, or an error
-//   save(session, bytes, expected)   writes where the version is still this; answers the new one
-//   clear(session, expected)         removes where the version is still this
-//
-// `expected` is empty where no state is to be there. No version comes twice for one session, not
-// even after the state was removed and made anew. An error is `infrastructure` or `transient` where
-// the store cannot be reached, and `permanent` where it will never take these bytes.
-//
-// A `held_state` remembers the version between a pipeline's actions. It says of a conflict that the
-// session is lost, and of an error without a class that it is `infrastructure`:
+// session_store: stores the states of sessions, with versions, for brokers that store none.
 //
 //     waybill::held_state held(store, "order-17");
 //     [&](act::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
 //     [&](act::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
 //     [&](act::clear_state) { return held.clear(); },
 //
-// So nobody writes over, or removes, what he has not seen. That is all that versions can do. They
-// do not stop a holder whose lock has run out, and who goes on until he notices:
-//   1. he runs the step in hand, beside the next holder or after him;
-//   2. what he parks without saving first becomes a letter: an independent step, or one behind a
-//      step that has failed;
-//   3. where he writes first, it is the next holder who loses the session;
-//   4. where he has seen no state, and there is none any more since all of the session is done, his
-//      is taken as the first of a new one. It stays until a sweep finds it; a session that comes
-//      under this id goes on from it. If his step failed, there is a letter for a step that is
-//      done, and a redrive runs it again.
-//
-// So renew the lock before you save, and before you park, and answer `ownership_lost` where it is
-// gone:
-//
-//     [&](act::park a) {
-//         if (!session.renew().ok()) return waybill::ownership_lost("the lock has run out");
-//         return letters.upsert(letter_of(*m, a, pipe.why()));
-//     },
-//
-// Then 2 to 4 take a holder who stands still between the two calls for as long as a whole lock.
+// Guarantees
+//   1. A `held_state` replaces or removes only the version that it has loaded or saved.
+//   2. A version conflict is reported as `ownership_lost`, and an error without a class as
+//      `infrastructure`.
+//   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and `park`,
+//      renew the lock, and return `ownership_lost` if it is lost. The guide explains what can still
+//      happen if the holder stops between the two calls for a whole lock duration.
 
 #ifndef WAYBILL_SESSION_SESSION_STORE_HPP
 #define WAYBILL_SESSION_SESSION_STORE_HPP
@@ -57,7 +30,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// A state as it is stored. A version is a number, or what a service calls an ETag.
+/// A stored state. A version is a number or an opaque value such as an ETag.
 template <class Version>
 struct stored_state {
     std::string bytes{};
@@ -66,10 +39,10 @@ struct stored_state {
     friend bool operator==(const stored_state&, const stored_state&) = default;
 };
 
-/// What became of a write that expected a version.
+/// The outcome of a write that expected a version.
 enum class state_write : std::uint8_t {
-    applied,   ///< It is there.
-    conflict,  ///< Another version is there, or none, and still is.
+    applied,   ///< The write was applied.
+    conflict,  ///< The stored version is another one, or there is none; nothing was changed.
 };
 
 [[nodiscard]] constexpr std::string_view name(state_write w) noexcept
@@ -81,15 +54,24 @@ enum class state_write : std::uint8_t {
     return "?";
 }
 
-/// The answer to `save`. The version counts where it was applied.
+/// The result of `save`.
 template <class Version>
 struct state_saving {
     state_write outcome = state_write::conflict;
-    Version version{};
+    Version version{};  ///< The new version; valid if `outcome` is `applied`.
 
     friend bool operator==(const state_saving&, const state_saving&) = default;
 };
 
+/// A store of session states. `waybill/testing/session_conformance.hpp` tests an implementation.
+///
+///     load(session)                    the state and its version; nullopt if there is no state
+///     save(session, bytes, expected)   writes if the version equals `expected`; the new version
+///     clear(session, expected)         removes if the version equals `expected`
+///
+/// For `save`, an empty `expected` requires that there is no state. A session never has the same
+/// version twice, even after its state was removed and created again. Errors: `infrastructure` or
+/// `transient` if the store cannot be reached, `permanent` if it never accepts these bytes.
 template <class S>
 concept session_store =
     std::regular<typename S::version> &&
@@ -106,7 +88,7 @@ concept session_store =
 
 namespace detail {
 
-/// What a store answered that did not do it. An error that claims to be none is one.
+/// The error of a store. An error of class none becomes `infrastructure`.
 [[nodiscard]] inline fault error_of(fault f)
 {
     if (f.ok()) f.how = fault_class::infrastructure;
@@ -115,13 +97,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// The state of one session in a store, for one holding. Refers to the store.
+/// The state of one session in a store, for one holder of the session. The caller keeps the store
+/// alive.
 template <session_store S>
 class held_state {
 public:
     held_state(S& store, std::string session) : store_(&store), session_(std::move(session)) {}
 
-    /// The bytes; empty where there are none.
+    /// Loads the bytes and remembers their version. Returns nullopt if there is no state.
     [[nodiscard]] result<std::optional<std::string>> load()
     {
         auto found = store_->load(session_);
@@ -132,6 +115,7 @@ public:
         return std::optional<std::string>(std::move((*found)->bytes));
     }
 
+    /// Writes the state if its version has not changed, else returns `ownership_lost`.
     [[nodiscard]] fault save(const std::string& bytes)
     {
         auto written = store_->save(session_, bytes, version_);
@@ -141,7 +125,8 @@ public:
         return {};
     }
 
-    /// Where there is none that is done already.
+    /// Removes the state if its version has not changed, else returns `ownership_lost`. If no state
+    /// was loaded or saved, it succeeds without a call.
     [[nodiscard]] fault clear()
     {
         if (!version_) return {};

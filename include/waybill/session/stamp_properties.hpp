@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// stamp_properties: the stamp of a step as properties of its message, and back.
+// stamp_properties: writes the properties of a step to its message, and reads them.
 //
 //     waybill::write_stamp(job.next(), {}, [&](std::string_view name, std::string_view value) {
 //         message.properties[std::string(name)] = value;
@@ -10,15 +10,14 @@
 //     if (!read.ok()) log(read.text());                  // "waybill-step is no number: 'three'"
 //     pipe.on(step_received{facts_of(read.stamp, message.sequence, message.deliveries)}, now);
 //
-// All values are texts, since not every broker has numbers, but for `waybill-state`, whose bytes
-// are those that were saved: of CBOR they are no text. What says nothing is not written. What
-// cannot be read becomes step 0, which contradicts every session, so that a pipeline parks it.
-// Where the broker has sessions of its own, the id that it says counts, and the property need not
-// be there.
-//
-// An id that `job` refuses is read as it is: the message came under this one, and a pipeline can
-// run its step or park it. `odd_id` says what is wrong with it. That takes a store that takes such
-// ids; whoever has none parks the message before a pipeline sees it.
+// Guarantees
+//   1. All values are text, because some brokers have no numbers. Exception: `waybill-state`
+//      contains the saved bytes, which are binary for CBOR.
+//   2. Optional properties with default values are not written.
+//   3. If a property cannot be read, the step is 0. It contradicts every session, so a pipeline
+//      dead-letters the message.
+//   4. If the broker has sessions, its session id is used; the property is optional.
+//   5. A session id that `job` refuses is read unchanged; `odd_id` contains the reason.
 
 #ifndef WAYBILL_SESSION_STAMP_PROPERTIES_HPP
 #define WAYBILL_SESSION_STAMP_PROPERTIES_HPP
@@ -38,7 +37,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How the properties are called.
+/// The names of the properties.
 struct step_property {
     static constexpr std::string_view session = "waybill-session";
     static constexpr std::string_view step = "waybill-step";
@@ -53,27 +52,27 @@ struct step_property {
     static constexpr std::string_view state = "waybill-state";
 };
 
-/// Where a message was before it was redriven. Nothing of it is set in one that was not.
+/// The origin of a redriven message. All fields have default values if it was not redriven.
 struct step_origin {
-    std::string session{};         ///< The id of the session that it was sent in at first,
-    std::uint64_t sequence = 0;    ///< and its number there.
-    std::uint64_t generation = 0;  ///< How often it has been redriven.
-    std::uint64_t tries = 0;       ///< In all of the sessions before this one.
-    /// With the first message of a session: the state that the one before it stopped with.
+    std::string session{};         ///< The session id with which it was sent first.
+    std::uint64_t sequence = 0;    ///< The sequence number that it had in that session.
+    std::uint64_t generation = 0;  ///< The number of redrives so far.
+    std::uint64_t tries = 0;       ///< Tries in all earlier sessions.
+    /// The state with which the previous session stopped; only in the first message of a session.
     std::string state{};
-    std::string message_id{};      ///< The one that it was sent under at first.
+    std::string message_id{};      ///< The message id with which it was sent first.
 
     friend bool operator==(const step_origin&, const step_origin&) = default;
 };
 
-/// What a consumer knows of the message with this stamp.
+/// The facts about a message with this stamp, for a pipeline.
 [[nodiscard]] constexpr step_facts facts_of(const step_stamp& s, std::uint64_t sequence,
                                             std::uint64_t deliveries) noexcept
 {
     return {sequence, s.step, s.first, s.total, s.last, deliveries};
 }
 
-/// Hands each property to `put(name, value)`; the value is there for the call.
+/// Calls `put(name, value)` for each property. `value` is valid only during the call.
 template <class F>
 void write_stamp(const step_stamp& s, const step_origin& o, F&& put)
 {
@@ -96,14 +95,14 @@ void write_stamp(const step_stamp& s, const step_origin& o, F&& put)
     if (!o.state.empty()) put(step_property::state, std::string_view(o.state));
 }
 
-/// What was found where a stamp should be.
+/// The result of reading a stamp.
 enum class stamp_found : std::uint8_t {
     ok,
-    absent,      ///< It has no session or no step: whoever sent it knows nothing of sessions.
-    not_number,  ///< A property is no number without a sign.
-    too_large,   ///< A property is more than 64 bits hold.
+    absent,      ///< Session or step is missing, or the origin of a redriven message.
+    not_number,  ///< The value is not an unsigned decimal number.
+    too_large,   ///< The number has more than 64 bits.
     not_bool,    ///< `waybill-last` is neither true nor false.
-    other_session,  ///< The property says another session than the broker does.
+    other_session,  ///< The property and the broker have different session ids.
 };
 
 [[nodiscard]] constexpr std::string_view name(stamp_found f) noexcept
@@ -121,22 +120,24 @@ enum class stamp_found : std::uint8_t {
 
 struct stamp_read {
     stamp_found how = stamp_found::absent;
-    std::string_view property{};  ///< Which one it is about; a literal.
-    std::string value{};          ///< What stands in it, at most 64 bytes.
-    step_stamp stamp{};           ///< Step 0 where it could not be read.
+    std::string_view property{};  ///< The property with the error; a literal.
+    std::string value{};          ///< Its value, at most the first 64 bytes.
+    step_stamp stamp{};           ///< Its step is 0 if `how` is not ok.
     step_origin origin{};
-    /// What `job` refuses in the id of the session. The end of a redriven one is fine if it is one.
+    /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
+    /// the session store does not accept such an id, dead-letter the message before a pipeline
+    /// receives it.
     std::optional<job_problem> odd_id{};
 
     [[nodiscard]] bool ok() const noexcept { return how == stamp_found::ok; }
-    /// The session that it was sent in at first, which is the same however often it is redriven:
-    /// what a step does is done once for each of these and its number.
+    /// The session id with which the message was sent first; it is the same after each redrive.
+    /// Use the job and the step number as the key of a step's effects, so that they happen once.
     [[nodiscard]] const std::string& job() const noexcept
     {
         return origin.generation == 0 ? stamp.session : origin.session;
     }
 
-    /// One line for a log.
+    /// One line for a log: the property with the error and its value.
     [[nodiscard]] std::string text() const
     {
         const std::string what(property);
@@ -159,7 +160,7 @@ struct stamp_read {
 
 namespace detail {
 
-/// Reads property after property, up to the first that is wrong.
+/// Reads properties until the first error.
 template <class F>
 class stamp_reader {
 public:
@@ -171,7 +172,7 @@ public:
         if (found) to = std::string(std::string_view(*found));
         return static_cast<bool>(found);
     }
-    /// False if it is absent or wrong.
+    /// Returns false if the property is missing or wrong.
     bool number(std::string_view name, std::uint64_t& to)
     {
         const auto found = find_(name);
@@ -210,7 +211,8 @@ private:
 
 }  // namespace detail
 
-/// Reads a stamp. `find(name)` answers an optional text; `session` is what the broker says.
+/// Reads a stamp. `find(name)` returns an optional text. `session` is the session id of the broker;
+/// empty if it has no sessions. The result contains the first error.
 template <class F>
 [[nodiscard]] stamp_read read_stamp(F&& find, std::string_view session = {})
 {

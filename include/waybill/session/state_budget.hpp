@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// state_budget: how large a state may be, and what of it is kept free for the day when it fails.
-//
-// A broker takes so many bytes of state and no more. A state that fills them all cannot be written
-// as failed, and then the steps behind the one that failed run: the one thing that must not happen.
-// So a part of the budget is kept for what the library itself writes, the reason of a failure above
-// all, and what the user keeps in a state is held to the rest:
+// state_budget: the maximum size of a session state, with a reserve for the report of a failure.
 //
 //     waybill::state_budget b{.bytes = 262'144, .failure_reserve = 2'048};
 //     b.for_value()                      // 260,096: for the user's own part and the envelope
 //
-// Whatever value is within it can be written with any progress at all, the text of a failure cut to
-// what is left. With the same budget nothing else is accepted when it is read, unless it failed:
-// such a state may fill the budget, and then has room for the progress that it has, and no longer
-// one. Where a longer one has to be written over it, state_text.hpp says that it is too large, and
-// ext/json_session.hpp leaves the value out.
+// Brokers limit the bytes of a state. If the user's part fills the limit, a failure cannot be
+// stored, and the steps after the failed one would run. The reserve prevents this.
+//
+// Guarantees
+//   1. A value within `for_value()` can be written with any progress; the text of a failure is cut
+//      to the remaining bytes. A reader with the same budget refuses larger values.
+//   2. Exception: the state of a failed session may fill the budget. It can be written again with
+//      the same progress, but perhaps not with a longer one. For that case, state_text.hpp reports
+//      that the state is too large; ext/json_session.hpp omits the value.
 
 #ifndef WAYBILL_SESSION_STATE_BUDGET_HPP
 #define WAYBILL_SESSION_STATE_BUDGET_HPP
@@ -29,10 +28,10 @@
 namespace waybill::inline v0_2 {
 
 struct state_budget {
-    std::uint64_t bytes = 262'144;          ///< Of all that is stored, the envelope too.
-    std::uint64_t failure_reserve = 2'048;  ///< Of these, for progress and failure.
+    std::uint64_t bytes = 262'144;          ///< Maximum size of a state, envelope included.
+    std::uint64_t failure_reserve = 2'048;  ///< The part of `bytes` for progress and failure.
 
-    /// For all but these.
+    /// Maximum bytes of the user's part and the envelope.
     [[nodiscard]] constexpr std::uint64_t for_value() const noexcept
     {
         return saturating_sub(bytes, failure_reserve);
@@ -41,7 +40,7 @@ struct state_budget {
     friend bool operator==(const state_budget&, const state_budget&) = default;
 };
 
-/// The least that a failure needs: its numbers and times at their longest, and a word of its text.
+/// The minimum reserve: numbers and times of a failure at their longest, and a few bytes of text.
 inline constexpr std::uint64_t least_failure_reserve = 512;
 
 [[nodiscard]] constexpr std::optional<config_error> check(const state_budget& b) noexcept
@@ -57,15 +56,15 @@ inline constexpr std::uint64_t least_failure_reserve = 512;
     return std::nullopt;
 }
 
-/// Why a state is not written: what it would take, and what there is for it.
+/// Why a state is not written: its size and the limit.
 struct state_too_large {
-    std::uint64_t size = 0;
-    std::uint64_t most = 0;
+    std::uint64_t size = 0;  ///< Bytes required.
+    std::uint64_t most = 0;  ///< Bytes available.
 
     friend bool operator==(const state_too_large&, const state_too_large&) = default;
 };
 
-/// One line for a log.
+/// One line for a log: size, limit and what to do.
 [[nodiscard]] inline std::string text(const state_too_large& e)
 {
     return "state: too large: " + std::to_string(e.size) + " bytes, and " +

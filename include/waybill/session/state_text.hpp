@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// state_text: a session's state without JSON: the progress as lines, and bytes of the user's own.
+// state_text: a session state without JSON: progress as lines of text, then bytes of the user.
 //
 //     waybill::text_state_options o{.version = {2, 0}};
-//     auto s = waybill::read_text_state(bytes, o);              // nullopt where there are none
+//     auto s = waybill::read_text_state(bytes, o);              // nullopt if there are none
 //     if (s.how > waybill::state_read::ok) stop(waybill::text(s));
 //     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
 //     s.state.own = "receipt=r17";
 //     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_too_large>
 //     if (out && *out != bytes) store(*out);
 //
-// What holds:
-//   1. the same state is always the same bytes. What was read is written again as it was, lines and
-//      minor versions of later programs included; only an earlier version becomes ours;
-//   2. a major version above ours, or a reason that is not known here, is `newer`; JSON, of which
-//      this reader knows nothing, is `corrupt` and says so. Neither is taken for a new session;
-//   3. the user's part is held to the budget without its reserve, when it is written and when it is
-//      read; of a session that has failed, to all of the budget. So whatever is accepted of one
-//      that has not failed can be written with any progress, and as failed with any text, which is
-//      cut between two characters to what is left. What had failed when it was read can be written
-//      again with the same progress; with one of longer numbers or times only if there is room.
+// Guarantees
+//   1. Equal states have equal bytes. A state that was read is written unchanged, including lines
+//      and minor versions of later programs. An earlier version is replaced by the current one.
+//   2. A later major version or an unknown reason of a failure is `newer`; JSON is `corrupt`. Such
+//      states are never treated as new sessions.
+//   3. The user's part has at most `budget.for_value()` bytes, or `budget.bytes` if the session has
+//      failed. If the session has not failed, an accepted user's part can be written with any
+//      progress and any failure. The text of the failure is cut between characters to fit. The
+//      guide explains the limits for a session that has failed already.
 
 #ifndef WAYBILL_SESSION_STATE_TEXT_HPP
 #define WAYBILL_SESSION_STATE_TEXT_HPP
@@ -42,7 +41,7 @@ namespace waybill::inline v0_2 {
 
 struct text_state_options {
     state_budget budget{};
-    schema_version version{};  ///< Of the user's own bytes, as this program writes them.
+    schema_version version{};  ///< The version in which this program writes the user's bytes.
 
     friend bool operator==(const text_state_options&, const text_state_options&) = default;
 };
@@ -53,24 +52,24 @@ struct text_state_options {
 }
 
 struct text_state {
-    std::string own{};           ///< The user's bytes, whatever they are.
+    std::string own{};           ///< The user's bytes; any content.
     session_progress progress{};
-    schema_version version{};    ///< Of `own`, as it was read.
-    std::string later{};         ///< Lines of a later version, to be written as they were read.
+    schema_version version{};    ///< The version of `own` when it was read.
+    std::string later{};         ///< Lines of a later version; they are written unchanged.
 
     friend bool operator==(const text_state&, const text_state&) = default;
 };
 
-/// Why a state is not read, if its envelope is right.
+/// Why a state is not read.
 enum class text_state_problem : std::uint8_t {
     none,
-    envelope,       ///< It is not: the envelope's own text says why.
-    other_format,   ///< It is JSON or CBOR.
-    newer_version,  ///< The user's part has a major version above ours.
-    bad_line,       ///< A line that is never written, in a state that is whole.
-    newer_reason,   ///< It failed for a reason that is not known here.
+    envelope,       ///< The envelope is wrong; its own text contains the reason.
+    other_format,   ///< The state is JSON or CBOR.
+    newer_version,  ///< The user's part has a later major version.
+    bad_line,       ///< The checksum is right, but no version writes such a line.
+    newer_reason,   ///< The session failed for a reason that this version does not know.
     no_reserve,     ///< The user's part leaves no room for a failure.
-    upgrade_failed, ///< The user's part has a major version below ours, and stays so.
+    upgrade_failed, ///< The user's part has an older major version and was not upgraded.
 };
 
 [[nodiscard]] constexpr std::string_view name(text_state_problem p) noexcept
@@ -88,14 +87,15 @@ enum class text_state_problem : std::uint8_t {
     return "?";
 }
 
-/// What was found. The state is a new one unless `how` is ok.
+/// The result of reading. The state is that of a new session unless `how` is ok.
 struct text_state_read {
     state_read how = state_read::absent;
     text_state state{};
     text_state_problem problem = text_state_problem::none;
-    std::uint64_t size = 0;   ///< The line that is wrong, or the user's part where it is too large.
-    std::uint64_t most = 0;   ///< What it was held against.
-    opened_state envelope{};  ///< Without its body, which was a view into the bytes.
+    /// The number of the wrong line, the bytes without progress, or the major version read.
+    std::uint64_t size = 0;
+    std::uint64_t most = 0;   ///< The limit of `size`, or the major version of this program.
+    opened_state envelope{};  ///< Its `body` is empty, because it was a view into the bytes.
 
     friend bool operator==(const text_state_read&, const text_state_read&) = default;
 };
@@ -104,13 +104,13 @@ namespace detail {
 
 static_assert(progress_lines_most <= least_failure_reserve);
 
-/// All but the lines of the progress.
+/// The size of a state without the lines of its progress.
 [[nodiscard]] constexpr std::uint64_t value_bytes(std::uint64_t later, std::uint64_t own) noexcept
 {
     return saturating_add(saturating_add(envelope_bytes + 1, later), own);
 }
 
-/// The body up to the blank line, whole lines; nothing where there is no blank line.
+/// The lines of the body before its blank line; nullopt if there is no blank line.
 [[nodiscard]] constexpr std::optional<std::string_view> lines_of(std::string_view body) noexcept
 {
     if (body.starts_with('\n')) return body.substr(0, 0);
@@ -153,7 +153,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 
 }  // namespace detail
 
-/// What is in the state's bytes, of which there are none where the broker has no state.
+/// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
 [[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o = {})
 {
@@ -178,9 +178,9 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     return r;
 }
 
-/// The same where a session may have been redriven: one that has no state yet begins with the
-/// user's part of the state that came with its first message (`step_origin::state`), and `how` is
-/// `absent` all the same.
+/// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
+/// session was redriven and begins with the user's part of `came`; `how` is `absent` in this case.
+/// If `came` cannot be read or its user's part is too large, the result contains that error.
 [[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o,
                                                      std::string_view came)
@@ -192,7 +192,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     r.state.progress = {};
     r.state.later = {};
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
-    if (value > o.budget.for_value()) {  // one that has failed may be larger
+    if (value > o.budget.for_value()) {  // the state of a failed session may be larger
         r.state = {};
         detail::refuse(r, state_read::too_large, text_state_problem::no_reserve, value,
                        o.budget.for_value());
@@ -205,7 +205,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 
 namespace detail {
 
-/// Those lines of a later version that somebody can have read.
+/// The lines of a later version; empty if `later` cannot be the result of reading.
 [[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
 {
     return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
@@ -213,16 +213,16 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bytes of the state with the whole text of its failure. Fewer are written where the budget is
-/// less than that.
+/// The size of a state with the complete text of its failure. `write_text_state` cuts that text if
+/// the budget is smaller.
 [[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
 {
     const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
     return saturating_add(value, write_progress(s.progress).size());
 }
 
-/// The state's bytes. A failure is always written where the user's part was accepted before it.
-/// Lines in `later` that nobody can have read are left out.
+/// Writes a state. If the user's part was accepted before the failure, a failure can always be
+/// written. `later` is omitted if it cannot be the result of reading.
 [[nodiscard]] inline result<std::string, state_too_large> write_text_state(
     const text_state& s, const text_state_options& o = {})
 {
@@ -231,7 +231,7 @@ namespace detail {
     const std::uint64_t most = s.progress.failed ? o.budget.bytes : o.budget.for_value();
     if (value > most) return unexpected(state_too_large{value, most});
 
-    // The reserve takes all lines but the text; only what is kept for it is told by the budget.
+    // All lines except the text of the failure fit into the reserve. The text fills what is left.
     std::string lines = write_progress(s.progress, 0);
     if (s.progress.failed) {
         const std::uint64_t all = saturating_add(value, lines.size());
@@ -249,7 +249,7 @@ namespace detail {
     return bytes;
 }
 
-/// One line for a log: what is there, and what to do about it.
+/// One line for a log: the error and what to do.
 [[nodiscard]] inline std::string text(const text_state_read& r)
 {
     const std::string line = "state: " + std::string(name(r.how)) + ": ";

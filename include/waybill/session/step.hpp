@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// step: what the messages of a session say of themselves, and why one of them is parked.
+// step: the numbers of a step in its message, and the reasons for dead-lettering a step.
 //
-// A session is one job: an order with its five steps, an import with its 4,567 products. Each step
-// is a message; they share a session id and come in order. What a consumer has to know of each is
-// its number, where the session begins and ends, and how often it has been delivered.
+// A session is one job, for example an order with 5 steps or an import with 4,567 products. Each
+// step is a message. The messages of a session have the same session id and arrive in order. A
+// consumer needs the number of a step, the first and last step, and the delivery count.
 
 #ifndef WAYBILL_SESSION_STEP_HPP
 #define WAYBILL_SESSION_STEP_HPP
@@ -15,41 +15,41 @@
 
 namespace waybill::inline v0_2 {
 
-/// What a sender writes into the properties of a step's message; `job` makes them.
+/// The step properties that a sender writes into a message; `job` creates them.
 struct step_stamp {
-    std::string session{};       ///< 1 to 128 bytes.
-    std::uint64_t step = 1;      ///< From 1 on, without gaps.
-    std::uint64_t first = 1;     ///< The step that the session begins with: later after a redrive.
-    std::uint64_t total = 0;     ///< The number of the last step; 0 where it is not known yet.
-    bool last = false;           ///< Nothing comes after it.
+    std::string session{};       ///< The session id, 1 to 128 bytes.
+    std::uint64_t step = 1;      ///< The number of the step, from 1 on, without gaps.
+    std::uint64_t first = 1;     ///< The first step of the session; more than 1 after a redrive.
+    std::uint64_t total = 0;     ///< The number of the last step; 0 if it is not known yet.
+    bool last = false;           ///< No step follows.
 
     friend bool operator==(const step_stamp&, const step_stamp&) = default;
 };
 
-/// What a consumer knows of a message that it has received.
+/// The facts that a consumer knows about a received message.
 struct step_facts {
-    std::uint64_t sequence = 0;    ///< The broker's number of the message.
+    std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
     std::uint64_t step = 1;
     std::uint64_t first = 1;
     std::uint64_t total = 0;
     bool last = false;
-    /// This one counted, as SQS and the SDKs of Service Bus do; to AMQP's own delivery-count, which
-    /// says how many there were before, add one. 0: the broker does not count.
+    /// The number of deliveries, this one included, as in SQS and the SDKs of Service Bus. AMQP's
+    /// delivery-count contains only the earlier ones: add 1. 0: the broker does not count.
     std::uint64_t deliveries = 1;
 
     friend bool operator==(const step_facts&, const step_facts&) = default;
 };
 
-/// Why a step is parked.
+/// Why a step is dead-lettered.
 enum class park_reason : std::uint8_t {
-    failed,          ///< No retry can help it.
-    exhausted,       ///< It was tried as often as the policy allows.
-    ended_process,   ///< Its deliveries are used up, and none of them has said how it went.
+    failed,          ///< The fault is permanent.
+    exhausted,       ///< The retry limit is reached.
+    ended_process,   ///< The delivery limit is reached, and no delivery reported a result.
     session_failed,  ///< An earlier step of its session failed.
-    gap,             ///< A step before it is missing.
-    contradiction,   ///< Its numbers contradict each other, or those of its session.
+    gap,             ///< An earlier step is missing.
+    contradiction,   ///< Its numbers contradict each other or those of its session.
     unreadable,      ///< The state of its session cannot be read.
-    broker,          ///< The broker has parked it itself.
+    broker,          ///< The broker dead-lettered it.
 };
 
 [[nodiscard]] constexpr std::string_view name(park_reason r) noexcept

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// step_in_hand: the message that a pipeline has in hand, and what follows from its receipt alone.
+// step_in_hand: the message that a pipeline processes, and decisions that depend only on it, the
+// policy and the progress of its session.
 
 #ifndef WAYBILL_SESSION_STEP_IN_HAND_HPP
 #define WAYBILL_SESSION_STEP_IN_HAND_HPP
@@ -28,9 +29,9 @@ namespace waybill::inline v0_2::detail {
     return static_cast<std::uint32_t>(lesser(n, UINT32_MAX));
 }
 
-/// What is left of the pause after so many tries, which were saved at `since`. Few brokers can keep
-/// a session from all, so who has it next may have it too early. Clocks that differ do not make the
-/// pause longer than it was.
+/// The rest of the pause after `tries` tries that were saved at `since`. Few brokers can delay a
+/// session for all consumers, so the next holder may receive it early. The result is at most the
+/// whole pause, even if clocks differ.
 [[nodiscard]] constexpr duration rest_of_pause(const retry_policy& p, std::uint64_t tries,
                                                wall_time since, wall_time now) noexcept
 {
@@ -42,35 +43,36 @@ namespace waybill::inline v0_2::detail {
     return lesser(greater(all - (now - since), duration{}), all);
 }
 
-/// Where a letter is refused for good: whether it is written without its body.
+/// True if a dead letter that is refused for good is written again without its body.
 [[nodiscard]] constexpr bool drops_body(const pipeline_policy& p, const act::park& a) noexcept
 {
     return p.refused == when_refused::without_body && !a.bare;
 }
 
-/// Where the state cannot be read: whether the steps wait for somebody to mend it.
+/// True if steps wait until the state, which cannot be read, is repaired.
 [[nodiscard]] constexpr bool holds(const pipeline_policy& p, state_read found) noexcept
 {
     return found == state_read::newer || p.unreadable == when_unreadable::hold;
 }
 
 struct step_in_hand : step_facts {
-    wall_time wall{};        // when it was received
-    steady_time received{};
+    wall_time wall{};        // time of receipt
+    steady_time received{};  // time of receipt
 
-    /// So many deliveries before this one have not ended it.
+    /// The number of earlier deliveries; each of them ended without completing the message.
     [[nodiscard]] constexpr std::uint64_t died() const noexcept
     {
         return saturating_sub(deliveries, 1);
     }
 
-    /// How often it was tried in earlier deliveries, as far as the state says.
+    /// The number of tries in earlier deliveries, according to the state.
     [[nodiscard]] constexpr std::uint64_t tried(const session_progress& s) const noexcept
     {
         return step == expected_step(*this, s) ? s.tries : 0;
     }
 
-    /// What is left of the pause before the next try, for as long as it is waited for in hand.
+    /// The rest of the pause before the next try, at most `patience`; the lowest duration if the
+    /// step was not tried.
     [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
                                                 const session_progress& s) const noexcept
     {
@@ -79,14 +81,14 @@ struct step_in_hand : step_facts {
         return lesser(rest_of_pause(p.retry, tries, s.changed, wall), p.patience);
     }
 
-    /// It was behind the session already when it came.
+    /// True if the session has done this step or a later one. Call it before `pass`.
     [[nodiscard]] constexpr bool late(const session_progress& s) const noexcept
     {
         return step <= s.done;
     }
 
-    /// It is behind the session now. A late one brings it no further, and does not take it back;
-    /// and one that fails again, since it was not complete, is still one of those behind it.
+    /// Records in the state that this step is over. A late step does not change `done`. A late step
+    /// that fails again is counted again in `parked`, but `parked` is at most `done`.
     constexpr void pass(session_progress& s, bool parked = false) const noexcept
     {
         if (!late(s)) {
@@ -96,7 +98,8 @@ struct step_in_hand : step_facts {
         if (parked) s.parked = lesser(saturating_add(s.parked, 1), s.done);
     }
 
-    /// What speaks against it before it is run. A repeated one is not run.
+    /// The reason to dead-letter the step without running it; nullopt if it runs or is repeated. A
+    /// repeated step is completed without running it.
     [[nodiscard]] constexpr std::optional<park_reason> refused(const pipeline_policy& p,
                                                                const session_progress& s,
                                                                std::uint64_t tries) const noexcept
@@ -110,8 +113,8 @@ struct step_in_hand : step_facts {
         return {};
     }
 
-    /// Tells the session when it is; and where it ends and began, if the numbers agree with it.
-    /// Where steps may be missing, the first one says nothing.
+    /// Writes the current time into the state. If `agree`, also the last step and, unless steps may
+    /// be missing (`in_order` is false), the first step.
     constexpr void tell(session_progress& s, steady_time now, bool agree,
                         bool in_order) const noexcept
     {
@@ -121,14 +124,16 @@ struct step_in_hand : step_facts {
         if (agree && in_order && s.first == 0 && first > 1 && !s.failed) s.first = first;
     }
 
-    /// By the wall clock of the receipt; a steady clock that jumps back does not count.
+    /// The wall time at `now`, from the wall time of receipt. If the steady clock jumps back, it is
+    /// the time of receipt.
     [[nodiscard]] constexpr wall_time wall_at(steady_time now) const noexcept
     {
         return wall + greater(now - received, duration{});
     }
 
-    /// Before it is delivered again for no fault of its own: longer each time, and as long as any
-    /// where nobody counts the times, or where what was refused always will be.
+    /// The pause before redelivery after a fault that the step did not cause. Grows with each
+    /// delivery. At least `pauses.cap` if the broker does not count deliveries or the refusal is
+    /// permanent.
     [[nodiscard]] constexpr duration pause_for(fault_class how, const retry_policy& p,
                                                double draw = 0.5, duration hint = {}) const noexcept
     {

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// step_letter: a step that is parked, with all that brings its session back.
+// step_letter: the dead letter of a step, with all data to redrive its session.
 //
 //     auto letter = waybill::make_step_letter(message, a, pipe.why(), pipe.progress(), wall());
 //     table.upsert(letter.stamp.session, waybill::row_key(letter.sequence), letter);
 //
-// There is one for each (session, sequence): written again, it replaces itself (merged_letter). It
-// says what came with the message, why it is parked, which message stopped its session, and at
-// which step that session stands, so that a redrive begins there whatever rows are left by then.
+// Guarantees
+//   1. There is one dead letter for each (session, sequence). Writing it again replaces it
+//      (`merged_letter`).
+//   2. It contains the properties of the message, the reason, the message that stopped the session
+//      and the next step of the session. A redrive begins at that step, even if other dead letters
+//      are missing.
+//   3. The state of the session is in the dead letter that stopped it and in that of the last step.
+//   4. The reason is cut between characters to `reason_bytes`. A body is kept as in
+//      consume/letter.hpp: completely, its beginning or nothing; always with size and checksum.
 //
-// The letter that stopped its session has its state as well, for handlers that need in step 4 what
-// step 2 has found. So has that of the last step, which clears the state: who dies before he has
-// written the first one, in the last delivery that the broker allows, leaves no other.
-//
-// ext/json.hpp makes a text of it, and reads it: `nlohmann::json(letter).dump()`, and
-// `parse_json<step_letter>(text)`.
-//
-// A text is cut between characters to `reason_bytes`; a body is kept as consume/letter.hpp does it,
-// whole, by its beginning or not at all, with its size and checksum in any case. That nothing at
-// all remains of a step is refused by `check`: its session could never go on.
+// ext/json.hpp converts it: `nlohmann::json(letter).dump()` and `parse_json<step_letter>(text)`.
 
 #ifndef WAYBILL_SESSION_STEP_LETTER_HPP
 #define WAYBILL_SESSION_STEP_LETTER_HPP
@@ -45,42 +42,43 @@
 namespace waybill::inline v0_2 {
 
 struct step_letter {
-    step_stamp stamp{};            ///< As it came; step 0 where it came without one.
-    step_origin origin{};          ///< Where it was before, if it has been redriven.
-    std::uint64_t sequence = 0;    ///< The broker's number of the message.
+    step_stamp stamp{};            ///< As received; step 0 if the message had no readable stamp.
+    step_origin origin{};          ///< The origin of the message if it was redriven.
+    std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
     std::string message_id{};
     park_reason reason = park_reason::failed;
-    std::uint64_t cause = 0;       ///< The number of the message that stopped the session, or 0.
-    /// The step after the last one that is done: where the session stands, and a redrive begins. 0
-    /// where whoever wrote the letter could not know.
+    /// The sequence number of the message that stopped the session; 0 if there is none.
+    std::uint64_t cause = 0;
+    /// The next step of the session, with which a redrive begins: the one after the last step that
+    /// is done. 0 if it was unknown when the dead letter was written.
     std::uint64_t resume_at = 0;
-    bool alone = false;            ///< Its session went on without it.
-    /// A redrive has sent all letters of its session up to this step, this one included; 0: none
-    /// has.
+    bool alone = false;            ///< The session continued without this step.
+    /// A redrive has sent all dead letters of the session up to this step, including this one. 0 if
+    /// no redrive has.
     std::uint64_t sent_to = 0;
-    std::string text{};            ///< Why, bounded, cut between characters.
-    std::uint64_t tries = 0;       ///< In this session.
-    wall_time enqueued{};
-    wall_time parked{};
-    letter_keeps kept = letter_keeps::body;  ///< How much of the message's bytes `body` is.
+    std::string text{};            ///< The reason, at most `reason_bytes`, cut between characters.
+    std::uint64_t tries = 0;       ///< The number of tries in this session.
+    wall_time enqueued{};          ///< The enqueued time of the message.
+    wall_time parked{};            ///< The time at which the dead letter was created.
+    letter_keeps kept = letter_keeps::body;  ///< Which part of the body is in `body`.
     std::string body{};
-    std::uint64_t size = 0;                  ///< Of all of the message's bytes.
-    std::uint32_t checksum = 0;              ///< CRC-32C of all of them.
-    /// The state that its session stopped with, in the letter that stopped it and in that of the
-    /// last step; a redriven session begins with it.
+    std::uint64_t size = 0;                  ///< Bytes of the complete body.
+    std::uint32_t checksum = 0;              ///< CRC-32C of the complete body.
+    /// The state with which the session stopped; a redriven session begins with it. Only in the
+    /// dead letter that stopped the session and in that of the last step.
     std::string state{};
-    bool state_cut = false;  ///< It was larger than `state_bytes`, and is not here.
+    bool state_cut = false;  ///< The state was larger than `state_bytes` and was omitted.
 
     friend bool operator==(const step_letter&, const step_letter&) = default;
 };
 
-/// It is the one that stopped its session, or failed alone, or nobody knows which one did.
+/// True if the step stopped its session, failed alone, or the cause is unknown.
 [[nodiscard]] inline bool is_cause(const step_letter& l) noexcept
 {
     return l.reason != park_reason::session_failed;
 }
 
-/// What came with the message that is parked.
+/// The message to dead-letter.
 struct step_message {
     step_stamp stamp{};
     step_origin origin{};
@@ -88,25 +86,26 @@ struct step_message {
     std::string_view message_id{};
     std::string_view body{};
     wall_time enqueued{};
-    std::string_view state{};  ///< Of its session, the bytes that are stored.
+    std::string_view state{};  ///< The stored state of its session.
 
     friend bool operator==(const step_message&, const step_message&) = default;
 };
 
 struct step_letter_policy {
-    /// Of the pipeline, for the letters of the broker: those of a pipeline say it by themselves.
+    /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain it.
     pipeline_mode mode = pipeline_mode::stop_on_failure;
-    std::size_t reason_bytes = 1'024;
-    letter_keeps keeps = letter_keeps::body;
-    std::uint64_t body_bytes = highest_size;  ///< A larger body is summed up.
-    std::uint64_t summary_bytes = 256;
-    /// A larger state is left out. It travels among the properties of a message, which some brokers
-    /// hold to 64 KiB, and Azure's tables a text to half of that.
+    std::size_t reason_bytes = 1'024;         ///< Maximum bytes of `step_letter::text`.
+    letter_keeps keeps = letter_keeps::body;  ///< Which part of a body is kept.
+    std::uint64_t body_bytes = highest_size;  ///< For a larger body, a summary is kept.
+    std::uint64_t summary_bytes = 256;        ///< Maximum bytes of a summary.
+    /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
+    /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
     std::uint64_t state_bytes = 32'768;
 
     friend bool operator==(const step_letter_policy&, const step_letter_policy&) = default;
 };
 
+/// Refuses `letter_keeps::nothing`: without its dead letter, a session could never continue.
 [[nodiscard]] constexpr std::optional<config_error> check(const step_letter_policy& p) noexcept
 {
     if (p.keeps != letter_keeps::nothing) return {};
@@ -117,16 +116,16 @@ struct step_letter_policy {
 
 namespace detail {
 
-/// Behind what is done. A session that has done nothing stands at its first step, as the message says
-/// that stopped it; what others say of themselves is not asked.
+/// The next step of the session: the one after the last step that is done. If no step is done, the
+/// first step according to the message that stopped the session; 0 for other messages.
 [[nodiscard]] inline std::uint64_t stands_at(const step_letter& l, const session_progress& p) noexcept
 {
     if (p.done != 0) return saturating_add(p.done, 1);
     return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
 }
 
-/// In the letter that stopped its session, and in that of the message behind which it is cleared.
-/// Who goes on alone leaves the state to those that did not stop.
+/// Adds the state to the dead letter that stopped the session and to that of the last step. An
+/// independent step does not get the state, because its session continues with it.
 inline void keep_state(step_letter& l, const session_progress& p, std::string_view state,
                        std::uint64_t most)
 {
@@ -138,7 +137,8 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 
 }  // namespace detail
 
-/// The letter of a message that a pipeline parks; `progress` is the pipeline's.
+/// The dead letter of a message that a pipeline dead-letters. `why` and `progress` are those of the
+/// pipeline. `text` is cut to `reason_bytes`.
 [[nodiscard]] inline step_letter make_step_letter(const step_message& m, const act::park& a,
                                                   std::string_view why,
                                                   const session_progress& progress, wall_time now,
@@ -169,16 +169,17 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
     l.body = std::move(kept.body);
     l.size = kept.size;
     l.checksum = kept.checksum;
-    // Where it must be small, only the one that stopped its session says that it has no state.
+    // A dead letter without body must be small. Only the one that stopped its session reports that
+    // its state was omitted.
     if (!a.bare || is_cause(l)) {
         detail::keep_state(l, progress, m.state, a.bare ? 0 : p.state_bytes);
     }
     return l;
 }
 
-/// The letter of a message that the broker has parked itself, in its own words. Nobody knows what
-/// became of the step: it may have run. Who can read the state of its session hands its progress
-/// over. Without it nobody knows where the session stands, unless other letters say so.
+/// The dead letter of a message that the broker dead-lettered, with the broker's reason. The
+/// outcome of the step is unknown: it may have run. If the state can be read, pass its progress.
+/// Without it, the next step of the session is known only from other dead letters.
 [[nodiscard]] inline step_letter make_broker_letter(const step_message& m, std::string_view why,
                                                     std::uint64_t deliveries,
                                                     const session_progress* progress, wall_time now,
@@ -194,10 +195,15 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
     return l;
 }
 
-/// What to write where a letter of the same session and sequence is there already. Of the same
-/// message a pipeline knows more than the broker, which may also park what was parked here and
-/// could not be completed; and how far a redrive has sent its session is not forgotten. So who only
-/// upserts leaves `sent_to` alone where there is a row, and drained letters only insert.
+/// The dead letter to write if one with the same session and sequence is stored. If the message is
+/// another one, it is `written`. If the message is the same:
+///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The broker
+///      may dead-letter a message that a pipeline has dead-lettered but could not complete.
+///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
+///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has marked it.
+///
+/// If the table can only upsert, do not change `sent_to` of an existing row, and only insert the
+/// dead letters of the broker.
 [[nodiscard]] inline step_letter merged_letter(const step_letter& stored, step_letter written)
 {
     const bool same = stored.message_id == written.message_id &&
@@ -221,8 +227,8 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
     return written;
 }
 
-/// What to write where a redrive marks a letter that is there; one that is not there is not written.
-/// Of two who redrive at once the one that has sent less takes nothing back.
+/// The dead letter to write if a redrive marks a stored one; a missing one is not written. If two
+/// redrives run at the same time, the mark of the one that has sent more is kept.
 [[nodiscard]] inline step_letter merged_mark(step_letter stored, const step_letter& marked)
 {
     if (marked.sent_to < stored.sent_to) return stored;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// step_order: what the numbers of a message say, held against how far its session has come.
+// step_order: compares the numbers of a message with the progress of its session.
 //
-// Pure functions. A broker's order is trusted only as far as the numbers bear it out: one that has
-// parked a step itself goes on with the next, and a sender may be wrong, or be two.
+// Pure functions. The order of a broker is not trusted alone: a broker that dead-letters a step
+// continues with the next one, and a sender may be wrong or run twice.
 
 #ifndef WAYBILL_SESSION_STEP_ORDER_HPP
 #define WAYBILL_SESSION_STEP_ORDER_HPP
@@ -18,8 +18,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// What is wrong with the numbers of a message, each by itself or with those of its session; empty
-/// where nothing is.
+/// The contradiction in the numbers of a message, alone or with the progress of its session, as
+/// text; empty if there is none.
 [[nodiscard]] constexpr std::string_view contradiction(const step_facts& m,
                                                        const session_progress& p) noexcept
 {
@@ -35,17 +35,17 @@ namespace waybill::inline v0_2 {
     return {};
 }
 
-/// The step that is to come next where none may be left out.
+/// The number of the next step if steps must be in order.
 [[nodiscard]] constexpr std::uint64_t expected_step(const step_facts& m,
                                                     const session_progress& p) noexcept
 {
     return p.done == 0 ? m.first : saturating_add(p.done, 1);
 }
 
-/// Whether the step is behind the session already. Where none is left out that is so up to `done`.
-/// Where some are it is sure of `done` alone, since the rest may be late; and no other comes again
-/// after a fault, as a message is complete before the next one is taken. With tries of the step
-/// after it `done` itself may have been left out.
+/// True if the session has done the step before. If `in_order`, these are all steps up to `done`.
+/// Independent steps may be missing or late, so only `done` itself is certain. Only that step is
+/// redelivered after a fault, because a message is completed before the next one is received. If
+/// the next step has tries, `done` itself may have been skipped; the result is false.
 [[nodiscard]] constexpr bool is_repeated(const step_facts& m, const session_progress& p,
                                          bool in_order) noexcept
 {
@@ -53,15 +53,15 @@ namespace waybill::inline v0_2 {
     return p.done != 0 && m.step == p.done && p.tries == 0;
 }
 
-/// Whether nothing comes after this message.
+/// True if no step follows this message.
 [[nodiscard]] constexpr bool is_last(const step_facts& m, const session_progress& p) noexcept
 {
     const std::uint64_t total = greater(m.total, p.total);
     return total == 0 ? m.last : m.step >= total;
 }
 
-/// Whether the state may go once this message is complete: it is the last, and nothing can come
-/// that would need the state. Where `first` itself is missing something can.
+/// True if the state can be removed after this message: it is the last one, and no message follows
+/// that needs the state. False if `first` is missing, because it may still arrive.
 [[nodiscard]] constexpr bool ends_session(const step_facts& m, const session_progress& p) noexcept
 {
     if (!is_last(m, p) || !contradiction(m, p).empty()) return false;
@@ -69,8 +69,8 @@ namespace waybill::inline v0_2 {
     return p.failed->reason != park_reason::gap && p.failed->reason != park_reason::contradiction;
 }
 
-/// Why it is parked, in words, where no handler has said so. For the last delivery and for steps
-/// whose numbers are wrong.
+/// The reason for dead-lettering as text, if no handler has reported one: for limits that are
+/// reached and for wrong numbers.
 [[nodiscard]] inline std::string text(park_reason why, const step_facts& m,
                                       const session_progress& p)
 {
@@ -96,7 +96,8 @@ namespace waybill::inline v0_2 {
     return line.append(" is parked: ").append(name(why));
 }
 
-/// Why a step fails that has gone well.
+/// The reason of a step that succeeded but whose state is refused for good; `why` is that of the
+/// store.
 [[nodiscard]] inline std::string never_taken(std::string_view why)
 {
     std::string line = "the state that it leaves is never taken";
@@ -104,7 +105,7 @@ namespace waybill::inline v0_2 {
     return line;
 }
 
-/// Why a state cannot be read, for the letters of its session.
+/// Why a state cannot be read, for the dead letters of its session.
 [[nodiscard]] constexpr std::string_view text(state_read s) noexcept
 {
     switch (s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sweep: which states of sessions may go, and which somebody should look at.
+// sweep: finds the stored states to clear, and those that an operator should check.
 //
 //     std::vector<waybill::swept_state> rows;      // {session, how, progress, written}
 //     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
@@ -11,20 +11,13 @@
 //             s->clear();                              // under its lock, or by its version
 //     }
 //
-// `how` and `progress` are what a codec decodes; `written` is the time that the store itself says,
-// where it says one.
-//
-// A state is cleared after the last step is settled. If the process ends between the two, that call
-// fails, or the last step never comes, the state stays and takes up the broker's room. Nothing but a
-// sweep removes it, so every system with a pipeline runs one regularly. Guarantees:
-//   1. a state goes only when no message of its session can come any more, `messages_live` after it
-//      was written. A step that came after that would find none: a session that has failed would
-//      begin anew, and one that is finished would do its only step twice;
-//   2. one that cannot be read is never cleared, and always named. Neither is one without any time;
-//   3. a session that has neither failed nor finished is stuck after `stuck_after`: a step was
-//      lost, or its sender has stopped. It is named; it goes only after `give_up_after`, if that
-//      is said. Steps that still come then are parked as a gap;
-//   4. what has changed since it was read stays: `may_clear` compares, under the session's lock.
+// Every system with a pipeline runs a sweep regularly; the guide explains why. Guarantees
+//   1. A state is cleared only `messages_live` after its last change, when no message of its
+//      session can arrive.
+//   2. A state that cannot be read or has no time is never cleared, and always reported.
+//   3. A session that has neither failed nor finished is stuck after `stuck_after`. It is reported,
+//      and cleared only after `give_up_after`. Steps that arrive later are dead-lettered as a gap.
+//   4. A state that changed after it was read is not cleared: call `may_clear` under the lock.
 
 #ifndef WAYBILL_SESSION_SWEEP_HPP
 #define WAYBILL_SESSION_SWEEP_HPP
@@ -45,12 +38,14 @@
 namespace waybill::inline v0_2 {
 
 struct sweep_policy {
-    /// So long can a message stay in the queue: its time to live, as set at the broker.
+    /// The time to live of a message, as configured in the broker.
     duration messages_live = duration::seconds(14 * 86'400);
-    /// A failed state is kept for so long, at least as long as messages live.
+    /// How long the state of a failed session is kept; at least `messages_live`.
     duration keep_failed = duration::seconds(30 * 86'400);
-    duration stuck_after = duration::seconds(86'400);  ///< Without a step for so long.
-    duration give_up_after = duration::highest();      ///< It goes; by default never.
+    /// A session is stuck if its state has not changed for longer than this; more than 0.
+    duration stuck_after = duration::seconds(86'400);
+    /// A stuck state that is older is cleared; at least `messages_live`, by default never.
+    duration give_up_after = duration::highest();
 
     friend bool operator==(const sweep_policy&, const sweep_policy&) = default;
 };
@@ -81,23 +76,23 @@ struct sweep_policy {
     return {};
 }
 
-/// A state as it was found.
+/// A stored state for a sweep. A codec provides `how` and `progress`.
 struct swept_state {
     std::string session{};
     state_read how = state_read::absent;
-    session_progress progress{};  ///< Counts where it is ok.
-    wall_time written{};          ///< As the store says, where the state itself says nothing.
+    session_progress progress{};  ///< Valid if `how` is ok.
+    wall_time written{};          ///< The store's time of the write, if `progress` has none.
 
     friend bool operator==(const swept_state&, const swept_state&) = default;
 };
 
 enum class sweep_verdict : std::uint8_t {
-    clear_finished,  ///< All its steps are done, and clearing it failed.
-    clear_failed,    ///< It failed so long ago that none of its steps can come any more.
-    clear_stuck,     ///< Nothing has come for longer than anybody waits.
-    stuck,           ///< Nothing has come for a while, and it is not finished.
-    unreadable,      ///< Newer, corrupt or too large. Leave it to who can read it.
-    ageless,         ///< Nobody knows how old it is.
+    clear_finished,  ///< All steps are done, but the state was not cleared. Clear it.
+    clear_failed,    ///< It failed more than `keep_failed` ago. Clear it.
+    clear_stuck,     ///< Unchanged for more than `give_up_after`. Clear it.
+    stuck,           ///< Unchanged for more than `stuck_after`; neither failed nor finished.
+    unreadable,      ///< Newer, corrupt or too large. Leave it to a program that can read it.
+    ageless,         ///< Neither the state nor the store has a time.
 };
 
 [[nodiscard]] constexpr std::string_view name(sweep_verdict v) noexcept
@@ -113,17 +108,17 @@ enum class sweep_verdict : std::uint8_t {
     return "?";
 }
 
-/// A state about which there is something to say.
+/// A state to clear or to check.
 struct sweep_item {
-    std::uint64_t index = 0;  ///< In what was swept.
+    std::uint64_t index = 0;  ///< The index in the states that were swept.
     sweep_verdict verdict = sweep_verdict::stuck;
     state_read how = state_read::ok;
-    duration age{};
-    wall_time changed{};      ///< As it was read.
-    std::uint64_t done = 0;
-    std::uint64_t total = 0;
+    duration age{};           ///< Time since the last change; 0 if it is unknown.
+    wall_time changed{};      ///< The time of the last change when the state was read.
+    std::uint64_t done = 0;   ///< The last step that is done.
+    std::uint64_t total = 0;  ///< The last step of the session; 0 if it is not known.
 
-    /// To be cleared; otherwise to be looked at.
+    /// True if the state is to be cleared, false if it is only reported.
     [[nodiscard]] constexpr bool clears() const noexcept
     {
         return verdict <= sweep_verdict::clear_stuck;
@@ -132,7 +127,7 @@ struct sweep_item {
     friend bool operator==(const sweep_item&, const sweep_item&) = default;
 };
 
-/// Whether a state that is to be cleared is still the one that was read.
+/// True if `found`, read again under the lock, is still the state that `i` clears.
 [[nodiscard]] inline bool may_clear(const sweep_item& i, const swept_state& found) noexcept
 {
     const session_progress& p = found.progress;
@@ -140,7 +135,7 @@ struct sweep_item {
     return i.clears() && found.how == state_read::ok && changed == i.changed && p.done == i.done;
 }
 
-/// As in "stuck at 2 of 5 for 36h".
+/// One line for a log, for example "stuck at 2 of 5 for 36h".
 [[nodiscard]] inline std::string text(const sweep_item& i)
 {
     std::string line(name(i.verdict));
@@ -172,8 +167,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// What there is to say of these states, in their order. A state from the future, by a clock that
-/// was wrong, is not old. Under a policy that `check` refuses nothing is cleared.
+/// The states to clear or to check, in the order of `states`. A state with a time in the future has
+/// a negative age and is not cleared. If `check` refuses the policy, no state is cleared. O(n).
 [[nodiscard]] inline std::vector<sweep_item> plan_sweep(std::span<const swept_state> states,
                                                         wall_time now, const sweep_policy& p = {})
 {
