@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to scaling/: what a metric did lately, and so what.
+// scaling: decides how many instances of a service are needed, from recent metrics.
 //
-// Conditions over metrics, with three answers and a row of numbers for each comparison; policies,
-// and the decisions that follow from them.
+// Conditions compare statistics of metrics with thresholds, in three-valued logic, and record each
+// comparison. A policy combines conditions with bounds, steps, rate limits and cooldowns. `decide`
+// computes a decision and its reasons from a policy, the metrics and the stored state.
 
 #ifndef WAYBILL_SCALING_HPP
 #define WAYBILL_SCALING_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// act: the two actions that every machine has, the event that asks it to stop, and what an event's
-// teller hears back.
+// act: the actions `wait` and `idle`, the event `stop_asked` and the event result `heard`. All
+// state machines share them.
 
 #ifndef WAYBILL_CORE_ACT_HPP
 #define WAYBILL_CORE_ACT_HPP
@@ -15,29 +15,30 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Nothing to do before `until`; ask again then, or as soon as something happens.
+/// Nothing to do before `until`. Call `next` again then, or after any event.
 struct wait {
     steady_time until{};
     friend bool operator==(const wait&, const wait&) = default;
 };
 
-/// Nothing to do until something happens.
+/// Nothing to do until an event occurs.
 struct idle {
     friend bool operator==(const idle&, const idle&) = default;
 };
 
 }  // namespace act
 
-/// The caller wants to stop: what is begun is ended or given back, and nothing new is begun.
+/// The caller wants to stop. The state machine finishes or gives back work in progress and starts
+/// no new work.
 struct stop_asked {
     friend bool operator==(const stop_asked&, const stop_asked&) = default;
 };
 
-/// What became of an event. Whoever tells the truth in time may ignore it.
+/// The result of an event. A caller that reports each event once and in time may ignore it.
 enum class heard : std::uint8_t {
-    taken,    ///< The machine has changed accordingly.
-    late,     ///< About something that is over, or never was. Nothing has changed.
-    invalid,  ///< It contradicts itself, such as an index past the end. Nothing has changed.
+    taken,    ///< The event was applied.
+    late,     ///< The event is stale: it refers to something finished or unknown. No change.
+    invalid,  ///< The event contradicts itself, such as an index past the end. No change.
 };
 
 [[nodiscard]] constexpr std::string_view name(heard h) noexcept

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// base64_text: bytes as characters that any text may hold, three bytes in four characters.
+// base64_text: converts bytes to base64 text and back.
 //
-// The alphabet of RFC 4648, section 4, without the = at the end: it says nothing, and metadata is
-// short of room. There is one way to write a text, and any other is not read.
+// Three bytes become four characters of the RFC 4648, section 4 alphabet. There is no padding (=):
+// it carries no information, and metadata fields are small. Each byte string has exactly one
+// encoding; any other text is refused.
+//
+// Cost: linear; at most one allocation for the result.
 
 #ifndef WAYBILL_CORE_BASE64_TEXT_HPP
 #define WAYBILL_CORE_BASE64_TEXT_HPP
@@ -22,17 +25,19 @@ inline constexpr std::string_view base64_digits =
 
 }  // namespace detail
 
-/// How many bytes fit into so many characters, and how many characters hold so many bytes.
+/// The number of bytes that n base64 characters encode.
 [[nodiscard]] constexpr std::uint64_t base64_bytes(std::uint64_t characters) noexcept
 {
     return characters / 4 * 3 + characters % 4 * 3 / 4;
 }
+/// The number of base64 characters for n bytes, without padding.
 [[nodiscard]] constexpr std::uint64_t base64_characters(std::uint64_t bytes) noexcept
 {
     const std::uint64_t rest = bytes % 3;
     return bytes / 3 * 4 + (rest == 0 ? 0 : rest + 1);
 }
 
+/// The base64 text of `bytes`, without padding.
 [[nodiscard]] inline std::string to_base64(std::string_view bytes)
 {
     std::string text;
@@ -50,7 +55,7 @@ inline constexpr std::string_view base64_digits =
     return text;
 }
 
-/// The bytes, or nothing where no bytes are written that way.
+/// The decoded bytes. Empty if the text is not an encoding that `to_base64` produces.
 [[nodiscard]] inline std::optional<std::string> from_base64(std::string_view text)
 {
     if (text.size() % 4 == 1) return std::nullopt;

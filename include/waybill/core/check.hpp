@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// check: what is wrong with a configuration, by field, value and rule.
+// check: the error type for invalid configurations, and `make`, which validates before
+// construction.
 //
-// A configuration is a plain aggregate, so anything can stand in it. `check` finds the first field
-// that cannot work; `make` builds a machine only from what passes:
+// A configuration is a plain aggregate and can contain any values. `check` returns the first
+// invalid field. `make` constructs a state machine only from a valid configuration:
 //
 //     if (auto bad = waybill::check(limits)) log(waybill::text(*bad));
 //     // "limits.envelope is 300000: must be less than bytes (262144)"
@@ -21,13 +22,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// The first field that cannot work. Both texts are literals: nothing is allocated.
+/// The first invalid field of a configuration. Both texts are literals: no allocation.
 struct config_error {
-    std::string_view field{};   ///< Its path, as in "limits.envelope".
-    std::uint64_t value = 0;  ///< What stands in it.
-    std::string_view rule{};    ///< What must hold, as in "must be less than bytes".
-    std::uint64_t bound = 0;  ///< What the value was held against.
-    bool negative = false;    ///< The value is so much below zero.
+    std::string_view field{};   ///< The field's path, such as "limits.envelope".
+    std::uint64_t value = 0;  ///< The field's value; its absolute value if `negative`.
+    std::string_view rule{};    ///< The violated rule, such as "must be less than bytes".
+    std::uint64_t bound = 0;  ///< The limit that the rule compares with.
+    bool negative = false;    ///< The value is below zero.
 
     friend bool operator==(const config_error&, const config_error&) = default;
 };
@@ -46,7 +47,7 @@ struct config_error {
     return line;
 }
 
-/// An M made from `config`, or the first thing that is wrong with it.
+/// An M made from `config`, or the first invalid field of `config`.
 template <class M, class Config>
 [[nodiscard]] constexpr result<M, config_error> make(const Config& config)
 {

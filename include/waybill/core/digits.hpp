@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// digits: whole numbers in a field of a fixed width, and the number that a field is.
+// digits: writes unsigned integers to fields of fixed width, and reads them.
 //
-// A sign, a blank or an empty field is no number, and neither is one of more than 64 bits: what is
-// read is what was written, or nothing.
+// A sign, a space, an empty field or a value of more than 64 bits is refused.
 
 #ifndef WAYBILL_CORE_DIGITS_HPP
 #define WAYBILL_CORE_DIGITS_HPP
@@ -17,14 +16,14 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Writes the last `digits` digits of the number, zeros in front, over what stands at `to`. `base`
-/// is 10 or 16.
+/// Writes the last `digits` digits of n to `to`, with leading zeros. `base` is 10 or 16.
 constexpr void put_digits(char* to, std::size_t digits, std::uint64_t n, std::uint64_t base = 10)
 {
     for (; digits != 0; n /= base) to[--digits] = "0123456789abcdef"[n % base];
 }
 
-/// The number that all of it is, in digits as they are written above, zeros in front or none.
+/// The value of `all`, which must consist of digits only (a to f in lower case). Leading zeros are
+/// allowed. Empty if `all` is empty, has another character or exceeds 64 bits.
 [[nodiscard]] constexpr std::optional<std::uint64_t> digits_in(std::string_view all,
                                                                std::uint64_t base = 10) noexcept
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// fault: what went wrong outside, told as what to do about it.
+// fault: the kind of a failure outside the library, which determines the reaction to it.
 //
-// A bool cannot say whether to try again, to park the message, or to stop touching the partition.
-// A handler or a store answers with a fault; an empty one means that all went well:
+// A bool cannot distinguish between "retry", "dead-letter the message" and "stop using the
+// partition". Handlers and stores return a fault; an empty fault means success:
 //
 //     waybill::fault handle(tx&, const order& o)
 //     {
@@ -21,13 +21,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// The six answers that the outside world can give.
+/// The kinds of results of an external call.
 enum class fault_class : std::uint8_t {
-    none,            ///< It worked.
-    transient,       ///< This message may work later.
-    permanent,       ///< This message will never work: park it.
-    infrastructure,  ///< A store or broker is down. No message is to blame; give all of them again.
-    ownership_lost,  ///< Somebody else owns the partition now: stop, write nothing.
+    none,            ///< Success.
+    transient,       ///< The message may succeed later: retry.
+    permanent,       ///< The message will never succeed: dead-letter it.
+    infrastructure,  ///< A store or broker is down; the messages are valid. Redeliver all of them.
+    ownership_lost,  ///< Another consumer owns the partition now: stop and write nothing.
     cancelled,       ///< The caller is stopping. Neither success nor failure.
 };
 
@@ -44,7 +44,7 @@ enum class fault_class : std::uint8_t {
     return "?";
 }
 
-/// How it went, and in whose words.
+/// The result of an external call: its kind and a text for logs.
 struct fault {
     fault_class how = fault_class::none;
     std::string text{};

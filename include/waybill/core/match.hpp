@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// match: visit what a machine answers, one lambda for each action.
+// match: visits an action of a state machine, with one lambda per type of action.
 //
 //     waybill::match(machine.next(now),
 //         [&](act::send s)   { ... },
 //         [&](act::wait w)   { ... },
 //         [&](act::idle)     { ... });
 //
-// An action without a lambda does not compile, so a machine that learns a new one cannot be driven
-// by a loop that has never heard of it.
+// An action type without a lambda is a compile error. So a new action of a state machine cannot be
+// overlooked in an existing loop.
 
 #ifndef WAYBILL_CORE_MATCH_HPP
 #define WAYBILL_CORE_MATCH_HPP
@@ -30,7 +30,7 @@ struct overloaded : F... {
 template <class... F>
 overloaded(F...) -> overloaded<F...>;
 
-// The actions of a variant, as they are handed over: those of a temporary are temporaries, too.
+// The action types of a variant, with the value category of the variant: rvalues for a temporary.
 template <class... Actions>
 struct actions {
     template <class Handlers>
@@ -52,8 +52,8 @@ struct actions_in<const std::variant<Actions...>&> : actions<const Actions&...> 
 template <class... Actions>
 struct actions_in<const std::variant<Actions...>> : actions<const Actions...> {};
 
-// std::visit calls through a table where there are more than eleven; a switch can be inlined. What
-// is behind the last case holds nothing at all, and std::get says so as std::visit would.
+// For more than eleven alternatives, std::visit calls through a table. A switch can be inlined. A
+// valueless variant matches no case: std::get then throws as std::visit would.
 template <std::size_t First, class Variant, class Handlers>
 constexpr decltype(auto) hand_over(Variant&& v, Handlers& h)
 {
@@ -113,7 +113,8 @@ constexpr decltype(auto) hand_over(Variant&& v, Handlers& h)
 
 }  // namespace detail
 
-/// Calls the one handler that takes what `action` holds, and returns its answer.
+/// Calls the handler for the alternative that `action` contains, and returns its result. A missing
+/// handler and different result types are compile errors.
 template <class Variant, class... F>
 constexpr decltype(auto) match(Variant&& action, F&&... handlers)
 {

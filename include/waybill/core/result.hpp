@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// result: a value, or the error that stands in its place.
+// result: a value or an error, with the interface of std::expected.
 //
-// std::expected is C++23. The names are its names, so that moving on is a search and replace some
-// day; it is never an alias for it, since an alias that depends on the compiler links wrongly.
-// There is no value() that throws: look before you take.
+// std::expected requires C++23. The member names are the same, so code can later move to it by
+// search and replace. `result` is never an alias of std::expected: an alias that depends on the
+// compiler could link object files with different types. There is no throwing value(): call
+// has_value() before access.
 //
 //     auto loaded = store.load(key);               // result<std::optional<checkpoint>>
 //     if (!loaded) return loaded.error();
@@ -23,7 +24,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Says "this is the error" where a result is returned.
+/// Marks the error in a return statement.
 template <class E>
 class unexpected {
 public:
@@ -49,8 +50,8 @@ inline constexpr bool is_unexpected = false;
 template <class E>
 inline constexpr bool is_unexpected<unexpected<E>> = true;
 
-// What is neither a T nor an error, but becomes a T by itself. Numbers are not among these: they
-// are converted where they are handed over, so that the compiler warns there of what gets lost.
+// True if U is neither a T nor an error but converts implicitly to T. Scalars are excluded: the
+// caller converts them, so that the compiler can warn of narrowing there.
 template <class U, class T, class Result>
 concept becomes_value =
     !std::same_as<std::remove_cvref_t<U>, Result> && !is_unexpected<std::remove_cvref_t<U>> &&
@@ -58,7 +59,7 @@ concept becomes_value =
 
 }  // namespace detail
 
-/// Holds a T or an E. Requires: has_value() before *, -> ; !has_value() before error().
+/// A T or an E. Requires has_value() for * and ->, and !has_value() for error().
 template <class T, class E>
 class [[nodiscard]] result {
 public:
@@ -68,11 +69,11 @@ public:
     constexpr result() requires std::is_default_constructible_v<T>
     = default;
     constexpr result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-    /// As in `return std::nullopt;` for a result of an optional, or `return "text";` of a string.
+    /// For `return std::nullopt;` with a result of an optional, or `return "text";` with a string.
     template <class U>
     requires detail::becomes_value<U, T, result>
     constexpr result(U&& value) : held_(std::in_place_index<0>, std::forward<U>(value)) {}
-    /// A pointer is not an answer to a question.
+    /// Deleted: a pointer would convert to bool.
     template <class P>
     requires std::same_as<T, bool>
     constexpr result(P*) = delete;
@@ -107,7 +108,8 @@ public:
         return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(other));
     }
 
-    /// Goes on with f(value), which answers a result of its own; an error passes through.
+    /// Returns f(value), which must be a result with the same error type. Returns an error
+    /// unchanged.
     template <class F>
     [[nodiscard]] constexpr auto and_then(F&& f) const -> std::invoke_result_t<F, const T&>
     {
@@ -115,7 +117,7 @@ public:
         return std::forward<F>(f)(**this);
     }
 
-    /// Replaces the value by f(value); an error passes through.
+    /// Returns a result that contains f(value). Returns an error unchanged.
     template <class F>
     [[nodiscard]] constexpr auto transform(F&& f) const
         -> result<std::remove_cvref_t<std::invoke_result_t<F, const T&>>, E>
@@ -135,7 +137,7 @@ private:
     std::variant<T, E> held_;
 };
 
-/// Nothing, or an E.
+/// Success without a value, or an E.
 template <class E>
 class [[nodiscard]] result<void, E> {
 public:

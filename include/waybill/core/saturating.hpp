@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// saturating: sums of sizes and counts that stop where they would wrap.
-//
-// A size that wraps around reads as small, and a message that is too large then reads as one that
-// fits. So all sizes and counts are 64 bits without a sign, and what would leave them stays at the
-// end that it ran into:
+// saturating: sums of sizes and counts that stop at the limits instead of wrapping.
 //
 //     waybill::saturating_add(sum, waybill::as_size(item.length()))   // of whatever type it is
 //
-// What stands at the largest value is therefore not known any more, only that it is too large.
+// If a size wraps around, it appears small, and an oversized message appears to fit. Therefore all
+// sizes and counts are unsigned 64-bit integers, and results outside that range are clamped to it.
+// The largest value, `highest_size`, therefore means "too large"; the exact number is unknown.
 
 #ifndef WAYBILL_CORE_SATURATING_HPP
 #define WAYBILL_CORE_SATURATING_HPP
@@ -19,46 +17,43 @@
 
 namespace waybill::inline v0_2 {
 
-/// Any integer that can say how large or how many; a bool answers another question.
+/// Any integer type except bool.
 template <class N>
 concept countable = std::integral<N> && !std::same_as<std::remove_cv_t<N>, bool>;
 
-/// The largest value of a size or a count, where sums stop.
+/// The largest size or count; sums stop there.
 inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
 
-/// a + b, or the largest value.
+/// a + b, at most `highest_size`.
 [[nodiscard]] constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept
 {
     return a > highest_size - b ? highest_size : a + b;
 }
 
-/// a - b, or 0.
+/// a - b, at least 0.
 [[nodiscard]] constexpr std::uint64_t saturating_sub(std::uint64_t a, std::uint64_t b) noexcept
 {
     return a > b ? a - b : 0;
 }
 
-/// a * b, or the largest value.
+/// a * b, at most `highest_size`.
 [[nodiscard]] constexpr std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) noexcept
 {
     return b != 0 && a > highest_size / b ? highest_size : a * b;
 }
 
-/// The smaller of two.
 [[nodiscard]] constexpr std::uint64_t lesser(std::uint64_t a, std::uint64_t b) noexcept
 {
     return b < a ? b : a;
 }
 
-/// The larger of two.
 [[nodiscard]] constexpr std::uint64_t greater(std::uint64_t a, std::uint64_t b) noexcept
 {
     return a < b ? b : a;
 }
 
-/// What a caller's integer says as a size. A negative one reads as the largest value, never as
-/// small, since it is mostly an error code or a length that has wrapped; so does one that is wider
-/// than 64 bits and needs them.
+/// Converts any integer to a size. Negative values and values of more than 64 bits become
+/// `highest_size`: a negative size is mostly an error code or a length that has wrapped.
 template <countable N>
 [[nodiscard]] constexpr std::uint64_t as_size(N n) noexcept
 {

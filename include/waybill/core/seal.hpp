@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// seal: the checksum behind bytes that are stored, and the whole numbers in front of it.
+// seal: checksums at the end of stored bytes, and the encoding of unsigned integers before them.
 //
 //     std::string out = head;
 //     detail::put_whole(out, 300);
@@ -11,8 +11,9 @@
 //     bytes.remove_prefix(head.size());
 //     const std::optional<std::uint64_t> n = detail::take_whole(bytes);      // 300
 //
-// For the formats of our own, most of which use sealed_bytes.hpp; where each byte counts, as in
-// tracker_bytes.hpp, this is enough. A number has one way to be written, and any other is refused.
+// The library's binary formats use this header, most of them through sealed_bytes.hpp. Formats that
+// must save each byte, such as tracker_bytes.hpp, use it directly. Each number has exactly one
+// encoding; any other is refused.
 
 #ifndef WAYBILL_CORE_SEAL_HPP
 #define WAYBILL_CORE_SEAL_HPP
@@ -29,7 +30,8 @@ namespace waybill::inline v0_2::detail {
 
 inline constexpr std::size_t seal_bytes = 4;
 
-/// Seven bits a byte, the lowest first. All go in at once: a string looks for room each time.
+/// Appends n with seven bits per byte, lowest bits first: 1 to 10 bytes. All bytes go in at once,
+/// since a string checks its capacity at each append.
 inline void put_whole(std::string& to, std::uint64_t n)
 {
     char digits[10];
@@ -39,8 +41,8 @@ inline void put_whole(std::string& to, std::uint64_t n)
     to.append(digits, size);
 }
 
-/// The number in front, which is taken off. None, and nothing is taken, where it has no end, is
-/// more than 64 bits, or is longer than it need be.
+/// Removes the number at the start of `bytes` and returns it. If the number is incomplete, exceeds
+/// 64 bits or is longer than necessary: returns empty and leaves `bytes` unchanged.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_whole(std::string_view& bytes) noexcept
 {
     std::uint64_t n = 0;
@@ -55,7 +57,7 @@ inline void put_whole(std::string& to, std::uint64_t n)
     return std::nullopt;
 }
 
-/// Puts the checksum of all that is there behind it.
+/// Appends the checksum of `bytes`: 4 bytes, lowest first.
 inline void put_seal(std::string& bytes)
 {
     std::uint32_t sum = crc32c(bytes);
@@ -64,7 +66,7 @@ inline void put_seal(std::string& bytes)
     }
 }
 
-/// Whether the last bytes are the checksum of those in front of them.
+/// True if the last 4 bytes are the checksum of all bytes before them.
 [[nodiscard]] constexpr bool seal_holds(std::string_view bytes) noexcept
 {
     if (bytes.size() < seal_bytes) return false;

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sealed_bytes: numbers and texts as bytes that say whether they are still what was written.
-//
-// What is stored may come back cut short, with a bit turned, out of another drawer, or out of a
-// later version. What each room stores is written and read with this, so that all of it is refused
-// in the same way:
-//
-//     struct note_format {
-//         using error_type = note_error;      // begins with a problem_type and a std::uint64_t
-//         using problem_type = note_problem;  // has at least empty, too_short, corrupt and newer
-//         static constexpr note_problem foreign = note_problem::not_a_note;
-//         static constexpr std::string_view magic = "wbn";
-//         static constexpr std::uint8_t version = 1;
-//     };
+// sealed_bytes: stores integers and texts as bytes with a format name, a version and a checksum.
 //
 //     detail::sealed_writer<note_format> out;
 //     out.whole(note.number);
@@ -25,15 +13,12 @@
 //     in.end();
 //     if (in.error()) return unexpected(*in.error());      // a note_error
 //
-// What holds:
-//   1. a number has one way to be written, and any other is refused; so what is accepted is what
-//      was written, byte for byte;
-//   2. the first thing that is wrong is kept, and the byte at which it begins. What is read after
-//      it are zeros and empty texts, and nothing is left; so it is enough to ask at the end;
-//   3. reading allocates nothing, and where the checksum is wrong nothing is read at all.
-//
-// The bytes: the magic ones; the version, 1 byte and never 0; what the room writes; and CRC-32C of
-// all before it, 4 bytes, the lowest first. A whole number is seven bits a byte, the lowest first.
+// Guarantees
+//   1. Each value has exactly one encoding. Accepted bytes equal the written bytes.
+//   2. The reader keeps the first error and its position. Later reads return 0 and empty texts, so
+//      one check at the end is enough.
+//   3. Reading does not allocate. If the checksum is wrong, nothing is read.
+// The byte format is described in the module's guide.
 
 #ifndef WAYBILL_CORE_SEALED_BYTES_HPP
 #define WAYBILL_CORE_SEALED_BYTES_HPP
@@ -49,11 +34,19 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Writes bytes of the format F, which is told above.
+/// Writes bytes of the format F:
+///
+///     struct note_format {
+///         using error_type = note_error;      // begins with a problem_type and a std::uint64_t
+///         using problem_type = note_problem;  // has at least empty, too_short, corrupt and newer
+///         static constexpr note_problem foreign = note_problem::not_a_note;
+///         static constexpr std::string_view magic = "wbn";
+///         static constexpr std::uint8_t version = 1;
+///     };
 template <class F>
 class sealed_writer {
 public:
-    /// With room for so many bytes, whatever is written then.
+    /// Reserves `room` bytes: a hint, not a limit.
     explicit sealed_writer(std::size_t room = 0) : bytes_(F::magic)
     {
         bytes_.reserve(room);
@@ -64,10 +57,10 @@ public:
 
     void whole(std::uint64_t n) { put_whole(bytes_, n); }
 
-    /// A number close to zero on either side of it, in two's complement: whole, in zigzag form.
+    /// Writes a number close to zero, negative ones in two's complement, as a zigzag varint.
     void near(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
 
-    /// Its length, whole, and its bytes.
+    /// Writes the length of t and then its bytes.
     void text(std::string_view t)
     {
         whole(t.size());
@@ -84,7 +77,7 @@ private:
     std::string bytes_;
 };
 
-/// Reads what a writer of the same format has written.
+/// Reads bytes of the format F, which a sealed_writer of the same format has written.
 template <class F>
 class sealed_reader {
 public:
@@ -99,7 +92,7 @@ public:
     }
     [[nodiscard]] constexpr std::size_t left() const noexcept { return rest_.size(); }
 
-    /// Of what was read last.
+    /// Records an error at the start of the last value read. Only the first error is kept.
     constexpr void fail(problem_type p) noexcept
     {
         if (error_) return;
@@ -113,7 +106,7 @@ public:
         return more();
     }
 
-    /// One more byte of what was read last.
+    /// The next byte of the last value read. An error is reported at the start of that value.
     [[nodiscard]] constexpr std::uint8_t more() noexcept
     {
         if (rest_.empty()) {
@@ -138,7 +131,7 @@ public:
         return static_cast<std::uint64_t>(from_zigzag(whole()));
     }
 
-    /// A view into the bytes.
+    /// The text as a view into the bytes.
     [[nodiscard]] constexpr std::string_view text() noexcept
     {
         const std::uint64_t size = whole();
@@ -148,7 +141,7 @@ public:
         return t;
     }
 
-    /// There is nothing behind what was read.
+    /// Fails if unread bytes remain.
     constexpr void end() noexcept
     {
         begin();
@@ -174,8 +167,8 @@ private:
     }
 
     std::string_view rest_;
-    std::size_t size_ = 0;  // without the checksum
-    std::size_t from_ = 0;  // where that begins what was read last
+    std::size_t size_ = 0;  // size of the bytes without the checksum.
+    std::size_t from_ = 0;  // position of the last value read.
     std::optional<error_type> error_;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sha256: the digest of FIPS 180-4, for names that have to become shorter and must not meet.
+// sha256: the SHA-256 digest of FIPS 180-4, to shorten names without collisions.
 //
 //     constexpr auto d = waybill::sha256("abc");      // 32 bytes, BA 78 16 BF ...
 //
-// Nothing here is meant for secrets.
+// Not intended for secrets.
 
 #ifndef WAYBILL_CORE_SHA256_HPP
 #define WAYBILL_CORE_SHA256_HPP
@@ -19,7 +19,8 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// The first 32 bits of the fractions of the cube roots of the first 64 primes.
+/// The round constants: the first 32 bits of the fractional parts of the cube roots of the first 64
+/// primes.
 inline constexpr std::array<std::uint32_t, 64> sha256_rounds = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -30,7 +31,7 @@ inline constexpr std::array<std::uint32_t, 64> sha256_rounds = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// Takes the 64 bytes that `byte(0)` to `byte(63)` answer into the state.
+/// Adds the 64 bytes `byte(0)` to `byte(63)` to the state.
 template <class Bytes>
 constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& byte)
 {
@@ -56,12 +57,12 @@ constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& by
 
 }  // namespace detail
 
-/// The digest of a text, first byte first.
+/// The 32 bytes of the digest of `text`, first byte first. Linear.
 [[nodiscard]] constexpr std::array<std::uint8_t, 32> sha256(std::string_view text)
 {
     std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    // The text, a bit that is set, zeros, and the number of bits in the last eight bytes.
+    // Padding: the bit 1, zeros, and the length in bits as 8 bytes.
     const std::uint64_t size = text.size();
     const std::uint64_t all = (size + 8) / 64 * 64 + 64;
     for (std::uint64_t begin = 0; begin != all; begin += 64) {

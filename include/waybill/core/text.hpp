@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// text: cut a text to a number of bytes without cutting a character in two.
+// text: shortens a text to a number of bytes without splitting a UTF-8 character.
 //
-// What records a failure must not fail itself. An error text of ten megabytes, or one cut in the
-// middle of a character, has stopped many a dead-letter queue.
+// Recording a failure must not fail itself. An error text of 10 MB, or one cut within a character,
+// can block a dead-letter queue.
 
 #ifndef WAYBILL_CORE_TEXT_HPP
 #define WAYBILL_CORE_TEXT_HPP
@@ -13,14 +13,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// The longest beginning of `text` within `most` bytes that ends where a UTF-8 character ends.
-/// What is not UTF-8 at all is cut after `most` bytes. Looks at four bytes at the most.
+/// The longest prefix of `text` of at most `most` bytes that ends at the end of a UTF-8 character.
+/// If `text` is not UTF-8, it is cut after `most` bytes. Reads at most four bytes.
 [[nodiscard]] constexpr std::string_view utf8_prefix(std::string_view text,
                                                      std::size_t most) noexcept
 {
     if (text.size() <= most) return text;
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    // The character that the cut would fall into begins at most three bytes before it.
+    // A split character begins at most three bytes before the cut.
     for (std::size_t back = 0; back < 4 && back <= most; ++back) {
         const unsigned char lead = byte(most - back);
         if (lead >= 0x80U && lead < 0xC0U) continue;

@@ -2,19 +2,19 @@
 //
 // time: durations and points in time, without <chrono>.
 //
-// A machine is told what time it is and answers when it wants to be asked again. Including <chrono>
-// for that costs a quarter of a second a file, so these three types are made from chrono's by their
-// shape, and turn back into them on request:
-//
 //     waybill::duration d = 10min;
 //     waybill::steady_time until = std::chrono::steady_clock::now() + 5s;
 //     std::this_thread::sleep_until(std::chrono::steady_clock::time_point(until));
 //
-// Four things hold:
-//   1. each is 64-bit nanoseconds, and every sum, difference and product saturates;
-//   2. steady and wall time do not mix, and a bare number is neither;
-//   3. leases, timeouts and waits are steady_time; what is stored is wall_time (Unix epoch);
-//   4. a value that chrono can express and 64-bit nanoseconds cannot is clamped, never wrapped.
+// State machines take the current time as an argument and return times. Including <chrono> costs a
+// quarter of a second of compile time per file. So the three types here accept chrono types by
+// their members and convert back explicitly.
+//
+// Guarantees
+//   1. Each value is 64-bit nanoseconds. Sums, differences and products saturate.
+//   2. Steady time, wall time and plain numbers do not convert to each other.
+//   3. Leases, timeouts and waits are steady_time. Stored times are wall_time (Unix epoch).
+//   4. A chrono value outside the range of 64-bit nanoseconds is clamped, never wrapped.
 
 #ifndef WAYBILL_CORE_TIME_HPP
 #define WAYBILL_CORE_TIME_HPP
@@ -26,7 +26,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Looks like a std::chrono::duration.
+/// A type with the members of a std::chrono::duration.
 template <class D>
 concept chrono_duration = requires(const D& d)
 {
@@ -40,7 +40,7 @@ concept chrono_duration = requires(const D& d)
         } -> std::convertible_to<std::intmax_t>;
 };
 
-/// Looks like a std::chrono::time_point.
+/// A type with the members of a std::chrono::time_point.
 template <class T>
 concept chrono_point = requires(const T& t)
 {
@@ -50,11 +50,11 @@ concept chrono_point = requires(const T& t)
         } -> chrono_duration;
 };
 
-/// A point on a clock that never jumps.
+/// A time point of a steady clock, which never jumps.
 template <class T>
 concept steady_point = chrono_point<T> && T::clock::is_steady;
 
-/// A point on a clock that counts from the Unix epoch: only such a clock has to_time_t.
+/// A time point of a clock that counts from the Unix epoch: only such a clock has to_time_t.
 template <class T>
 concept wall_point = chrono_point<T> && !T::clock::is_steady && requires(const T& t)
 {
@@ -80,7 +80,7 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
     return a - b;
 }
 
-/// a * b for b >= 0.
+/// a * b, saturated. Requires b >= 0.
 [[nodiscard]] constexpr std::int64_t multiply_ns(std::int64_t a, std::int64_t b) noexcept
 {
     if (b != 0 && a > highest_ns / b) return highest_ns;
@@ -92,7 +92,7 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
 {
     if (ns >= 9223372036854774784.0) return highest_ns;
     if (ns <= -9223372036854774784.0) return lowest_ns;
-    return ns == ns ? static_cast<std::int64_t>(ns) : 0;  // not a number reads as zero
+    return ns == ns ? static_cast<std::int64_t>(ns) : 0;  // NaN becomes 0
 }
 
 [[nodiscard]] constexpr std::int64_t common_divisor(std::int64_t a, std::int64_t b) noexcept
@@ -105,7 +105,7 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
     return a;
 }
 
-/// A whole number of any width, or the end of ours that it lies beyond.
+/// n, clamped to the range of std::int64_t. N may be any integer type.
 template <class N>
 [[nodiscard]] constexpr std::int64_t clamp_ns(N n) noexcept
 {
@@ -118,7 +118,7 @@ template <class N>
     return static_cast<std::int64_t>(n);
 }
 
-/// The same the other way, for a count that is narrower than ours or has no sign.
+/// n, clamped to the range of N, an integer type of any width.
 template <class N>
 [[nodiscard]] constexpr N narrow_ns(std::int64_t n) noexcept
 {
@@ -135,7 +135,7 @@ template <class N>
     return static_cast<N>(n);
 }
 
-/// A unit of chrono's in nanoseconds: factor / parts.
+/// One chrono tick in nanoseconds, as the fraction factor / parts.
 template <class Period>
 struct unit {
     static constexpr std::int64_t divisor = common_divisor(1'000'000'000, Period::den);
@@ -144,7 +144,7 @@ struct unit {
     static constexpr double as_double = static_cast<double>(Period::num) *
                                         static_cast<double>(1'000'000'000 / divisor) /
                                         static_cast<double>(parts);
-    /// Whether a rest below `parts`, times the factor, can be told in 64 bits.
+    /// True if a remainder below `parts`, multiplied by `factor`, fits into 64 bits.
     static constexpr bool exact = factor <= highest_ns / parts && factor != highest_ns;
 };
 
@@ -188,7 +188,7 @@ class duration {
 public:
     constexpr duration() noexcept = default;
 
-    /// From any chrono duration; a floating one is truncated to whole nanoseconds.
+    /// From any chrono duration. Floating-point values are truncated to whole nanoseconds.
     template <chrono_duration D>
     constexpr duration(const D& d) noexcept : ns_(detail::to_ns(d))
     {
@@ -206,10 +206,10 @@ public:
     [[nodiscard]] static constexpr duration lowest() noexcept { return raw(detail::lowest_ns); }
     [[nodiscard]] static constexpr duration highest() noexcept { return raw(detail::highest_ns); }
 
-    /// Nanoseconds.
+    /// The number of nanoseconds.
     [[nodiscard]] constexpr std::int64_t count() const noexcept { return ns_; }
 
-    /// Back to chrono, towards zero where its unit is coarser.
+    /// To a chrono duration, rounded towards zero if its unit is coarser.
     template <chrono_duration D>
     [[nodiscard]] constexpr explicit operator D() const noexcept
     {
@@ -241,7 +241,8 @@ private:
     std::int64_t ns_ = 0;
 };
 
-/// A point in time, told apart from others by its clock. Only differences within one clock exist.
+/// A point in time of one clock. Times of different clocks are different types, so only times of
+/// the same clock can be subtracted.
 template <class Clock>
 class time_on {
 public:
@@ -299,8 +300,8 @@ struct wall_clock_tag {
     static constexpr bool accepts = wall_point<T>;
 };
 
-using steady_time = time_on<steady_clock_tag>;  ///< For waits, timeouts, leases.
-using wall_time = time_on<wall_clock_tag>;      ///< For what is stored; counts from the Unix epoch.
+using steady_time = time_on<steady_clock_tag>;  ///< For waits, timeouts and leases.
+using wall_time = time_on<wall_clock_tag>;      ///< For stored times; counts from the Unix epoch.
 
 [[nodiscard]] constexpr duration lesser(duration a, duration b) noexcept
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// time_source: where a driver asks for the time.
+// time_source: a function that returns the current time, for drivers.
 //
-// A machine is told the time with each event. A driver that makes calls which take time has to ask
-// again and again, so it is given a function that answers: the caller's, since the library reads no
-// clock. Where time does not matter, a point in time does as well.
+// A state machine receives the time with each event. A driver makes calls that take time, so it
+// needs the current time repeatedly. The library reads no clock: the caller passes the function. If
+// time does not matter, a fixed point in time is also accepted.
 
 #ifndef WAYBILL_CORE_TIME_SOURCE_HPP
 #define WAYBILL_CORE_TIME_SOURCE_HPP
@@ -15,12 +15,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// A function that answers a steady time, or one that stands still.
+/// A callable that returns a steady time, or a fixed steady time.
 template <class C>
 concept time_source = std::convertible_to<C, steady_time> || requires(C& c) {
     { c() } -> std::convertible_to<steady_time>;
 };
 
+/// Calls c, or returns c itself if it is a time.
 template <time_source C>
 [[nodiscard]] constexpr steady_time time_of(C& c)
 {

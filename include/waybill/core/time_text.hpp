@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// time_text: durations and times as a person writes them, exact both ways.
+// time_text: converts durations and wall times to readable text and back, without loss.
 //
 //     waybill::text(waybill::duration(1500ms))             // "1.5s"
 //     waybill::text(waybill::wall_time(...))               // "2024-02-29T12:00:00.25Z"
 //     waybill::duration_in("10min")                        // empty if it is not one
 //
-// A duration is written in the one unit that keeps it short: h and min only where they are whole,
-// else s, ms, us or ns, with as many decimals as it takes. A wall time is ISO 8601, always UTC.
-// What is written reads back as the same value to the nanosecond. What cannot be kept exactly (more
-// than nine decimals of a second, a year that 64-bit nanoseconds do not reach, 30 February) is
-// refused, never rounded.
+// A duration is written in one unit: h or min only for whole multiples, else s, ms, us or ns with
+// the necessary decimals. A wall time is written as ISO 8601 in UTC.
+//
+// Guarantees
+//   1. Written text is read back as the same value, to the nanosecond.
+//   2. Text without an exact value is refused, never rounded: more than nine decimals of a second,
+//      a year outside 64-bit nanoseconds, 30 February.
 
 #ifndef WAYBILL_CORE_TIME_TEXT_HPP
 #define WAYBILL_CORE_TIME_TEXT_HPP
@@ -33,12 +35,12 @@ struct time_unit {
     std::int64_t ns;
 };
 
-// The first in which a duration is whole, or at least 1, is the one to write it in.
+// A duration is written in the first unit that fits: h and min if whole, the others if at least 1.
 inline constexpr time_unit time_units[] = {{"h", 3'600'000'000'000}, {"min", 60'000'000'000},
                                            {"s", 1'000'000'000},     {"ms", 1'000'000},
                                            {"us", 1'000},            {"ns", 1}};
 
-/// ".25" for 25 hundredths; nothing for 0. `one` is a power of ten.
+/// Appends part / one as a decimal fraction, such as ".25"; nothing for 0. `one` is a power of ten.
 inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t one)
 {
     if (part == 0) return;
@@ -50,10 +52,10 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     }
 }
 
-/// Takes digits off the front of `from`, at least one; empty if there are none or too many.
+/// Removes all digits at the start of `from`. Empty if there is no digit or more than 19.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_digits(std::string_view& from)
 {
-    constexpr std::size_t most = 19;  // so many always fit into 64 bits
+    constexpr std::size_t most = 19;  // 19 digits always fit into 64 bits
     std::uint64_t n = 0;
     std::size_t count = 0;
     while (count < from.size() && from[count] >= '0' && from[count] <= '9') {
@@ -66,7 +68,7 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     return n;
 }
 
-/// Exactly `digits` digits and then `after`, which may be nothing.
+/// Removes exactly `digits` digits and then the character `after`. '\0' means no character.
 [[nodiscard]] constexpr std::optional<std::int64_t> take_field(std::string_view& from,
                                                                std::size_t digits, char after)
 {
@@ -84,8 +86,9 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     return n;
 }
 
-/// A decimal part, ".25", as a share of `one`, a power of ten; 0 if there is none. Empty if it has
-/// no digit or needs more of them than `one` has.
+/// Removes a decimal fraction such as ".25" and returns it multiplied by `one`, a power of ten; 0
+/// if there is no fraction. Empty if it has no digit, or if a digit other than 0 exceeds the
+/// precision of `one`.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_fraction(std::string_view& from,
                                                                    std::uint64_t one)
 {
@@ -111,8 +114,8 @@ struct civil_date {
     std::int64_t day = 1;
 };
 
-// Years are counted from March, so that the leap day is the last one; an era is the 400 years after
-// which the calendar repeats. 719468 days lie between 0000-03-01 and 1970-01-01.
+// Years start in March, so the leap day is the last day of a year. An era is 400 years, the period
+// of the calendar. From 0000-03-01 to 1970-01-01 there are 719468 days.
 [[nodiscard]] constexpr civil_date date_of(std::int64_t days) noexcept
 {
     days += 719'468;
@@ -134,9 +137,10 @@ struct civil_date {
     return era * 146'097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719'468;
 }
 
-inline constexpr std::size_t time_most = 30;  // characters of a wall time
+inline constexpr std::size_t time_most = 30;  // the maximum length of a wall time
 
-/// Writes the time to `to`, where there is room for the longest; how many characters that took.
+/// Writes the time to `to`, which must have space for `time_most` characters. Returns the number of
+/// characters written.
 constexpr std::size_t put_time(char* to, wall_time t) noexcept
 {
     constexpr std::int64_t second = 1'000'000'000;
@@ -151,7 +155,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
         size += digits;
         to[size++] = after;
     };
-    put(4, static_cast<std::uint64_t>(date.year), '-');  // of those that there are
+    put(4, static_cast<std::uint64_t>(date.year), '-');  // 1677 to 2262: always four digits
     put(2, static_cast<std::uint64_t>(date.month), '-');
     put(2, static_cast<std::uint64_t>(date.day), 'T');
     put(2, of_day / 3'600, ':');
@@ -168,7 +172,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
 
 }  // namespace detail
 
-/// As in "0s", "10min", "1.5s", "-300ms"; "forever" for the longest, "-forever" for its opposite.
+/// Such as "0s", "10min", "1.5s" or "-300ms". "forever" for highest(), "-forever" for lowest().
 [[nodiscard]] inline std::string text(duration d)
 {
     if (d == duration::highest()) return "forever";
@@ -188,15 +192,16 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     return line;
 }
 
-/// ISO 8601 in UTC with as many decimals as it takes.
+/// The time as ISO 8601 in UTC, with the necessary decimals.
 [[nodiscard]] inline std::string text(wall_time t)
 {
     char line[detail::time_most] = {};
     return std::string(line, detail::put_time(line, t));
 }
 
-/// The duration that `written` is: digits, decimals if any, and one of ns, us, ms, s, min, h; or
-/// "forever". Empty if it is none, or one that nanoseconds cannot hold exactly.
+/// Parses a duration: an optional minus sign, digits, optional decimals (not for min and h) and one
+/// of ns, us, ms, s, min, h; or "forever". Empty if the text is invalid or nanoseconds cannot
+/// represent it exactly.
 [[nodiscard]] constexpr std::optional<duration> duration_in(std::string_view written)
 {
     const bool negative = !written.empty() && written.front() == '-';
@@ -204,7 +209,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     if (written == "forever") return negative ? duration::lowest() : duration::highest();
     const std::optional<std::uint64_t> whole = detail::take_digits(written);
     if (!whole) return {};
-    // The unit stands at the end, and says what a decimal is worth.
+    // The unit at the end determines the value of the decimals.
     std::string_view unit = written;
     while (!unit.empty() && (unit.front() == '.' || (unit.front() >= '0' && unit.front() <= '9'))) {
         unit.remove_prefix(1);
@@ -224,8 +229,8 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     return {};
 }
 
-/// The time that `written` is, in the form of text(wall_time): "2024-02-29T12:00:00.25Z". Empty if
-/// there is no such time, or none that nanoseconds can hold.
+/// Parses a wall time in the format of text(wall_time): "2024-02-29T12:00:00.25Z". Empty if the
+/// text is invalid, or if the time does not exist or exceeds 64-bit nanoseconds.
 [[nodiscard]] constexpr std::optional<wall_time> wall_time_in(std::string_view written)
 {
     const auto year = detail::take_field(written, 4, '-');
@@ -250,7 +255,8 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
 
     const std::int64_t seconds = days * 86'400 + *hour * 3'600 + *minute * 60 + *second;
     const auto ns = static_cast<std::int64_t>(*part);
-    // Towards zero first: the seconds of the very first moments do not fit without their part.
+    // Round the seconds towards zero: near the lowest time, the rounded-down seconds alone would
+    // overflow.
     const std::int64_t whole = seconds < 0 && ns != 0 ? seconds + 1 : seconds;
     const std::int64_t rest = seconds < 0 && ns != 0 ? ns - 1'000'000'000 : ns;
     constexpr std::int64_t most = INT64_MAX / 1'000'000'000;

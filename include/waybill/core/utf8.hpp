@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// utf8: whether a text is UTF-8.
+// utf8: checks whether a text is valid UTF-8.
 
 #ifndef WAYBILL_CORE_UTF8_HPP
 #define WAYBILL_CORE_UTF8_HPP
@@ -10,8 +10,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// Whether all of `text` is UTF-8 as RFC 3629 has it: nothing overlong, no surrogates, none beyond
-/// U+10FFFF.
+/// True if `text` is valid UTF-8 as defined by RFC 3629: no overlong forms, no surrogates, no code
+/// point above U+10FFFF. Linear.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -21,7 +21,7 @@ namespace waybill::inline v0_2 {
         if (first < 0xC2 || first > 0xF4) return false;
         const std::size_t more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
         if (text.size() - i < more) return false;
-        // The first of them tells overlong forms, surrogates and what is too large.
+        // The second byte shows overlong forms, surrogates and values above U+10FFFF.
         const unsigned second = byte(i);
         const unsigned lowest = first == 0xE0 ? 0xA0U : first == 0xF0 ? 0x90U : 0x80U;
         const unsigned highest = first == 0xED ? 0x9FU : first == 0xF4 ? 0x8FU : 0xBFU;

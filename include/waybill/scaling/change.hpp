@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// change: by how much, up and down.
+// change: the size of a change, in instances or percent, and rate limits.
 //
 //     .step = {.up = {.count = 2}, .down = {.percent = 10}}
 //
-// A share of few instances may be less than one, and then nothing would ever happen; so every
-// change is one instance at least (AWS rounds so, too). Where there is a count and a share, the
-// greater counts.
+// If both `count` and `percent` are set, the larger change counts. Each change is at least one
+// instance, as in AWS: a percentage of few instances may be less than one.
 
 #ifndef WAYBILL_SCALING_CHANGE_HPP
 #define WAYBILL_SCALING_CHANGE_HPP
@@ -18,7 +17,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// A setting that may differ by direction.
+/// A setting with a value per direction.
 template <class T>
 struct both_ways {
     T up{};
@@ -27,7 +26,8 @@ struct both_ways {
     friend bool operator==(const both_ways&, const both_ways&) = default;
 };
 
-/// So many instances, or so many percent of them: whichever is more, and one at least.
+/// The larger of `count` instances and `percent` percent of the current instances; at least one
+/// instance.
 struct change {
     std::uint64_t count = 0;
     double percent = 0;
@@ -35,8 +35,8 @@ struct change {
     friend bool operator==(const change&, const change&) = default;
 };
 
-/// At most so much within any such period, counted from what was applied. A part of an instance
-/// that a share comes to is rounded up, as Kubernetes does.
+/// At most a change of `most` within any period `per`. Only applied changes count. Fractions of an
+/// instance are rounded up, as in Kubernetes.
 struct rate_limit {
     change most{};
     duration per{};
@@ -46,7 +46,7 @@ struct rate_limit {
 
 namespace detail {
 
-/// A number of instances, or the end of ours that it lies beyond; 0 for what is no number.
+/// x rounded down and clamped to the range of std::uint64_t; 0 for NaN and negative numbers.
 [[nodiscard]] constexpr std::uint64_t whole_instances(double x) noexcept
 {
     if (!(x > 0)) return 0;
@@ -54,8 +54,8 @@ namespace detail {
     return static_cast<std::uint64_t>(x);
 }
 
-/// The same, where a part of an instance needs a whole one. A part that only comes of rounding in
-/// the division before it is none: 0.3 / 0.1 instances are 3.
+/// x rounded up and clamped. A fraction of at most x * 1e-12 is ignored as a rounding error of the
+/// division before: 0.3 / 0.1 instances are 3.
 [[nodiscard]] constexpr std::uint64_t enough_instances(double x) noexcept
 {
     const std::uint64_t n = whole_instances(x);
@@ -70,14 +70,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// What a change of so many comes to, towards zero but one at least.
+/// The number of instances of a change c to `instances`: a percentage is rounded down, at least 1.
 [[nodiscard]] constexpr std::uint64_t step_of(const change& c, std::uint64_t instances) noexcept
 {
     const std::uint64_t part = detail::whole_instances(detail::share(c, instances) * (1 + 1e-12));
     return greater(greater(c.count, part), 1);
 }
 
-/// The same as a limit: a part of an instance allows a whole one.
+/// The number of instances that a limit c allows: a percentage is rounded up, at least 1.
 [[nodiscard]] constexpr std::uint64_t limit_of(const change& c, std::uint64_t instances) noexcept
 {
     const std::uint64_t part = detail::enough_instances(detail::share(c, instances));

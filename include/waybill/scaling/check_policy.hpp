@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// check_policy: what is wrong with a policy, before it scales anything.
+// check_policy: validates a policy before its use.
 //
 //     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::text(*bad));
 //     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
 //     // more, with 1 instance, found 120
 //
-// Places are named as in the policy's JSON (ext/json_scaling.hpp).
+// Paths are those of the policy's JSON (ext/json_scaling.hpp).
 
 #ifndef WAYBILL_SCALING_CHECK_POLICY_HPP
 #define WAYBILL_SCALING_CHECK_POLICY_HPP
@@ -26,16 +26,16 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// The first thing that is wrong.
+/// The first error in a policy.
 struct policy_error {
-    std::string path{};      ///< As in "/up/any/0/above".
-    std::string expected{};  ///< What should stand there.
-    std::string found{};     ///< What does.
+    std::string path{};      ///< The path of the field, such as "/up/any/0/above".
+    std::string expected{};  ///< A description of valid values.
+    std::string found{};     ///< The invalid value.
 
     friend bool operator==(const policy_error&, const policy_error&) = default;
 };
 
-/// One line: where, what should be there, what is.
+/// One line for a log: path, expected, found.
 [[nodiscard]] inline std::string text(const policy_error& e)
 {
     return (e.path.empty() ? "the policy" : e.path) + ": expected " + e.expected + ", found " +
@@ -44,7 +44,7 @@ struct policy_error {
 
 namespace detail {
 
-/// A number as short as it can be told: "100", "0.5", "1e-09". In any locale.
+/// The shortest decimal form of x: "100", "0.5", "1e-09". Independent of the locale.
 [[nodiscard]] inline std::string short_number(double x)
 {
     if (!is_finite(x)) return "no number";
@@ -52,13 +52,13 @@ namespace detail {
     return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 
-/// Not `quoted`: std::quoted would be found, too.
+/// Not named `quoted`, since lookup would also find std::quoted.
 [[nodiscard]] inline std::string in_quotes(std::string_view s)
 {
     return '"' + std::string(s) + '"';
 }
 
-/// As it is called in a policy's JSON.
+/// The name of the relation in a policy's JSON.
 [[nodiscard]] constexpr std::string_view word_of(relation r) noexcept
 {
     switch (r) {
@@ -70,6 +70,7 @@ namespace detail {
     return "?";
 }
 
+/// The name of the kind of rule in a policy's JSON.
 [[nodiscard]] constexpr std::string_view word_of(rule::kind k) noexcept
 {
     switch (k) {
@@ -87,7 +88,7 @@ namespace detail {
     return std::string(path) + '/' + std::string(step);
 }
 
-/// Looks at the parts of a policy one after the other, and keeps the first thing that is wrong.
+/// Checks the parts of a policy and keeps the first error.
 class policy_checker {
 public:
     void fail(std::string path, std::string expected, std::string found)
@@ -179,7 +180,8 @@ public:
     }
 
     std::optional<policy_error> error;
-    std::uint64_t fewest = highest_size;  ///< Capacity that rules may be asked about.
+    /// The lowest capacity for which the rules are evaluated.
+    std::uint64_t fewest = highest_size;
 };
 
 inline void check_bands(policy_checker& c, const std::string& path, const std::vector<band>& bands)
@@ -259,7 +261,7 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
     }
 }
 
-/// Where in its JSON the threshold of a comparison stands.
+/// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c.
 [[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, std::string path)
 {
     if (r.what() == rule::kind::compare) {
@@ -297,7 +299,7 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
 
 }  // namespace detail
 
-/// The first thing in a policy that cannot work. Rules of your own kind are not looked into.
+/// The first error in a policy; empty if it is valid. Custom conditions are not checked.
 template <condition Up, condition Down>
 [[nodiscard]] std::optional<policy_error> check(const basic_policy<Up, Down>& p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// command: the order to change the number of instances, and what comes back.
+// command: the command to change the number of instances, and its result.
 //
 //     if (d.command) {
 //         state.on(d);                                            // stored first, then done
@@ -9,9 +9,9 @@
 //         else state.on(scaling::failed{d.command->id}, now);
 //     }
 //
-// Orders travel, and some arrive twice or late. Each has a number, greater than all before it, and
-// says what it starts from; so whoever executes them can tell, and so can the state that waits for
-// the answer.
+// Commands may arrive late or twice. Each command has an id, greater than all before it, and the
+// number of instances that it starts from. So both the executor (`admit`) and the state detect
+// stale and duplicate commands and results.
 
 #ifndef WAYBILL_SCALING_COMMAND_HPP
 #define WAYBILL_SCALING_COMMAND_HPP
@@ -21,6 +21,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
+/// Change the number of instances from `from` to `to`.
 struct command {
     std::uint64_t id = 0;
     std::uint64_t from = 0;
@@ -29,25 +30,25 @@ struct command {
     friend bool operator==(const command&, const command&) = default;
 };
 
-/// The instances are there, or gone.
+/// Event: the command was executed.
 struct applied {
     std::uint64_t id = 0;
 
     friend bool operator==(const applied&, const applied&) = default;
 };
 
-/// Nothing was changed.
+/// Event: the command failed. Nothing was changed.
 struct failed {
     std::uint64_t id = 0;
 
     friend bool operator==(const failed&, const failed&) = default;
 };
 
-/// What became of an answer.
+/// The result of an event `applied` or `failed`.
 enum class answered : std::uint8_t {
-    taken,    ///< It is for the command that was waited for.
-    late,     ///< For an earlier one, which was answered or given up: nothing has changed.
-    unknown,  ///< For one that was never given: nothing has changed.
+    taken,    ///< The event belongs to the pending command and was applied.
+    late,     ///< The event is stale: the command has a result or was given up. No change.
+    unknown,  ///< A command with this id was never issued. No change.
 };
 
 [[nodiscard]] constexpr std::string_view name(answered a) noexcept
@@ -60,13 +61,13 @@ enum class answered : std::uint8_t {
     return "?";
 }
 
-/// Whether a command is to be executed.
+/// Whether to execute a command, and why not.
 enum class admission : std::uint8_t {
-    fresh,      ///< Yes.
-    duplicate,  ///< It was the last one that was executed.
-    late,       ///< A later one was.
-    moved,      ///< There are not as many instances as it starts from.
-    idle,       ///< It changes nothing.
+    fresh,      ///< Execute it.
+    duplicate,  ///< It was the last executed command.
+    late,       ///< Stale: a later command was executed.
+    moved,      ///< The number of instances differs from the command's `from`.
+    idle,       ///< `from` equals `to`.
 };
 
 [[nodiscard]] constexpr std::string_view name(admission a) noexcept
@@ -81,8 +82,8 @@ enum class admission : std::uint8_t {
     return "?";
 }
 
-/// What to do with a command where `last` was the last one executed (0: none) and there are so many
-/// instances.
+/// Whether to execute c. `last` is the id of the last executed command (0: none); `instances` is
+/// the current number of instances.
 [[nodiscard]] constexpr admission admit(const command& c, std::uint64_t last,
                                         std::uint64_t instances) noexcept
 {

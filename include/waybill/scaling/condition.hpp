@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// condition: what has to hold for scaling, and which numbers say whether it does.
+// condition: conditions for scaling, and the numbers that decide them.
 //
 //     namespace sc = waybill::scaling;
 //     sc::rule busy = sc::any_of(sc::mean("orders") > sc::per_instance(100),
@@ -9,13 +9,13 @@
 //     std::vector<sc::evidence> because;
 //     const sc::truth t = busy({.metrics = readings, .instances = 4, .now = now}, because);
 //
-// A rule is a value: a comparison, or several rules together. Every comparison is looked at,
-// whatever the others say, and leaves a row behind with its numbers; so a decision can be read
-// afterwards. A metric that is not there, has too few points or old ones is unknown (see
-// truth.hpp), unless the comparison says what that is to be taken for.
+// A rule is a value: one comparison, or a combination of rules. Each comparison is evaluated, even
+// if the others already decide, and adds a row with its numbers to the evidence. If a metric is
+// missing, has too few points or is stale, the comparison is unknown (see truth.hpp), unless
+// `when_missing` specifies a result.
 //
-// Whatever can be called with a situation and a list of rows is a condition, too, and joins
-// `any_of` and `all_of`.
+// Any callable that takes a situation and a list of rows is a condition, too. `any_of` and `all_of`
+// accept it.
 
 #ifndef WAYBILL_SCALING_CONDITION_HPP
 #define WAYBILL_SCALING_CONDITION_HPP
@@ -36,28 +36,31 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// What a condition is asked about.
+/// The input of a condition.
 struct situation {
     std::span<const reading> metrics{};
     std::uint64_t instances = 0;
     wall_time now{};
-    std::uint64_t min_points = 1;            ///< Fewer are too few, if a comparison says no other.
-    duration max_age = duration::highest();  ///< What has no newer sample is stale, likewise.
-    double load = 1;                         ///< What averages are multiplied by: see `averaged`.
+    /// The minimum number of points; a comparison may specify its own.
+    std::uint64_t min_points = 1;
+    /// The maximum age of the last sample; a comparison may specify its own.
+    duration max_age = duration::highest();
+    /// The factor for metrics that are `averaged`: current capacity divided by projected capacity.
+    double load = 1;
 };
 
-/// Says whether something holds, and adds to the rows why.
+/// A copyable callable that evaluates a situation and adds rows with its numbers.
 template <class C>
 concept condition = std::copy_constructible<C> &&
                     requires(const C& c, const situation& s, std::vector<evidence>& because) {
                         { c(s, because) } -> std::same_as<truth>;
                     };
 
-/// What to take a comparison for that nobody can make.
+/// The result of a comparison that cannot be made.
 enum class when_missing : std::uint8_t {
-    unknown,  ///< Unknown: it decides nothing.
-    holds,    ///< As if it held.
-    fails,    ///< As if it did not.
+    unknown,  ///< Unknown.
+    holds,    ///< True.
+    fails,    ///< False.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_missing m) noexcept
@@ -70,7 +73,7 @@ enum class when_missing : std::uint8_t {
     return "?";
 }
 
-/// A statistic of a metric against a threshold.
+/// A statistic of a metric, compared with a threshold.
 struct comparison {
     std::string metric{};
     statistic what = statistic::mean;
@@ -79,14 +82,14 @@ struct comparison {
     std::optional<std::uint64_t> min_points{};
     std::optional<duration> max_age{};
     when_missing missing = when_missing::unknown;
-    bool averaged = false;  ///< The metric is an average over the instances, as a CPU's load is.
+    bool averaged = false;  ///< The metric is an average over the instances, such as the CPU load.
 
     friend bool operator==(const comparison&, const comparison&) = default;
 };
 
 namespace detail {
 
-/// What is known of a statistic, and what is lacking. Linear in the metrics.
+/// Evaluates a statistic: its value and what is missing. Linear in the metrics.
 [[nodiscard]] inline evidence look(const situation& s, std::string_view metric, statistic what,
                                    bool averaged, std::uint64_t min_points, duration max_age)
 {
@@ -116,8 +119,8 @@ namespace detail {
     return e;
 }
 
-/// Whether a sample that was pushed out of the window might turn the answer: the highest of all may
-/// be higher than that of the rest, and the lowest lower.
+/// True if samples pushed out of the window could change the result. The true highest may be higher
+/// than that of the remaining samples, and the true lowest may be lower.
 [[nodiscard]] inline bool may_turn(const evidence& e)
 {
     if (!e.cut || e.holds == truth::unknown) return false;
@@ -128,17 +131,18 @@ namespace detail {
 
 }  // namespace detail
 
+/// A comparison, or a combination of rules.
 class rule {
 public:
     enum class kind : std::uint8_t {
         compare,   ///< One comparison.
-        all,       ///< All parts hold; of none, yes.
-        any,       ///< Any part holds; of none, no.
-        at_least,  ///< So many parts hold.
-        opposite,  ///< Its one part does not hold.
+        all,       ///< All parts hold; true without parts.
+        any,       ///< Any part holds; false without parts.
+        at_least,  ///< At least `wanted()` parts hold.
+        opposite,  ///< The single part does not hold.
     };
 
-    /// No rule: it never holds, and has no rows.
+    /// An empty rule: it never holds and adds no rows.
     rule() : kind_(kind::any) {}
     rule(comparison c) : comparison_(std::move(c)) {}
     rule(kind k, std::vector<rule> parts, std::uint64_t wanted = 0)
@@ -152,8 +156,8 @@ public:
     [[nodiscard]] std::uint64_t wanted() const noexcept { return wanted_; }
     [[nodiscard]] bool empty() const noexcept { return kind_ == kind::any && parts_.empty(); }
 
-    /// Whether it holds. Adds a row for each comparison, in their order. Linear in them, times the
-    /// number of metrics.
+    /// Evaluates the rule and adds a row per comparison, in their order. Linear in the number of
+    /// comparisons times the number of metrics.
     [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
     {
         if (kind_ == kind::compare) return compare(s, because);
@@ -178,15 +182,17 @@ public:
         return opposite(all);
     }
 
-    /// The same with a minimum of points of its own, or another demand, in every comparison.
+    /// A copy in which each comparison requires at least n points.
     [[nodiscard]] rule with_points(std::uint64_t n) const
     {
         return with([n](comparison& c) { c.min_points = n; });
     }
+    /// A copy in which each comparison requires a sample of at most age d.
     [[nodiscard]] rule not_older_than(duration d) const
     {
         return with([d](comparison& c) { c.max_age = d; });
     }
+    /// A copy in which each comparison has the result m if it cannot be made.
     [[nodiscard]] rule if_missing(when_missing m) const
     {
         return with([m](comparison& c) { c.missing = m; });
@@ -231,7 +237,7 @@ private:
     std::vector<rule> parts_;
 };
 
-/// Whether a condition has anything to say.
+/// False for an empty rule. Other conditions are always set.
 template <condition C>
 [[nodiscard]] bool is_set(const C& c)
 {
@@ -239,7 +245,7 @@ template <condition C>
     else return true;
 }
 
-/// A statistic of a metric, to be compared.
+/// A statistic of a metric. A comparison operator makes a rule of it.
 struct measured {
     std::string metric{};
     statistic what = statistic::mean;
@@ -285,14 +291,14 @@ struct measured {
 [[nodiscard]] inline measured last(std::string m) { return of(statistic::last, std::move(m)); }
 [[nodiscard]] inline measured rate(std::string m) { return of(statistic::rate, std::move(m)); }
 
-/// A metric that is an average over the instances: with half of them it would be twice as high.
+/// Marks a metric as an average over the instances: half the instances would double it.
 [[nodiscard]] inline measured averaged(measured m)
 {
     m.averaged = true;
     return m;
 }
 
-/// Two conditions of any kind, of which one has to hold.
+/// Holds if one of two conditions of any type holds.
 template <condition A, condition B>
 struct one_of_both {
     A a;
@@ -304,7 +310,7 @@ struct one_of_both {
     }
 };
 
-/// Two conditions of any kind, both of which have to hold.
+/// Holds if both of two conditions of any type hold.
 template <condition A, condition B>
 struct all_of_both {
     A a;
@@ -316,7 +322,8 @@ struct all_of_both {
     }
 };
 
-/// Holds where any of them does. Of rules it is a rule, which can be stored and printed.
+/// Holds if any of the conditions holds. If all are rules, the result is a rule, which can be
+/// stored and printed.
 template <condition C, condition... More>
 [[nodiscard]] auto any_of(C c, More... more)
 {
@@ -330,7 +337,7 @@ template <condition C, condition... More>
     }
 }
 
-/// Holds where all of them do.
+/// Holds if all conditions hold. If all are rules, the result is a rule.
 template <condition C, condition... More>
 [[nodiscard]] auto all_of(C c, More... more)
 {
@@ -344,14 +351,14 @@ template <condition C, condition... More>
     }
 }
 
-/// Holds where so many of them do.
+/// Holds if at least `wanted` of the rules hold.
 template <std::same_as<rule>... Rules>
 [[nodiscard]] rule at_least_of(std::uint64_t wanted, Rules... rules)
 {
     return rule(rule::kind::at_least, {std::move(rules)...}, wanted);
 }
 
-/// Holds where it does not; unknown where that is.
+/// Holds if r does not hold; unknown if r is unknown.
 [[nodiscard]] inline rule operator!(rule r)
 {
     return rule(rule::kind::opposite, {std::move(r)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// decide: how many instances there shall be, and why.
+// decide: computes how many instances to have, and the reasons.
 //
 //     const scaling::reading known[]{scaling::read("orders", orders.query(now)),
 //                                    scaling::read("age", age.query(now))};
@@ -8,25 +8,17 @@
 //     // d.verdict, d.from, d.to, d.why, d.until, d.because
 //     state.on(d);
 //
-// It is a pure function: a dry run is one whose decision is thrown away, and the same facts give
-// the same decision, today and in a test. What is wanted goes through these steps in this order,
-// and each can only hold it back, never turn it round:
-//
-//   1. rules and targets say what is wanted. More, where a rule up holds or a target needs more;
-//      fewer, where the rule down holds, every target agrees, and no rule up holds or could hold:
-//      what is unknown never takes an instance away;
-//   2. more or fewer than the policy allows is brought within its bounds at once;
-//   3. while a command has no answer, and for a while behind a failure, nothing is done;
-//   4. a direction may be disabled, and nothing goes while new instances warm up;
-//   5. stabilisation: what was not asked for long enough is held; and never beyond the bounds;
-//   6. flapping: where fewer instances would be asked to become more at once (the rules are asked
-//      again, with the load that those would have), as many go as do not, or none;
-//   7. rate limits, from what was applied; 8. cooldowns, likewise.
-//
-// The first instance is started where `activation` holds, if more are allowed at all, and waits for
-// nothing but a command that is pending or failed a short while ago.
-// All may go, and not only as many as the rules say, where `activation` has said no for
-// `zero_after`. As in KEDA, steps 5 to 7 do not apply then: they are for the instances that stay.
+// A pure function: a dry run discards the decision. Steps 3 to 8 can only make a change smaller.
+// The module's guide has the details of each step.
+//   1. Rules and targets request a number. Unknown values never remove instances.
+//   2. Bounds: if the current number is outside, it is corrected at once, without steps 4 to 8.
+//   3. No change while a command is pending, and for `after_failure` after a failed one.
+//   4. No change in a direction that `allow` excludes; no removal during warm-up.
+//   5. Stabilisation: only the part of a change that was wanted for the whole period is made.
+//   6. Flapping: only as many instances are removed as would not be added again at once.
+//   7. Rate limits, and 8. cooldowns; both count applied changes.
+//   If `activation` holds, the first instance skips warm-up and steps 5 to 8. If it was false for
+//   `zero_after`, all instances are removed without steps 5 to 7, as in KEDA.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP
@@ -52,7 +44,7 @@ namespace waybill::inline v0_2::scaling {
 
 namespace detail {
 
-/// One decision in the making. Each step may bring `d.to` nearer to `d.from`, and then says why.
+/// Computes one decision. Steps may move `d_.to` towards `d_.from` and then set the reason.
 template <condition Up, condition Down>
 class deciding {
 public:
@@ -92,13 +84,13 @@ private:
     }
     [[nodiscard]] bool is_outside() const { return d_.from < lowest() || d_.from > highest(); }
     [[nodiscard]] bool is_up() const { return d_.to > d_.from; }
-    /// As few as there may be, and more are not wanted: that is no news.
+    /// True at the lower bound if fewer are requested. The verdict is then steady, not held.
     [[nodiscard]] bool is_lowest_wanted() const
     {
         return d_.why == reason::bounds && d_.from == lowest() && d_.desired < d_.from;
     }
-    /// Whether it was less than `wait` ago. What is in the future, as after a clock was set back,
-    /// was not long ago; but who does not want to wait does not.
+    /// True if `last` is less than `wait` ago. A time in the future, after a clock was set back,
+    /// counts as recent. A wait of zero or less is never within.
     [[nodiscard]] bool is_within(duration wait, wall_time last) const
     {
         return wait > duration{} && d_.now - last < wait;
@@ -123,7 +115,7 @@ private:
     }
     void hold(reason why, std::optional<wall_time> until = {}) { limit(d_.from, why, until); }
 
-    /// 1.
+    /// Steps 1 and 2.
     void want()
     {
         const std::uint64_t ready = is_warming() ? lesser(s_.ready, d_.from) : d_.from;
@@ -153,7 +145,7 @@ private:
         if (w.above > d_.from) d_.desired = w.above;
         if (w.target && *w.target > d_.desired) d_.desired = *w.target;
         if (d_.desired > d_.from) return;
-        if (w.up == truth::yes) return;  // as many as it asks for are warming up
+        if (w.up == truth::yes) return;  // enough instances are warming up
         if (!is_set(p_.down) && p_.targets.empty() && !p_.activation) {
             if (w.up == truth::unknown) unknown();
             return;
@@ -173,7 +165,7 @@ private:
         keep_the_last(w);
     }
 
-    /// Nobody needs any, and has not for long enough.
+    /// Removes all instances if `activation` has been false for `zero_after`.
     [[nodiscard]] bool ends(const wishes& w)
     {
         if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
@@ -195,7 +187,7 @@ private:
         if (w.activation == truth::no) d_.until = inactive_since() + p_.zero_after;
     }
 
-    /// Nobody knows, so nothing goes; and what the policy says for that case is there.
+    /// Keeps all instances and requests at least `if_unknown`.
     void unknown()
     {
         d_.why = reason::unknown;
@@ -230,7 +222,8 @@ private:
         return s_.pending && is_within(p_.patience, s_.pending->at);
     }
 
-    /// 5. What was asked for last stands until now; before the first time nobody had asked.
+    /// Step 5. A recommendation is valid until the next one, the last one until now. Without
+    /// earlier decisions, a change waits for the whole period.
     void stabilise()
     {
         const duration period = is_up() ? p_.stabilise.up : p_.stabilise.down;
@@ -240,14 +233,14 @@ private:
         for (const recommendation& r : list) {
             const wall_time ends = (&r == &list.back() ? d_.now : r.at) + period;
             if (!(d_.now < ends)) continue;
-            // The first that counts is the one farthest from what is wanted now.
+            // The first recommendation in the period is the farthest from the number wanted now.
             const std::uint64_t to = is_up() ? greater(d_.from, lesser(d_.to, r.instances))
                                              : lesser(d_.from, greater(d_.to, r.instances));
             return limit(to, reason::stabilising, ends);
         }
     }
 
-    /// 6. Half of what is left is tried each time; what is taken has been tried.
+    /// Step 6. A binary search for the lowest number that would not be raised again.
     void project()
     {
         const std::uint64_t wanted = d_.to;
@@ -259,7 +252,7 @@ private:
             if (is_enough(middle)) enough = middle;
             else too_few = middle;
         }
-        (void)projects(too_few);  // its rows stay
+        (void)projects(too_few);  // keeps the rows of this projection
         limit(enough, reason::flapping);
     }
 
@@ -271,7 +264,7 @@ private:
         return enough;
     }
 
-    /// Whether so many would be left alone. Adds rows.
+    /// True if no rule or target would ask for more than `at`. Adds rows.
     [[nodiscard]] bool projects(std::uint64_t at)
     {
         std::vector<evidence>& rows = d_.because;
@@ -287,14 +280,14 @@ private:
         return enough;
     }
 
-    /// 7. Changes the other way within the period are taken back first, as Kubernetes does.
+    /// Step 7. Opposite changes within the period are subtracted first, as in Kubernetes.
     void keep_to_rates()
     {
         for (const rate_limit& r : is_up() ? p_.rate.up : p_.rate.down) {
             std::uint64_t more = 0;
             std::uint64_t fewer = 0;
             std::optional<wall_time> until;
-            bool joined = s_.made.is_full();  // the first of each direction may be
+            bool joined = s_.made.is_full();  // the oldest may be a joined one
             for (const made_change& c : s_.made) {
                 const bool ours = c.is_up() == is_up();
                 const bool counts = ours || !joined;
@@ -314,7 +307,7 @@ private:
         }
     }
 
-    /// 8.
+    /// Step 8.
     void cool_down()
     {
         std::optional<wall_time> last = is_up() ? s_.last_up : s_.last_down;
@@ -335,15 +328,15 @@ private:
     std::span<const reading> metrics_;
     const state& s_;
     decision d_;
-    bool ends_ = false;  // all may go, as none is needed
+    bool ends_ = false;  // all instances are removed
 };
 
 }  // namespace detail
 
-/// What to do about so many instances (of a ladder: at this rung). Where there are as many as the
-/// unanswered command says, it counts as applied now. Total: a policy that `check` refuses gets a
-/// decision, too. Linear in rules times metrics, times the logarithm of the instances that would
-/// go. Allocates for the rows alone.
+/// Decides about `instances`, the current number (with a ladder: the current tier). If it equals
+/// the target of the pending command, that command counts as applied now. Every policy gets a
+/// decision, also one that `check` refuses. Linear in the comparisons times metrics, times the
+/// logarithm of the instances to remove. Allocates only for the rows.
 template <condition Up, condition Down>
 [[nodiscard]] decision decide(const basic_policy<Up, Down>& p, std::span<const reading> metrics,
                               const state& s, std::uint64_t instances, wall_time now)
@@ -360,7 +353,7 @@ template <condition Up, condition Down>
     return d;
 }
 
-/// The rows of a decision view the policy, so it has to have a name.
+/// Deleted: the rows of a decision view the policy, so a temporary is not accepted.
 template <condition Up, condition Down>
 void decide(const basic_policy<Up, Down>&& p, std::span<const reading> metrics, const state& s,
             std::uint64_t instances, wall_time now) = delete;

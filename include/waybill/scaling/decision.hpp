@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// decision: what is done about the instances, until when, and because of which numbers.
+// decision: a scaling decision with its reason, its duration and the numbers that led to it.
 
 #ifndef WAYBILL_SCALING_DECISION_HPP
 #define WAYBILL_SCALING_DECISION_HPP
@@ -19,10 +19,10 @@
 namespace waybill::inline v0_2::scaling {
 
 enum class verdict : std::uint8_t {
-    steady,  ///< As many as are wanted.
-    up,      ///< There is a command for more.
-    down,    ///< There is a command for fewer.
-    held,    ///< More or fewer are wanted, or nobody knows; nothing is done, and `why` says why.
+    steady,  ///< No change is needed.
+    up,      ///< `command` adds instances.
+    down,    ///< `command` removes instances.
+    held,    ///< A change is wanted or its need is unknown, but not made; see `why`.
 };
 
 [[nodiscard]] constexpr std::string_view name(verdict v) noexcept
@@ -36,21 +36,21 @@ enum class verdict : std::uint8_t {
     return "?";
 }
 
-/// What kept a change from being what was wanted, or from being made at all; or what asked for one
-/// in the place of a rule, as `unknown` and `bounds` do.
+/// The reason why a change is smaller than wanted or is not made. `unknown` and `bounds` may also
+/// be the reason for a change that no rule asks for.
 enum class reason : std::uint8_t {
     nothing,
-    unknown,      ///< A metric that it depends on is not known.
-    pending,      ///< The last command has not been answered.
-    failed,       ///< The last command failed a short while ago.
+    unknown,      ///< A metric that the decision depends on is unknown.
+    pending,      ///< The last command has no result yet.
+    failed,       ///< The last command failed less than `after_failure` ago.
     disabled,     ///< The policy does not allow this direction.
-    warming,      ///< New instances have not done their part yet.
-    stabilising,  ///< It was not asked for long enough.
-    flapping,     ///< With so few instances more would be asked for at once.
-    rate,         ///< As much was changed lately as may be.
-    cooldown,     ///< The last change was not long ago.
-    active,       ///< The last instance is still needed, or was lately.
-    bounds,       ///< There may be no more, or no fewer; or there were too many or too few.
+    warming,      ///< New instances are warming up.
+    stabilising,  ///< The change has not been wanted for long enough.
+    flapping,     ///< With fewer instances, a rule or target would ask for more at once.
+    rate,         ///< The rate limit is reached.
+    cooldown,     ///< The cooldown after the last change has not ended.
+    active,       ///< The last instance is needed, or was needed less than `zero_after` ago.
+    bounds,       ///< The number of instances is at a bound or outside the bounds.
 };
 
 [[nodiscard]] constexpr std::string_view name(reason r) noexcept
@@ -72,25 +72,33 @@ enum class reason : std::uint8_t {
     return "?";
 }
 
-/// A record of one decision. Its rows view the names of metrics in the policy, which has to last.
+/// A record of one decision. Its rows view metric names in the policy, which must outlive it.
 struct decision {
     scaling::verdict verdict = scaling::verdict::steady;
     reason why = reason::nothing;
-    std::uint64_t from = 0;     ///< As many as there are. Of a ladder, which rung.
-    std::uint64_t desired = 0;  ///< As many as the rules and targets ask for.
-    std::uint64_t to = 0;       ///< As many as there shall be.
+    /// The current number of instances; with a ladder, the current tier.
+    std::uint64_t from = 0;
+    /// The number that rules and targets ask for.
+    std::uint64_t desired = 0;
+    /// The number of instances after this decision.
+    std::uint64_t to = 0;
     wall_time now{};
-    std::optional<wall_time> until{};  ///< When what holds it back ends, where that is known.
-    std::optional<scaling::command> command{};  ///< Where the verdict is up or down.
-    truth up = truth::no;                       ///< What the rules said.
+    /// The time at which `why` ends, if known.
+    std::optional<wall_time> until{};
+    /// Set if the verdict is up or down.
+    std::optional<scaling::command> command{};
+    /// The result of the rules up.
+    truth up = truth::no;
+    /// The result of the rule down.
     truth down = truth::no;
+    /// The comparisons that were made, one row each.
     std::vector<evidence> because{};
 
-    // What the state has to remember of it.
+    // Input of `state::on`.
     truth activation = truth::yes;
     both_ways<duration> stabilise{};
     duration warm_up{};
-    bool arrived = false;  ///< There are as many as the unanswered command says.
+    bool arrived = false;  ///< The number of instances equals the target of the pending command.
 
     friend bool operator==(const decision&, const decision&) = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// desired: how many instances rules and targets ask for, before anything holds them back.
+// desired: the number of instances that rules and targets ask for, before any limit applies.
 
 #ifndef WAYBILL_SCALING_DESIRED_HPP
 #define WAYBILL_SCALING_DESIRED_HPP
@@ -20,7 +20,7 @@
 
 namespace waybill::inline v0_2::scaling::detail {
 
-/// The rows that a condition adds are for this.
+/// Evaluates a condition and sets the role of its rows.
 template <condition C>
 [[nodiscard]] truth ask(const C& c, const situation& s, role part, std::vector<evidence>& because)
 {
@@ -30,7 +30,7 @@ template <condition C>
     return t;
 }
 
-/// How much capacity a target asks for; none where that is not known.
+/// The capacity that a target needs; empty if unknown.
 [[nodiscard]] inline std::optional<std::uint64_t> ask(const target& t, const situation& s,
                                                       std::vector<evidence>& because)
 {
@@ -43,7 +43,7 @@ template <condition C>
     if (e.lacks == lack_of::nothing && !(t.each > 0 && is_finite(t.each))) e.lacks = lack_of::limit;
     if (e.lacks != lack_of::nothing) return {};
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
-    // At the end of a tolerance is within it, also where rounding says otherwise.
+    // The tolerance includes its ends, also with rounding errors.
     const bool near = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
                       wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
     e.wants = near ? s.instances : enough_instances(wanted);
@@ -51,7 +51,7 @@ template <condition C>
     return e.wants;
 }
 
-/// Where a change up leads to from here; on a ladder a count is of rungs, a share of capacity.
+/// The position after a change up. With a ladder, `count` is in tiers and `percent` in capacity.
 [[nodiscard]] inline std::uint64_t above(const std::vector<rung>& ladder, std::uint64_t at,
                                          const change& c)
 {
@@ -62,7 +62,7 @@ template <condition C>
     return greater(next, rung_for(ladder, saturating_add(capacity, part)));
 }
 
-/// The same for a change down.
+/// The position after a change down. With a ladder, `count` is in tiers and `percent` in capacity.
 [[nodiscard]] inline std::uint64_t below(const std::vector<rung>& ladder, std::uint64_t at,
                                          const change& c)
 {
@@ -73,8 +73,8 @@ template <condition C>
     return lesser(next, rung_for(ladder, saturating_sub(capacity, part)));
 }
 
-/// How far up a limit allows from here. On a ladder a count is of rungs and a share of capacity,
-/// and one rung is always allowed.
+/// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
+/// capacity, and one tier is always allowed.
 [[nodiscard]] inline std::uint64_t most_above(const std::vector<rung>& ladder, std::uint64_t at,
                                               const change& c)
 {
@@ -86,7 +86,7 @@ template <condition C>
     return to;
 }
 
-/// The same down.
+/// The lowest position that a limit allows. With a ladder, as in `most_above`.
 [[nodiscard]] inline std::uint64_t least_below(const std::vector<rung>& ladder, std::uint64_t at,
                                                const change& c)
 {
@@ -97,18 +97,21 @@ template <condition C>
                   rung_for(ladder, saturating_sub(capacity, part)));
 }
 
-/// What rules and targets say, and where that leads to.
+/// The results of all rules and targets of a policy.
 struct wishes {
     truth up = truth::no;
     truth down = truth::no;
     truth activation = truth::yes;
-    std::uint64_t above = 0;  ///< Where the greatest change up leads to that holds.
+    /// The position after the largest change up whose rule holds.
+    std::uint64_t above = 0;
+    /// The position after the largest change down; valid if `down` holds.
     std::uint64_t below = 0;
-    std::optional<std::uint64_t> target{};  ///< What the target that needs most needs.
-    bool all_known = true;                  ///< Of the targets.
+    /// The largest need of the known targets.
+    std::optional<std::uint64_t> target{};
+    bool all_known = true;                  ///< All targets are known.
 };
 
-/// Asks all of a policy. Changes up begin at `ready`, those down at `from`.
+/// Evaluates a policy. Changes up start at `ready`, changes down at `from`.
 template <condition Up, condition Down>
 [[nodiscard]] wishes ask(const basic_policy<Up, Down>& p, const situation& s, std::uint64_t ready,
                          std::uint64_t from, std::vector<evidence>& because)

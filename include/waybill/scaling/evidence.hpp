@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// evidence: one row of a decision: which number was held against which, and what came of it.
+// evidence: a row of a decision: a value, its threshold and the result of their comparison.
 
 #ifndef WAYBILL_SCALING_EVIDENCE_HPP
 #define WAYBILL_SCALING_EVIDENCE_HPP
@@ -15,7 +15,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// How a value has to stand to its threshold.
+/// The relation of a value to its threshold.
 enum class relation : std::uint8_t {
     above,     ///< value > threshold
     at_least,  ///< value >= threshold
@@ -23,7 +23,7 @@ enum class relation : std::uint8_t {
     at_most,   ///< value <= threshold
 };
 
-/// As it is written.
+/// The operator's symbol.
 [[nodiscard]] constexpr std::string_view name(relation r) noexcept
 {
     switch (r) {
@@ -49,12 +49,12 @@ enum class relation : std::uint8_t {
 /// Why a comparison could not be made.
 enum class lack_of : std::uint8_t {
     nothing,       ///< It was made.
-    metric,        ///< Nobody told anything of this metric.
-    points,        ///< There were too few.
-    fresh_points,  ///< The last one was too old.
-    value,         ///< This statistic is not measured, or no number.
-    limit,         ///< There is no such threshold for so many instances.
-    samples,       ///< Some were pushed out of the window, and might say otherwise.
+    metric,        ///< There is no reading of this metric.
+    points,        ///< There are fewer points than required.
+    fresh_points,  ///< The last sample is too old, or its time is unknown.
+    value,         ///< The statistic is not measured, or is not a finite number.
+    limit,         ///< There is no threshold for this number of instances.
+    samples,       ///< Samples that were pushed out of the window could change the result.
 };
 
 [[nodiscard]] constexpr std::string_view name(lack_of l) noexcept
@@ -71,13 +71,13 @@ enum class lack_of : std::uint8_t {
     return "?";
 }
 
-/// What a comparison was made for.
+/// The purpose of a comparison.
 enum class role : std::uint8_t {
-    up,          ///< Whether more are needed.
-    down,        ///< Whether fewer will do.
-    activation,  ///< Whether any is needed at all.
-    target,      ///< How many are needed.
-    projected,   ///< Whether more would be needed if there were fewer.
+    up,          ///< Whether more instances are needed.
+    down,        ///< Whether fewer instances are enough.
+    activation,  ///< Whether any instance is needed.
+    target,      ///< How many instances are needed.
+    projected,   ///< Whether fewer instances would need more at once.
 };
 
 [[nodiscard]] constexpr std::string_view name(role r) noexcept
@@ -92,7 +92,7 @@ enum class role : std::uint8_t {
     return "?";
 }
 
-/// One comparison, with all of its numbers. It views the name of the metric, which is the rule's.
+/// One comparison with its numbers. It views the name of the metric in the rule.
 struct evidence {
     role part = role::up;
     std::string_view metric{};
@@ -102,19 +102,21 @@ struct evidence {
     std::optional<double> limit{};
     std::uint64_t points = 0;
     bool cut = false;      ///< Samples of the span were pushed out of the window.
-    bool sampled = false;  ///< Its samples stand for more events than they are.
-    bool timed = false;  ///< Whether the times are known.
+    bool sampled = false;  ///< Samples represent more events than their number.
+    bool timed = false;  ///< The times `first` and `last` are known.
     wall_time first{};
     wall_time last{};
     truth holds = truth::unknown;
     lack_of lacks = lack_of::nothing;
-    std::optional<std::uint64_t> wants{};  ///< So many instances, where it is a target.
-    std::string_view note{};  ///< What a condition of one's own has to say; it has to last.
+    /// The capacity that a target needs, in instances.
+    std::optional<std::uint64_t> wants{};
+    /// The text of a custom condition, which must outlive this row.
+    std::string_view note{};
 
     friend bool operator==(const evidence&, const evidence&) = default;
 };
 
-/// Whether what is not in the value may be beyond it: a highest may be higher, a lowest lower.
+/// True if unseen events may exceed the value: the highest may be higher, the lowest lower.
 [[nodiscard]] constexpr bool is_one_sided(const evidence& e) noexcept
 {
     const bool extreme = e.what == statistic::highest || e.what == statistic::lowest;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// few: some values in their order, at most N of them, in place. What is stored in one small row has
-// an end, and what is copied for every decision should not allocate.
+// few: an array of at most N values in insertion order, stored in place.
+//
+// The state is stored in one small row and copied for each decision: it is bounded and does not
+// allocate.
 
 #ifndef WAYBILL_SCALING_FEW_HPP
 #define WAYBILL_SCALING_FEW_HPP
@@ -24,7 +26,7 @@ public:
     [[nodiscard]] constexpr const T& operator[](std::size_t n) const noexcept { return items_[n]; }
     [[nodiscard]] constexpr const T& back() const noexcept { return items_[size_ - 1]; }
 
-    /// False where there is no room.
+    /// Appends t. Returns false if the array is full.
     constexpr bool push(const T& t) noexcept
     {
         if (is_full()) return false;
@@ -32,7 +34,7 @@ public:
         return true;
     }
     constexpr void pop() noexcept { --size_; }
-    /// Linear.
+    /// Removes item n. Linear.
     constexpr void erase(std::size_t n) noexcept
     {
         for (--size_; n != size_; ++n) items_[n] = items_[n + 1];

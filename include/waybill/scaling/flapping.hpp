@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// flapping: rules that ask for more and for fewer of the same metric at once.
+// flapping: detects rules that ask for more and for fewer instances at the same time.
 //
-// More above 100 and fewer below 200 would go up and down for ever where the metric is 150. Such
-// are found before a policy is used: each way in which the rule up can hold (of alternatives one,
-// of what is joined all) is held against each in which the rule down can. They clash if they speak
-// of the same metric and nothing that they say of it keeps them apart.
+// Example: more instances above 100 and fewer below 200 would alternate forever at 150. A check
+// before the policy is used finds such rules.
 //
-// mean, highest, lowest, first and last of a metric are taken for one another: where the mean is
-// above 100 and the highest below 200, so may both be.
+// Each set of comparisons that makes the rule up hold is paired with each set for the rule down. A
+// pair clashes if it contains opposite comparisons (above and below) of the same metric, and all
+// such comparisons can hold at the same time.
+//
+// mean, highest, lowest, first and last of a metric are treated as equal: if the mean is above 100
+// and the highest below 200, both rules may hold.
 
 #ifndef WAYBILL_SCALING_FLAPPING_HPP
 #define WAYBILL_SCALING_FLAPPING_HPP
@@ -26,7 +28,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// Two comparisons that can both hold, and of how many instances.
+/// Two comparisons that can hold at the same time, with this number of instances.
 struct clash {
     comparison up{};
     comparison down{};
@@ -48,9 +50,9 @@ struct part_of_way {
         return (r == relation::above || r == relation::at_least) != opposite;
     }
 };
-using way = std::vector<part_of_way>;  // what all has to hold
+using way = std::vector<part_of_way>;  // comparisons that must all hold
 
-/// Finds the ways in which rules can hold, or fail. Where that takes too many steps it gives up.
+/// Finds the sets of comparisons that make a rule hold or fail. Gives up after 10,000 steps.
 class way_finder {
 public:
     [[nodiscard]] std::vector<way> ways(const rule& r, bool fails)
@@ -67,7 +69,7 @@ public:
             case rule::kind::any: break;
             case rule::kind::at_least: wanted = r.wanted(); break;
         }
-        // Fewer than k of n hold where n - k + 1 fail.
+        // Fewer than k of n parts hold if n - k + 1 parts fail.
         if (fails) wanted = wanted > n ? 0 : n - wanted + 1;
         choose(r.parts(), 0, wanted, fails, {}, found);
         return found;
@@ -75,7 +77,8 @@ public:
     [[nodiscard]] bool gave_up() const { return steps_ == 0; }
 
 private:
-    /// Those in which `wanted` of the parts from the n-th on do, each behind what is there.
+    /// Finds each set in which `wanted` of the parts from the n-th on hold (or fail, if `fail`).
+    /// Adds it to `found`, together with `before`.
     void choose(const std::vector<rule>& parts, std::size_t n, std::uint64_t wanted, bool fail,
                 const way& before, std::vector<way>& found)
     {
@@ -93,7 +96,7 @@ private:
     std::size_t steps_ = 10'000;
 };
 
-/// Whether they are about the same thing.
+/// True if both comparisons are about the same metric and statistic, or equivalent statistics.
 [[nodiscard]] inline bool are_related(const comparison& a, const comparison& b)
 {
     const auto is_place = [](statistic s) {
@@ -103,7 +106,8 @@ private:
     return a.metric == b.metric && (a.what == b.what || (is_place(a.what) && is_place(b.what)));
 }
 
-/// Numbers of instances where two thresholds may change places.
+/// The numbers of instances at which two thresholds are compared: 65 over the bounds, and the
+/// numbers at and before each table step.
 [[nodiscard]] inline std::vector<std::uint64_t> samples(const bounds& b,
                                                         const std::vector<rung>& ladder,
                                                         const threshold& a, const threshold& c)
@@ -114,7 +118,7 @@ private:
         n.push_back(capacity_at(ladder, b.lowest + apart / 64 * i + apart % 64 * i / 64));
     }
     for (const threshold* t : {&a, &c}) {
-        if (!ladder.empty()) break;  // there is nothing between the rungs
+        if (!ladder.empty()) break;  // no capacity lies between tiers
         for (const threshold_step& s : t->table()) {
             if (s.instances > n.front() && s.instances <= n[64]) {
                 n.push_back(s.instances - 1);
@@ -125,7 +129,7 @@ private:
     return n;
 }
 
-/// Of how many instances both can hold.
+/// The first sampled number of instances for which both comparisons can hold.
 [[nodiscard]] inline std::optional<std::uint64_t> both_hold(const part_of_way& up,
                                                             const part_of_way& down,
                                                             const bounds& b,
@@ -140,7 +144,7 @@ private:
     return {};
 }
 
-/// Whether two of its comparisons keep each other apart, so that it is none.
+/// True if two comparisons of w exclude each other.
 [[nodiscard]] inline bool contradicts_itself(const way& w, const bounds& b,
                                              const std::vector<rung>& ladder)
 {
@@ -165,7 +169,7 @@ private:
             if (!are_related(*u.compared, *d.compared)) continue;
             if (u.is_above() == d.is_above()) continue;
             const std::optional<std::uint64_t> n = both_hold(u, d, b, ladder);
-            if (!n) return {};  // this keeps them apart
+            if (!n) return {};  // these two exclude each other
             if (!found) found = clash{*u.compared, *d.compared, *n};
         }
     }
@@ -176,9 +180,9 @@ private:
 
 }  // namespace detail
 
-/// Where rules flap by construction. A threshold that is a function is looked at for some numbers
-/// of instances only, and so is a ladder of more than 65 rungs. Rules with very many ways are not
-/// looked at: there is an end of steps.
+/// Finds rules that flap by construction; empty if there is no clash. Function thresholds, and
+/// ladders of more than 65 tiers, are tested at 65 points only. Rules that need more than
+/// 10,000 steps are not tested.
 [[nodiscard]] inline std::optional<clash> flapping(const rule& up, const rule& down,
                                                    const bounds& instances,
                                                    const std::vector<rung>& ladder = {})

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// known_metrics: which metrics a policy asks for, and whether there are such.
+// known_metrics: the metrics that a policy uses, and a check that they exist.
 //
 //     for (std::string_view m : scaling::metrics_of(policy)) watch(m);
 //     if (auto bad = scaling::unknown_metric(policy, names)) die(scaling::text(*bad));
 //     // /up/any/0/mean: expected a metric that there is (mails, orders), found "order"
 //
-// A metric that is spelt wrong is one that nobody ever tells anything of: all that depends on it is
-// unknown for ever, and quietly so. Where the names are known beforehand, it is found beforehand.
+// A misspelt metric never has a reading, so all rules that use it remain unknown without an error.
+// If the names of all metrics are known beforehand, `unknown_metric` finds it.
 
 #ifndef WAYBILL_SCALING_KNOWN_METRICS_HPP
 #define WAYBILL_SCALING_KNOWN_METRICS_HPP
@@ -47,7 +47,7 @@ void each_metric(const std::vector<band>& bands, const std::string& path, F& f)
     }
 }
 
-/// The same for a whole policy, but for conditions of one's own.
+/// Calls f for each comparison and target of a policy. Custom conditions are skipped.
 template <condition Up, condition Down, class F>
 void each_metric(const basic_policy<Up, Down>& p, F f)
 {
@@ -64,8 +64,8 @@ void each_metric(const basic_policy<Up, Down>& p, F f)
 
 }  // namespace detail
 
-/// All metrics that the rules and targets of a policy name, each once, in the order of decide's
-/// rows. They view the policy. Conditions of your own are not looked into.
+/// The metrics of a policy's rules and targets, without duplicates, in the order of decide's rows.
+/// The result views the policy. Custom conditions are skipped.
 template <condition Up, condition Down>
 [[nodiscard]] std::vector<std::string_view> metrics_of(const basic_policy<Up, Down>& p)
 {
@@ -79,10 +79,11 @@ template <condition Up, condition Down>
     return metrics;
 }
 
+/// Deleted: the result views the policy, so a temporary is not accepted.
 template <condition Up, condition Down>
 void metrics_of(const basic_policy<Up, Down>&&) = delete;
 
-/// The first metric of a policy that is not among these names, which are strings of any kind.
+/// The first metric of a policy that is not in `names`, a range of strings of any type.
 template <condition Up, condition Down, class Names>
 [[nodiscard]] std::optional<policy_error> unknown_metric(const basic_policy<Up, Down>& p,
                                                          const Names& names)

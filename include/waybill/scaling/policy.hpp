@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// policy: when to have more instances, when fewer, by how many, and how often.
+// policy: when to add and remove instances, how many, and how often.
 //
 //     namespace sc = waybill::scaling;
 //     const sc::policy p{.up = sc::any_of(sc::mean("orders") > sc::per_instance(100),
@@ -10,9 +10,8 @@
 //                        .cooldown = {.up = 1min, .down = 10min},
 //                        .instances = {1, 20}};
 //
-// A policy is a value: it is compared, stored (ext/json_scaling.hpp) and checked before it is used
-// (check_policy.hpp). Only `up` and `down` may be conditions of your own; `policy_of(up, down)`
-// makes such a one.
+// A policy is a value. It can be compared, stored (ext/json_scaling.hpp) and checked before use
+// (check_policy.hpp). Only `up` and `down` may be custom conditions: `policy_of(up, down)`.
 
 #ifndef WAYBILL_SCALING_POLICY_HPP
 #define WAYBILL_SCALING_POLICY_HPP
@@ -31,17 +30,18 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// Instances for the load: as many as there would be with `each` on one of them.
+/// A target load per instance. It requests the number of instances at which each has the load
+/// `each`.
 struct target {
-    measured of{};    ///< All that there is to do; or where it is `averaged`, what an instance has.
-    double each = 0;  ///< What one instance should have of it.
-    both_ways<double> tolerance{0.1, 0.1};  ///< As much too much or too little does not matter.
+    measured of{};    ///< The total load; if `averaged`, the average load of an instance.
+    double each = 0;  ///< The wanted load of one instance. Above 0.
+    /// Relative deviations up to this cause no change. In [0, 1).
+    both_ways<double> tolerance{0.1, 0.1};
 
     friend bool operator==(const target&, const target&) = default;
 };
 
-/// A change of its own where more holds than `up` or `down` alone say. Of several that hold, the
-/// greatest change counts.
+/// An additional rule with its own step. If several bands hold, the largest change counts.
 struct band {
     rule when{};
     change by{};
@@ -49,7 +49,7 @@ struct band {
     friend bool operator==(const band&, const band&) = default;
 };
 
-/// How many instances there may be, both included. Of a ladder, which rungs.
+/// The lowest and highest number of instances, both included. With a ladder: tier indices.
 struct bounds {
     std::uint64_t lowest = 1;
     std::uint64_t highest = 1;
@@ -57,17 +57,18 @@ struct bounds {
     friend bool operator==(const bounds&, const bounds&) = default;
 };
 
-/// How long to wait behind a change that was applied. A change up waits for the last one up; a
-/// change down for the last one of either kind.
+/// Waiting times after applied changes.
 struct cooldowns {
+    /// After a change up, the minimum time until the next change up.
     duration up{};
+    /// After a change in either direction, the minimum time until a change down.
     duration down{};
-    bool shared = false;  ///< A change up waits for one down, too.
+    bool shared = false;  ///< If true, a change up also waits after a change down.
 
     friend bool operator==(const cooldowns&, const cooldowns&) = default;
 };
 
-/// A size that has a name, as of a database, and how many instances it is worth.
+/// A named capacity tier, such as a database size, and its capacity in instances.
 struct rung {
     std::string name{};
     std::uint64_t capacity = 0;
@@ -75,53 +76,71 @@ struct rung {
     friend bool operator==(const rung&, const rung&) = default;
 };
 
-/// A plain value; `check` finds what cannot work. Defaults: one instance up or down at a time, no
-/// waiting.
+/// A plain value; `check` finds invalid fields. Defaults: steps of one instance and no waiting.
 template <condition Up = rule, condition Down = rule>
 struct basic_policy {
-    Up up{};      ///< More, where it holds.
-    Down down{};  ///< Fewer, where it holds and nothing asks for more.
-    std::vector<target> targets{};  ///< So many; the greatest counts, and all that is known of it.
-    std::uint64_t min_points = 1;   ///< A metric with fewer is unknown.
-    duration max_age = duration::highest();  ///< And one whose last sample is older.
+    Up up{};      ///< More instances if it holds.
+    Down down{};  ///< Fewer instances if it holds and nothing asks for more.
+    /// The largest known target counts. If a target is unknown, no instance is removed.
+    std::vector<target> targets{};
+    /// A metric with fewer points is unknown.
+    std::uint64_t min_points = 1;
+    /// A metric with an older last sample is unknown.
+    duration max_age = duration::highest();
+    /// The waiting times after changes.
     cooldowns cooldown{};
+    /// The lowest and highest number of instances.
     bounds instances{};
-    both_ways<change> step{};              ///< What `up` and `down` change.
-    both_ways<std::vector<band>> bands{};  ///< One up counts alone; one down where `down` holds.
-    both_ways<duration> stabilise{};  ///< A change has to be asked for all of this time.
-    both_ways<std::vector<rate_limit>> rate{};  ///< All of them hold.
-    duration warm_up{};  ///< How long new instances need before they can do their part.
-    std::optional<rule> activation{};  ///< Where there may be none: when the first one is needed.
-    /// How long `activation` must have been false before all instances go, from any number to zero.
-    /// It then replaces `stabilise.down` and `rate.down`, as KEDA's cooldownPeriod does. Cooldown
-    /// and warm-up still apply.
+    /// The step of `up` and `down`.
+    both_ways<change> step{};
+    /// Bands up count independently of `up`. Bands down count only if `down` holds.
+    both_ways<std::vector<band>> bands{};
+    /// A change must be wanted for this whole period.
+    both_ways<duration> stabilise{};
+    /// Limits on the changes within a period. All of them apply.
+    both_ways<std::vector<rate_limit>> rate{};
+    /// The time until new instances work at full capacity.
+    duration warm_up{};
+    /// Holds if at least one instance is needed. Required if `instances.lowest` is 0, but not
+    /// allowed with a ladder.
+    std::optional<rule> activation{};
+    /// The time for which `activation` must have been false before all instances are removed, from
+    /// any number to zero. This replaces `stabilise.down` and `rate.down`, as KEDA's cooldownPeriod
+    /// does. Cooldown and warm-up still apply.
     duration zero_after{};
-    std::vector<rung> ladder{};  ///< Sizes with names in the place of numbers of instances.
-    both_ways<bool> allow{true, true};            ///< A direction that is never gone is false.
-    std::optional<std::uint64_t> if_unknown{};    ///< At least so many where nobody knows.
-    duration patience = duration::seconds(300);   ///< How long a command may take.
-    duration after_failure{};                     ///< How long to wait behind one that failed.
+    /// Named tiers in ascending order of capacity. Numbers of instances are then tier indices.
+    std::vector<rung> ladder{};
+    /// False forbids changes in this direction.
+    both_ways<bool> allow{true, true};
+    /// The minimum number of instances while the need is unknown.
+    std::optional<std::uint64_t> if_unknown{};
+    /// The maximum time for a command. After that, it is no longer pending.
+    duration patience = duration::seconds(300);
+    /// The waiting time after a failed command.
+    duration after_failure{};
 
     friend bool operator==(const basic_policy&, const basic_policy&) = default;
 };
 
 using policy = basic_policy<>;
 
-/// A policy over conditions of any kind. The rest has its defaults.
+/// A policy with conditions of any type. All other fields have their defaults.
 template <condition Up, condition Down>
 [[nodiscard]] basic_policy<Up, Down> policy_of(Up up, Down down)
 {
     return {.up = std::move(up), .down = std::move(down)};
 }
 
-/// How many instances a rung is worth; without a ladder, as many as there are.
+/// The capacity of tier `at`, in instances; of the highest tier if `at` is beyond it. Without a
+/// ladder: `at`.
 [[nodiscard]] inline std::uint64_t capacity_at(const std::vector<rung>& ladder, std::uint64_t at)
 {
     if (ladder.empty()) return at;
     return at < ladder.size() ? ladder[at].capacity : ladder.back().capacity;
 }
 
-/// The lowest rung that is worth so many, or the highest. Linear.
+/// The lowest tier with at least this capacity, or the highest tier. Without a ladder: `capacity`.
+/// Linear.
 [[nodiscard]] inline std::uint64_t rung_for(const std::vector<rung>& ladder, std::uint64_t capacity)
 {
     if (ladder.empty()) return capacity;
@@ -130,7 +149,7 @@ template <condition Up, condition Down>
     return n;
 }
 
-/// Which rung has this name.
+/// The index of the tier with this name. Linear.
 [[nodiscard]] inline std::optional<std::uint64_t> rung_called(const std::vector<rung>& ladder,
                                                              std::string_view name)
 {

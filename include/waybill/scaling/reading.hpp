@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// reading: what is known of a metric now, as plain numbers.
+// reading: the current statistics of a metric, as plain numbers.
 //
 //     const scaling::reading now_known[]{scaling::read("orders", orders.query(now)),
 //                                        scaling::read("age", age.query(now))};
 //
-// A rule names a metric and a statistic of it. What a window does not measure, and what it has no
-// points for, is not there; a rule that asks for it is told so, and not 0.
+// Rules refer to a metric and one of its statistics. Statistics that the window does not measure,
+// or has no points for, are empty: a rule that uses them is unknown. They are never 0.
 
 #ifndef WAYBILL_SCALING_READING_HPP
 #define WAYBILL_SCALING_READING_HPP
@@ -21,7 +21,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// What can be asked of a metric.
+/// The statistics of a metric.
 enum class statistic : std::uint8_t {
     mean,
     highest,
@@ -30,11 +30,11 @@ enum class statistic : std::uint8_t {
     first,
     last,
     variance,
-    points,         ///< How many samples there are.
-    weight,         ///< How many events they stand for.
-    rate,           ///< Events a second over the span.
-    sampling_rate,  ///< Percent of the events that were sampled.
-    coverage,       ///< How much of the span lies behind the first sample, 0 to 1.
+    points,         ///< The number of samples.
+    weight,         ///< The number of events that the samples represent.
+    rate,           ///< Events per second over the span.
+    sampling_rate,  ///< Sampled events, in percent of all events.
+    coverage,       ///< The part of the span after the first sample, 0 to 1.
     age,            ///< Seconds since the last sample.
 };
 inline constexpr std::size_t statistics = 13;
@@ -59,15 +59,15 @@ inline constexpr std::size_t statistics = 13;
     return "?";
 }
 
-/// A metric and its statistics. It views the name.
+/// The statistics of a metric. It views the name of the metric.
 struct reading {
     std::string_view metric{};
     std::uint64_t points = 0;
-    wall_time first{};  ///< Of its samples, where there are any,
-    wall_time last{};   ///< and the times are known.
+    wall_time first{};  ///< Time of the first sample, if `timed`.
+    wall_time last{};   ///< Time of the last sample, if `timed`.
     bool timed = false;
-    bool complete = true;  ///< False where samples were pushed out of the span.
-    bool sampled = false;  ///< Whether samples stand for more events than they are.
+    bool complete = true;  ///< False if samples were pushed out of the span.
+    bool sampled = false;  ///< True if samples represent more events than their number.
     std::optional<double> values[statistics]{};
 
     [[nodiscard]] constexpr std::optional<double> value(statistic s) const noexcept
@@ -76,7 +76,7 @@ struct reading {
     }
     constexpr void set(statistic s, std::optional<double> v) noexcept
     {
-        // What is not a number compares with nothing.
+        // A value that is not finite is treated as missing: NaN compares with nothing.
         if (v && !is_finite(*v)) v.reset();
         values[static_cast<std::size_t>(s)] = v;
     }
@@ -94,8 +94,8 @@ template <class V>
 
 }  // namespace detail
 
-/// What a window answered, by statistic. Constant time. Where `max_points` has pushed samples out of
-/// the span, what is left adds up to too little: sum and weight are not there, and nor is the rate.
+/// Converts a window's summary to a reading. Constant time. If `max_points` has pushed samples out
+/// of the span, sum, weight and rate are missing: the remaining samples would make them too low.
 template <class Measure>
 [[nodiscard]] constexpr reading read(std::string_view metric,
                                      const window_summary<Measure, wall_time>& s) noexcept

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// state: what a decision depends on besides the metrics. It is a plain value of fixed size, and
-// fits one small row of a table, so that a restart changes no decision (see ext/json_scaling.hpp).
+// state: the stored data that a decision depends on, besides the metrics. A plain value of fixed
+// size that fits into one small row of a table (see ext/json_scaling.hpp). A restart with the
+// stored state changes no decision.
 //
 //     scaling::decision d = scaling::decide(policy, metrics, state, instances, now);
 //     state.on(d);                                    // not for a dry run
 //     ...
 //     state.on(scaling::applied{d.command->id}, now);  // the cooldown begins
 //
-// Where many changes of mind lie within one period, neighbours are put together so that a hold is
-// never shorter than the policy says.
+// If more recommendations fall into one period than fit, the closest ones are merged. Stabilisation
+// never becomes shorter by that.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SCALING_STATE_HPP
@@ -28,7 +29,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// So many instances were asked for, up to this time.
+/// A number of instances that was wanted up to the time `at`.
 struct recommendation {
     wall_time at{};
     std::uint64_t instances = 0;
@@ -36,7 +37,8 @@ struct recommendation {
     friend bool operator==(const recommendation&, const recommendation&) = default;
 };
 
-/// A change that was made, or several one way, and then only the difference counts.
+/// An applied change. A joined entry stands for several changes in one direction: then only the
+/// difference between `from` and `to` counts.
 struct made_change {
     wall_time at{};
     std::uint64_t from = 0;
@@ -47,7 +49,7 @@ struct made_change {
     friend bool operator==(const made_change&, const made_change&) = default;
 };
 
-/// A command without an answer.
+/// A command without a result.
 struct pending_command {
     command ordered{};
     wall_time at{};
@@ -56,25 +58,31 @@ struct pending_command {
     friend bool operator==(const pending_command&, const pending_command&) = default;
 };
 
+/// The stored state of a scaled service.
 struct state {
     static constexpr std::size_t recommendations = 12;
     static constexpr std::size_t changes = 16;
-    /// Times that are farther ahead of now than this are not believed.
+    /// Times more than this ahead of now are treated as clock errors.
     static constexpr duration most_ahead = duration::seconds(3'600);
 
-    std::uint64_t last_id = 0;  ///< Of the last command; 0 where there was none.
+    std::uint64_t last_id = 0;  ///< The id of the last command; 0 if there was none.
     std::optional<pending_command> pending{};
     std::optional<wall_time> last_up{};
     std::optional<wall_time> last_down{};
     std::optional<wall_time> last_failure{};
-    std::uint64_t ready = 0;  ///< Instances that have warmed up, until:
+    std::uint64_t ready = 0;  ///< The number of instances warmed up before `warm_at`.
+    /// The end of the warm-up of the newest instances.
     std::optional<wall_time> warm_at{};
-    std::optional<wall_time> inactive_since{};  ///< Since when no instance has been needed.
-    few<recommendation, recommendations> highest{};  ///< Each above all that came after it.
-    few<recommendation, recommendations> lowest{};   ///< Each below all that came after it.
+    /// The time since which no instance has been needed.
+    std::optional<wall_time> inactive_since{};
+    /// Recommendations in order of time; each is above all later ones.
+    few<recommendation, recommendations> highest{};
+    /// Recommendations in order of time; each is below all later ones.
+    few<recommendation, recommendations> lowest{};
+    /// Applied changes, oldest first.
     few<made_change, changes> made{};
 
-    /// Remembers a decision. Constant time.
+    /// Records a decision. Constant time.
     void on(const decision& d)
     {
         rein_in(d.now);
@@ -97,7 +105,7 @@ struct state {
         }
     }
 
-    /// The answer to a command. From now on its cooldown counts.
+    /// Records the result of a command. If it was applied, its cooldown and warm-up begin now.
     answered on(const applied& a, wall_time now)
     {
         const answered is = answer(a.id);
@@ -115,8 +123,8 @@ struct state {
         return is;
     }
 
-    /// Whether a time of it is so far ahead of now that a clock must have been wrong then. Linear
-    /// in what is kept.
+    /// True if a stored time is more than `most_ahead` after now: a clock must have been wrong.
+    /// Linear in the stored entries.
     [[nodiscard]] bool is_ahead(wall_time now) const
     {
         const wall_time latest = now + most_ahead;
@@ -129,7 +137,8 @@ struct state {
         return any;
     }
 
-    /// What was so far ahead of now, was now: or one wrong clock would hold everything until then.
+    /// Sets times more than `most_ahead` after now to now. Otherwise one wrong clock would block
+    /// changes until then.
     void rein_in(wall_time now)
     {
         if (!is_ahead(now)) return;
@@ -144,7 +153,7 @@ struct state {
         if (inactive_since) rein(*inactive_since);
         if (pending) rein(pending->at);
         for (std::size_t n = 0; n != made.size(); ++n) rein(made[n].at);
-        // What is ahead of now and believed stays before what came after it.
+        // Keeps the order of time: entries slightly ahead of now stay before later ones.
         for (auto* list : {&highest, &lowest}) {
             for (std::size_t n = 0; n != list->size(); ++n) {
                 rein((*list)[n].at);
@@ -181,8 +190,8 @@ private:
         pending.reset();
     }
 
-    /// Of one direction the two oldest become one, as late as the later of them. So only the first
-    /// of a direction may be several, which what goes the other way must not count on.
+    /// Joins the two oldest entries of one direction, with the later time of both. Only the oldest
+    /// entry of a direction may stand for several changes; limits of the other direction ignore it.
     void join_oldest()
     {
         std::optional<std::size_t> first[2];
@@ -203,8 +212,8 @@ private:
         }
     }
 
-    /// What was asked for stands until something else is, and counts for a period after that.
-    /// Before the first time nobody knows: then it is what is held.
+    /// A recommendation is valid until the next one, and counts for `period` after that. Before the
+    /// first one, the recommendation is unknown: `held` is assumed.
     template <class Hides>
     static void remember(few<recommendation, recommendations>& list, recommendation r,
                          std::uint64_t held, duration period, Hides hides)
@@ -218,6 +227,7 @@ private:
         list.push(r);
     }
 
+    /// Merges the two neighbours with the shortest time between them.
     static void merge_nearest(few<recommendation, recommendations>& list)
     {
         std::size_t nearest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// threshold: the number that a statistic is held against, which may depend on the instances.
+// threshold: the limit for a statistic, fixed or dependent on the number of instances.
 //
 //     scaling::mean("orders") > 300
 //     scaling::mean("orders") > scaling::per_instance(100)
@@ -9,8 +9,8 @@
 //         return 20 + 50 * std::sqrt(static_cast<double>(n));
 //     })
 //
-// Where there are no instances, none has a share: such a threshold is not there, and a condition
-// that asks for it is unknown. What wakes the first instance is a rule of its own.
+// With 0 instances, a threshold per instance does not exist, and its comparison is unknown. A
+// separate rule starts the first instance: the policy's `activation`.
 
 #ifndef WAYBILL_SCALING_THRESHOLD_HPP
 #define WAYBILL_SCALING_THRESHOLD_HPP
@@ -26,7 +26,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// From so many instances on.
+/// The threshold `value` applies from this number of instances on.
 struct threshold_step {
     std::uint64_t instances = 0;
     double value = 0;
@@ -38,9 +38,9 @@ class threshold {
 public:
     enum class kind : std::uint8_t {
         constant,      ///< The same for any number of instances.
-        per_instance,  ///< So much for each of them.
-        table,         ///< By steps: the last one that is not above the number of instances.
-        function,      ///< As a function says.
+        per_instance,  ///< The value times the number of instances.
+        table,         ///< The last step whose `instances` is not above the current number.
+        function,      ///< The result of a function.
     };
     using function = double (*)(std::uint64_t);
 
@@ -71,8 +71,8 @@ public:
     [[nodiscard]] double value() const noexcept { return value_; }
     [[nodiscard]] const std::vector<threshold_step>& table() const noexcept { return steps_; }
 
-    /// What it is for so many instances; empty where it is not there, or no number. Linear in the
-    /// steps of a table.
+    /// The threshold for this number of instances. Empty if there is none or it is not finite.
+    /// Linear in the steps of a table.
     [[nodiscard]] std::optional<double> at(std::uint64_t instances) const
     {
         std::optional<double> t;
@@ -103,19 +103,19 @@ private:
     function function_ = nullptr;
 };
 
-/// So much for each instance.
+/// A threshold of `value` per instance.
 [[nodiscard]] inline threshold per_instance(double value)
 {
     return threshold::each(value);
 }
 
-/// By the number of instances; in rising order of them.
+/// A threshold by steps, in ascending order of the number of instances.
 [[nodiscard]] inline threshold by_instances(std::initializer_list<threshold_step> steps)
 {
     return threshold::steps(steps);
 }
 
-/// A function of the number of instances, without captures, so that a policy remains a value.
+/// A threshold computed by a function without captures, so that a policy remains a plain value.
 [[nodiscard]] inline threshold of_instances(threshold::function f)
 {
     return threshold::as(f);

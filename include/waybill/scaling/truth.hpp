@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// truth: yes, no, or nobody knows.
+// truth: yes, no or unknown.
 //
-// A metric that has no points lately is not 0, and a threshold that it cannot be held against is
-// not crossed and not kept, either. Rules that take such for "no" have scaled whole services down
-// in the middle of the day. So a condition has three answers, and they combine as Kleene's logic
-// has it: what one known part decides is decided, and the rest is unknown.
+// A metric without recent points is not 0, and a comparison with it is neither true nor false.
+// Rules that treat unknown as "no" can scale down a service under full load. Conditions therefore
+// use Kleene's three-valued logic: known parts decide if they can, otherwise the result is unknown.
 
 #ifndef WAYBILL_SCALING_TRUTH_HPP
 #define WAYBILL_SCALING_TRUTH_HPP
@@ -36,25 +35,25 @@ enum class truth : std::uint8_t {
     return holds ? truth::yes : truth::no;
 }
 
-/// Yes where all are, no where any is.
+/// Yes if both are yes, no if either is no.
 [[nodiscard]] constexpr truth both(truth a, truth b) noexcept
 {
     return a < b ? a : b;
 }
 
-/// Yes where any is, no where all are.
+/// Yes if either is yes, no if both are no.
 [[nodiscard]] constexpr truth either(truth a, truth b) noexcept
 {
     return a < b ? b : a;
 }
 
-/// The opposite; of what is unknown, unknown.
+/// Not t; unknown if t is unknown.
 [[nodiscard]] constexpr truth opposite(truth t) noexcept
 {
     return t == truth::unknown ? t : truth_of(t == truth::no);
 }
 
-/// Whether at least `wanted` of some are yes, where `yes` are and `unknown` may be.
+/// Whether at least `wanted` parts are yes, if `yes` parts are yes and `unknown` parts are unknown.
 [[nodiscard]] constexpr truth at_least(std::uint64_t wanted, std::uint64_t yes,
                                        std::uint64_t unknown) noexcept
 {
