@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// version: the one place where the version is written; the package and the house rules read it here.
+// version: the version of waybill. The CMake package and the house rules read it from this file.
 //
-// Two waybills of different age may be linked into one program, since everything is in an inline
-// namespace that carries major and minor. In one translation unit they cannot meet: guards would
-// keep the parts of one and drop those of the other without a word. So this stops with words.
+// Different versions of waybill may be linked into one program: all declarations are in an inline
+// namespace that contains the major and the minor version. One translation unit cannot contain two
+// versions: include guards would silently mix headers of both. The check below makes this an error.
 
-// Before the guard on purpose: a second, different version.hpp would never be read behind it.
+// This check precedes the guard, because the guard skips the rest of a second version.hpp.
 #if defined(WAYBILL_VERSION) && WAYBILL_VERSION != 200
 #error "two versions of waybill meet in this translation unit"
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The roof: the whole of waybill that needs nothing but the standard library.
+// waybill.hpp: all of waybill that needs only the standard library.
 //
-// A program that needs one room includes its door alone. Not in here are testing/, which is for
-// tests, and ext/, where each header needs a package.
+// A program that needs one module includes only the module header, for example waybill/retry.hpp.
+// This header does not include testing/, which is for tests, and ext/, whose headers each need a
+// package.
 
 #ifndef WAYBILL_WAYBILL_HPP
 #define WAYBILL_WAYBILL_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// attempt_conformance: what a store has to do at `attempted`, `note` and `forget`: crash records.
+// attempt_conformance: the rules of the crash records of a store (`attempted`, `note`, `forget`).
 //
 // A part of conformance.hpp.
 
@@ -16,7 +16,7 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// A row that is absent, written, replaced and removed.
+/// One row: absent, written, replaced and removed.
 template <class S>
 void crash_record_rules(trial& t, S& s, const partition_key& key, const attempt& row)
 {
@@ -45,7 +45,7 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const attempt&
     t.holds(noted(row), "note: works again after a forget");
 }
 
-/// The result of several writes in one transaction.
+/// If a transaction writes a row several times, the last write counts.
 template <class S>
 void crash_record_order_rules(trial& t, S& s, const partition_key& key, const attempt& row)
 {

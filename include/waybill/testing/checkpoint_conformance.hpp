@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// checkpoint_conformance: what a store has to do at `load` and `advance`, and at `reset`, if it has
-// that.
+// checkpoint_conformance: the rules of the checkpoints of a store (`load`, `advance`, `reset`).
 //
-// A part of conformance.hpp.
+// A part of conformance.hpp. The rules of `reset` apply only to a store that has this call.
 
 #ifndef WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP
 #define WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP
@@ -22,7 +21,7 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// Resets in a transaction of its own; true if that took effect.
+/// Resets in a separate transaction. Returns whether the reset was committed.
 template <class S>
 bool put_back(trial& t, S& s, const partition_key& key, const position& from, std::uint64_t epoch)
 {
@@ -67,7 +66,7 @@ void reset_rules(trial& t, S& s)
             "reset: works at 0, and advance from absent under a higher epoch");
 }
 
-/// Sequence numbers and epochs that are equal if truncated.
+/// Sequence numbers and epochs that become equal if a store truncates them.
 template <class S>
 void wide_reset_rules(trial& t, S& s)
 {
@@ -88,7 +87,7 @@ void wide_reset_rules(trial& t, S& s)
     t.holds(refused, "reset: `from` and epoch are compared in all 64 bits");
 }
 
-/// The comparison of `from` and the stored checkpoint.
+/// `advance` compares `from` with the stored checkpoint.
 template <class S>
 void advance_rules(trial& t, S& s)
 {
@@ -168,7 +167,7 @@ void wide_epoch_rules(trial& t, S& s)
     }
 }
 
-/// Sequence numbers that are equal if truncated.
+/// Sequence numbers that become equal if a store truncates them.
 template <class S>
 void sequence_rules(trial& t, S& s)
 {
@@ -189,8 +188,8 @@ void sequence_rules(trial& t, S& s)
     }
 }
 
-/// The outcome of a refused advance. A store that finds a conflict only at the commit returns
-/// `not_applied` there.
+/// The outcome of a refused `advance`. If a store finds the conflict only at the commit, the commit
+/// returns `not_applied`.
 template <class S>
 void refusal_rules(trial& t, S& s)
 {
@@ -216,7 +215,8 @@ void refusal_rules(trial& t, S& s)
             "advance: a lower epoch is answered with stale_epoch, and is no error");
 }
 
-/// Offsets belong to the broker: any bytes, of any length that a store does not refuse.
+/// An offset may contain any bytes. A store keeps an offset of up to 1,024 bytes unchanged. A
+/// longer offset may be refused, but not changed.
 template <class S>
 void offset_rules(trial& t, S& s)
 {
@@ -242,7 +242,7 @@ void offset_rules(trial& t, S& s)
     t.holds(uncut, "advance: keeps an offset of 70,000 bytes whole, or refuses it");
 }
 
-/// An UPDATE without a part of its key changes its neighbours.
+/// An UPDATE whose condition lacks a part of the key would change rows of other keys.
 template <class S>
 void neighbour_rules(trial& t, S& s)
 {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// choices: all runs of a small program, one after the other.
+// choices: runs a small program once for each combination of its choices.
 //
-// Random tests find what they happen to hit. Where a case is small, all of it can be tried: the code
-// under test asks `pick(n)` wherever something can go one way or another, and is run again until
-// every answer has been given everywhere.
+// The program calls `pick(n)` wherever n continuations are possible, and is run again until all
+// combinations have been tried. Random tests may miss combinations.
 //
 //     waybill::testing::choices c;
 //     do {
-//         run(c);                                  // calls c.pick(n); must ask the same when answered the same
+//         run(c);                     // calls c.pick(n); equal results must lead to equal calls
 //         if (wrong) report(c.line());             // "2/4 0/3 1/2"
 //     } while (c.next());
-//     c.completed();                               // how many runs that were, all different
+//     c.completed();                               // the number of runs, all different
 //
-//     auto again = waybill::testing::choices::replay("2/4 0/3 1/2");      // that one run, and no other
+//     auto again = waybill::testing::choices::replay("2/4 0/3 1/2");      // only that run
 //
-// Depth first: the last question is the first to get another answer. So the runs are all different
-// by construction, and only those that came to their end are counted.
+//   1. The order is depth first: the last choice changes first. So all runs differ.
+//   2. `completed` counts only the runs that ended with `next`.
+//   3. If a run depends on more than the choices, `diverged` becomes true.
+//
+// Cost: memory for the choices of one run. The number of runs may grow exponentially with them.
 
 #ifndef WAYBILL_TESTING_CHOICES_HPP
 #define WAYBILL_TESTING_CHOICES_HPP
@@ -34,7 +36,8 @@ class choices {
 public:
     choices() = default;
 
-    /// Repeats the one run that a line describes; none where it is not such a line.
+    /// Returns choices that repeat the run of `line` and no other. A choice after the end of `line`
+    /// is 0. Empty if `line` is malformed. A number in it is at most 999,999,999.
     [[nodiscard]] static std::optional<choices> replay(std::string_view line)
     {
         choices c;
@@ -50,7 +53,8 @@ public:
         return c;
     }
 
-    /// A number below `n`; 0 where there is nothing to choose from.
+    /// Returns the choice of this run, in [0, n). If `n` is below 2, returns 0 without a choice.
+    /// Amortized constant time.
     [[nodiscard]] std::uint32_t pick(std::uint32_t n)
     {
         if (n < 2) return 0;
@@ -63,28 +67,31 @@ public:
         return c.chosen;
     }
 
-    /// This run has come to its end: counts it, and says whether there is another one.
+    /// Ends this run and counts it as completed. Returns whether there is another run.
     bool next()
     {
         ++completed_;
         return advance();
     }
 
-    /// This run leads nowhere: goes on without counting it.
+    /// Ends this run without counting it as completed, for example because it cannot happen.
+    /// Returns whether there is another run.
     bool cut()
     {
         ++cut_;
         return advance();
     }
 
+    /// The number of runs that ended with `next`.
     [[nodiscard]] std::uint64_t completed() const noexcept { return completed_; }
+    /// The number of runs that ended with `cut`.
     [[nodiscard]] std::uint64_t cut_short() const noexcept { return cut_; }
 
-    /// The same answers have led to other questions: what is run depends on more than the choices,
-    /// and the counts mean nothing.
+    /// True if equal choices have led to different calls of `pick`. Then the program depends on
+    /// more than the choices, and the counts are meaningless.
     [[nodiscard]] bool diverged() const noexcept { return diverged_; }
 
-    /// What was chosen so far in this run, for `replay`.
+    /// The choices of this run so far, as `replay` reads them: "2/4 0/3 1/2".
     [[nodiscard]] std::string line() const
     {
         std::string text;
@@ -103,7 +110,8 @@ private:
         std::uint32_t of;
     };
 
-    /// Reads digits up to `stop` or the end of the line, and steps over `stop`.
+    /// Reads digits up to `stop` and skips `stop`. Only a blank may be missing at the end of the
+    /// line. Empty if there is no number.
     static std::optional<std::uint32_t> number(std::string_view line, std::size_t& at, char stop)
     {
         std::uint32_t n = 0;
@@ -124,7 +132,7 @@ private:
 
     bool advance()
     {
-        // Answers that were foreseen and never asked for mean that the run went another way.
+        // The run must use all choices that are already made. Otherwise it took another path.
         if (asked_ < made_.size()) diverged_ = true;
         made_.resize(asked_);
         asked_ = 0;

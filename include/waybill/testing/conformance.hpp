@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// conformance: does a store do what `process_batch` relies on?
+// conformance: checks that a store does what `process_batch` relies on.
 //
-// The concepts of consume/stores.hpp say which calls a store has. This suite tries what they do:
+// The concepts of consume/stores.hpp check which calls a store has. This suite checks the effects:
 //
 //     const auto report = waybill::testing::conformance(
-//         [&] { return my_store(new_empty_database()); },  // another empty store at each call
+//         [&] { return my_store(new_empty_database()); },  // a new, empty store at each call
 //         [](my_store& s) { return my_store(s.path()); },  // a second connection to that store
 //         race);                                           // see race_conformance.hpp
 //     for (const auto& rule : report.broken) log("broken: " + rule);
 //     for (const auto& rule : report.untested) log("untested: " + rule);
 //
-//   1. To run it: call it in a test of any framework. It makes about a dozen stores, one after the
-//      other. A store that may be shared returns itself as its second connection.
-//   2. Only `race` uses threads. In the rest a connection must not wait for a lock without end; an
-//      error is right there. A lock timeout of 20 ms keeps it quick.
-//   3. To read it: the store conforms if `broken` is empty. Each rule names the call or the ending
-//      of a transaction and what it does to which row. Begin with the first: one mistake may break
-//      several rules.
-//   4. `untested` names the rules that were not tried, and what they need: a second connection, or
-//      two threads. The store may break any of them. A store that cannot be reached is tried by
-//      outage_conformance.hpp.
+//   1. Call it in a test of any framework. It creates about a dozen stores, one after the other.
+//   2. Only `race` uses threads. In all other rules a connection must not wait for a lock without
+//      limit; it may return an error. A lock timeout of 20 ms keeps the suite fast.
+//   3. The store conforms if `broken` is empty. A rule names a call or an end of a transaction, and
+//      its effect on a row. Begin with the first rule: one mistake may break several.
+//   4. `untested` contains the rules that were not tried, and what they need: a second connection,
+//      or two threads. The store may break any of them.
 
 #ifndef WAYBILL_TESTING_CONFORMANCE_HPP
 #define WAYBILL_TESTING_CONFORMANCE_HPP
@@ -41,9 +38,10 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// Tries all rules that apply to the store that make() returns, a new and empty one at each call.
-/// `again(store)` returns a second connection to the same store, or a reference to it, and
-/// `race(waits, commits)` calls both at the same time.
+/// Tries all rules that apply to a store. `make()` returns a new, empty store at each call.
+/// `again(store)` returns a second connection to the same store. If a store may be shared, `again`
+/// returns a reference to it. `race(waits, commits)` calls both functions at the same time.
+/// outage_conformance.hpp checks a store that cannot be reached.
 template <class Make, class Again = no_second, class Race = in_turn>
 [[nodiscard]] conformance_report conformance(Make make, Again again = {}, Race race = {})
 {

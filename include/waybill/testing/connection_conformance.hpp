@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// connection_conformance: what two connections to one store see of each other.
+// connection_conformance: the rules of two connections to one store.
 //
 // A part of conformance.hpp. Without a second connection each rule is reported as untested.
 
@@ -21,7 +21,7 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// The rules by name; those of one kind of rows are followed by its name.
+/// The texts of the rules. A rule of one kind of rows continues with the name of that kind.
 struct connection_rule {
     static constexpr std::string_view unseen =
         "before the commit a second connection does not see ";
@@ -77,13 +77,14 @@ void untested_connection_rules(trial& t)
     }
 }
 
-/// An error is allowed: a store may make the reader wait, and end the wait with an error.
+/// A read during the transaction may fail: a store may let the reader wait, and end the wait with
+/// an error.
 template <class S, class Other>
 void visibility_rules(trial& t, S& s, Other& other)
 {
     for_each_change<S>("seen", [&]<class Row>(const change<Row>& c) {
         bool done = !c.from || stores<Row>(t, s, c.key, {}, c.from);
-        done = shows(other, c.key, c.from) && done;  // from here on a cache holds it
+        done = shows(other, c.key, c.from) && done;  // a cache contains the row from now on
         if (auto tx = t.open(s)) {
             done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
             const auto seen = rows_of<Row>::read(other, c.key);
@@ -96,7 +97,8 @@ void visibility_rules(trial& t, S& s, Other& other)
     });
 }
 
-/// Begins both, writes in both, and ends them in one order or the other.
+/// Opens a transaction on each connection, writes in both and commits both. If `second_first`, the
+/// second one is committed first. Returns which of them took effect.
 template <class S, class Other, class Write>
 [[nodiscard]] std::pair<bool, bool> both(S& s, Other& other, bool second_first, Write write)
 {
@@ -111,7 +113,8 @@ template <class S, class Other, class Write>
     return won;
 }
 
-/// Both write, each another key. A store that writes all of what it has read loses one of them.
+/// Two transactions write under different keys. A store that writes back everything it has read
+/// loses one of the writes.
 template <class Row, class S, class Other>
 void different_keys(trial& t, S& s, Other& other)
 {
@@ -132,7 +135,7 @@ void different_keys(trial& t, S& s, Other& other)
     }
 }
 
-/// A connection must compare with the rows that the other one has written since, not with a cache.
+/// A connection must compare with the rows that the other one has committed, not with a cache.
 template <class S, class Other>
 void stale_connection_rules(trial& t, S& s, Other& other)
 {
@@ -164,7 +167,8 @@ void stale_connection_rules(trial& t, S& s, Other& other)
     }
 }
 
-/// Some stores refuse the second begin, some the second advance, some the second commit.
+/// Two transactions advance from the same `from`. A store may refuse the second `begin`, the second
+/// `advance` or the second commit.
 template <class S, class Other>
 void same_from_rules(trial& t, S& s, Other& other)
 {
@@ -217,7 +221,7 @@ void same_letter_rules(trial& t, S& s, Other& other)
     }
 }
 
-/// The rules of two connections to one store, tried in one thread.
+/// The rules of two connections to one store. All calls are made in one thread.
 template <class Make, class Again>
 void connection_rules(trial& t, Make& make, Again& again)
 {

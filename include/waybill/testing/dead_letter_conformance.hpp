@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter_conformance: what a store has to do at `put` and `find`.
+// dead_letter_conformance: the rules of the dead letters of a store (`put`, `find`).
 //
 // A part of conformance.hpp.
 
@@ -17,7 +17,8 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// A letter of event 1 with another value than `letter_of` in each field, some of them empty.
+/// A dead letter of event 1. Except for key and sequence, each field differs from `letter_of`, and
+/// `body` and `at.offset` are empty.
 [[nodiscard]] inline dead_letter other_letter(const partition_key& key)
 {
     dead_letter d = letter_of(key, 1, "another reason");
@@ -55,7 +56,7 @@ void put_rules(trial& t, S& s)
     }
 }
 
-/// Every value of an enumeration, and times and numbers at their ends.
+/// All values of the enumerations; times and numbers at their limits.
 template <class S>
 void letter_value_rules(trial& t, S& s)
 {
@@ -89,7 +90,8 @@ void letter_value_rules(trial& t, S& s)
     t.holds(numbers, "put: keeps numbers of all bits");
 }
 
-/// Any bytes in each text, one text at a time, so that a broken rule names the text.
+/// Any bytes in each text field. Only one field is varied at a time, so that a broken rule names
+/// the field.
 template <class S>
 void letter_text_rules(trial& t, S& s)
 {

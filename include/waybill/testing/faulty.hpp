@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// faulty: a store in front of a store, in which anything can go wrong at any call.
+// faulty: a store for tests that injects faults into the calls of another store.
 //
-// At each call it asks a script what is to happen. A store fails in more ways than "no": what was
-// asked for may have happened although the answer says it failed, and the process may die before or
-// after it.
+// A script chooses the fault of each call: an error before or after the call took effect, the end
+// of the process, or an unknown commit outcome. This loop tries all combinations:
 //
 //     waybill::testing::choices c;
 //     do {
@@ -16,9 +15,9 @@
 //         run(store);
 //     } while (c.next());
 //
-// A death takes the open transactions with it. From then on every call answers with an
-// infrastructure fault, so that the code that has died ends soon without doing anything; then comes
-// revive(), as a new process would.
+// The end of the process rolls back all open transactions. Until revive(), each call returns an
+// infrastructure fault without effect, so that the code under test ends soon. Exception: the commit
+// of a transaction that was rolled back returns `not_applied`.
 
 #ifndef WAYBILL_TESTING_FAULTY_HPP
 #define WAYBILL_TESTING_FAULTY_HPP
@@ -36,24 +35,24 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// The calls at which something can go wrong. A rollback cannot: what is not committed is not there.
+/// The calls that can fail. A rollback cannot fail: without a commit nothing is stored.
 enum class store_call : std::uint8_t {
     begin, load, find, savepoint, release, undo, put, advance, commit,
     attempted, note, forget, remove, list, reset,
 };
 
-/// What goes wrong.
+/// The fault of one call.
 enum class mishap : std::uint8_t {
     none,
-    fails,                ///< It has not happened; the answer is an error.
-    fails_though_done,    ///< It has happened; the answer is an error.
-    dies_before,          ///< The process ends before it happens.
-    dies_after,           ///< The process ends after it has happened.
-    not_applied,          ///< commit: it has not happened, and the answer says so.
-    unknown_not_applied,  ///< commit: it has not happened; the answer is `unknown`.
-    unknown_applied,      ///< commit: it has happened; the answer is `unknown`.
-    says_applied,         ///< commit: it has not happened, and the answer says it has. A lie.
-    says_not_applied,     ///< commit: it has happened, and the answer says it has not. A lie.
+    fails,                ///< The call has no effect and returns an error.
+    fails_though_done,    ///< The call takes effect and returns an error.
+    dies_before,          ///< The process ends before the call takes effect.
+    dies_after,           ///< The process ends after the call took effect.
+    not_applied,          ///< commit: no effect, returns `not_applied`.
+    unknown_not_applied,  ///< commit: no effect, returns `unknown`.
+    unknown_applied,      ///< commit: takes effect, returns `unknown`.
+    says_applied,         ///< commit: no effect, but returns `applied`. Wrong result.
+    says_not_applied,     ///< commit: takes effect, but returns `not_applied`. Wrong result.
 };
 
 [[nodiscard]] constexpr std::string_view name(store_call c) noexcept
@@ -82,8 +81,8 @@ inline constexpr mishap all_mishaps[] = {
 
 }  // namespace detail
 
-/// All that can happen at a call, `none` first. A read that fails after it was done is the same as
-/// one that fails before.
+/// All faults that a correct store can have at a call, `none` first. For a read, a fault after the
+/// call equals the fault before it, so it is not included.
 [[nodiscard]] constexpr std::span<const mishap> mishaps_of(store_call c) noexcept
 {
     const std::span<const mishap> all(detail::all_mishaps);
@@ -93,13 +92,14 @@ inline constexpr mishap all_mishaps[] = {
     return c == store_call::commit ? all.first(8) : all.first(5);
 }
 
-/// The same for a store that does not even tell the truth about what it knows.
+/// As `mishaps_of`, and the wrong commit outcomes of an incorrect store.
 [[nodiscard]] constexpr std::span<const mishap> mishaps_and_lies_of(store_call c) noexcept
 {
     return c == store_call::commit ? std::span<const mishap>(detail::all_mishaps) : mishaps_of(c);
 }
 
-/// `Script` is called as script(store_call) and answers with a mishap. The store has to outlive this.
+/// A store that calls script(store_call) before each call and applies the returned `mishap`. The
+/// inner store must outlive this object. Moving a transaction is linear in the open transactions.
 template <transactional Store, class Script>
 class faulty {
     using inner_transaction = typename Store::transaction;
@@ -125,7 +125,7 @@ public:
         }
         ~transaction() { close(); }
 
-        /// The transaction behind this one, for effects; null once it is over.
+        /// The transaction of the inner store, for effects. Null after the transaction has ended.
         [[nodiscard]] inner_transaction* inner() noexcept { return inner_ ? &*inner_ : nullptr; }
 
         [[nodiscard]] result<void> savepoint() requires savepoint_scope<inner_transaction>
@@ -198,7 +198,8 @@ public:
     [[nodiscard]] result<transaction> begin()
     {
         if (!alive_) return unexpected(gone());
-        // The transaction of a begin that reports a failure goes out of scope here, and is over.
+        // If the call takes effect but returns an error, its transaction goes out of scope here and
+        // is rolled back.
         return step(store_call::begin, [&]() -> result<transaction> {
             auto begun = store_.begin();
             if (!begun) return unexpected(std::move(begun).error());
@@ -273,16 +274,17 @@ public:
         return tx.step(store_call::forget, [&] { return store_.forget(*tx.inner_, key); });
     }
 
-    /// The process ends here, say within a handler: open transactions are gone. Answers with what
-    /// every call answers from now on.
+    /// Ends the process, for example within a handler. Rolls back all open transactions. Returns
+    /// the fault that each call returns until revive().
     fault die()
     {
         alive_ = false;
         while (!open_.empty()) open_.back()->close();
         return gone();
     }
+    /// False after the end of the process, until revive().
     [[nodiscard]] bool alive() const noexcept { return alive_; }
-    /// A new process takes over.
+    /// Starts a new process: calls reach the inner store again.
     void revive() noexcept { alive_ = true; }
 
 private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// fence_conformance: do leases answer what a `fenced_store` relies on?
+// fence_conformance: checks that a lease store does what a `fenced_store` relies on.
 //
-// The store and the leases are of one database in which nothing is. With a second connection to the
-// leases it also finds out whether a lease can be taken while a transaction has read its epoch:
+// The store and the leases belong to the same database, which is empty. With a second connection to
+// the leases the suite also tries to claim a lease after a transaction has read its epoch:
 //
 //     const auto report = waybill::testing::fence_conformance(checkpoints, leases, other_leases);
 //     for (const auto& rule : report.broken) log(rule);
 //
-// Without that connection its rules are reported as untested. All of it runs in one thread, so the
-// second connection must not wait for a lock without end.
+// Without that connection its rules are reported as untested. The suite uses one thread, so the
+// second connection must not wait for a lock without limit.
 
 #ifndef WAYBILL_TESTING_FENCE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_FENCE_CONFORMANCE_HPP
@@ -29,7 +29,7 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// There is no second connection to the leases. The rules that need one are reported as untested.
+/// Stands for a missing second connection to the leases. Its rules are reported as untested.
 struct no_other_leases {};
 
 namespace detail {
@@ -43,7 +43,7 @@ struct fence_rule {
         "epoch: answers what another connection has claimed since";
 };
 
-/// The version of the row after a claim that was won.
+/// Claims a lease. Returns the new version of its row, or empty if the claim was not won.
 template <class Leases>
 [[nodiscard]] std::optional<std::uint64_t> fence_claim(Leases& on, const lease_claim& c)
 {
@@ -52,7 +52,7 @@ template <class Leases>
     return r->version;
 }
 
-/// Whether a transaction reads exactly this epoch, at each call.
+/// Whether two reads in one transaction both return `expected`.
 template <class Store, class Leases>
 [[nodiscard]] bool reads_epoch(trial& t, Store& store, Leases& leases, const partition_key& of,
                                const std::optional<std::uint64_t>& expected)
@@ -94,8 +94,8 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     t.holds(!held, "claim: the first one of a lease that is there is contended");
 }
 
-/// `mine` is a lease with the epoch 5 and without a checkpoint. Another connection claims it while
-/// a transaction has read its epoch.
+/// `mine` is a lease with epoch 5 and without a checkpoint. Another connection claims it between
+/// the epoch read of a transaction and the commit.
 template <class Store, class Leases, class Other>
 void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
                       const partition_key& mine)
@@ -123,7 +123,7 @@ void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
 
 }  // namespace detail
 
-/// The rules of `epoch`.
+/// Tries the rules of `epoch`. `other` is a second connection to the leases. It may be omitted.
 template <checkpoint_store Store, class Leases, class Other = no_other_leases>
 requires lease_store<Leases> && lease_fence<Leases, typename Store::transaction>
 [[nodiscard]] conformance_report fence_conformance(Store& store, Leases& leases, Other&& other = {})

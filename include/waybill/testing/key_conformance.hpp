@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// key_conformance: each key has rows of its own, whatever characters are in it.
+// key_conformance: the rows of different keys are independent, for any characters in them.
 //
 // A part of conformance.hpp.
 
@@ -20,8 +20,8 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// Writes a row under each key, and removes every second one. True if no key reads the row of
-/// another. With `may_refuse` a key may be refused with an error.
+/// Writes a row under each key, then removes every second row. Returns whether each key reads only
+/// its own row. If `may_refuse`, the store may refuse a key with an error.
 template <class Row, class S>
 [[nodiscard]] bool keys_are_apart(trial& t, S& s, const std::vector<partition_key>& keys,
                                   bool may_refuse)
@@ -33,7 +33,7 @@ template <class Row, class S>
         const auto row = std::optional(rows::make(key, kept.size()));
         const auto before = rows::read(s, key);
         const bool taken = stores<Row>(t, s, key, {}, row);
-        // A refused key may read as absent, or return an error.
+        // A read of a refused key may return an absent row or an error.
         apart = (before ? !*before : may_refuse) && (taken || may_refuse) && apart;
         kept.push_back(taken ? row : std::nullopt);
     }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_conformance: does a store do what a `lease_keeper` relies on?
+// lease_conformance: checks that a store does what a `lease_keeper` relies on.
 //
 //     const auto report = waybill::testing::lease_conformance(
 //         [&] { return my_leases(new_empty_database()); },      // an empty store at each call
 //         [](my_leases& s) { return my_leases(s.path()); },     // a second connection to it
 //         [](auto f, auto g) { std::jthread t(f); g(); },       // runs both at the same time
 //         [](my_leases& s, const auto& key) { delete_row(s.path(), key); });
-//     for (const auto& rule : report.broken) log(rule);         // none: it conforms
-//     for (const auto& rule : report.untested) log(rule);       // none: all of it was tried
+//     for (const auto& rule : report.broken) log(rule);         // empty if the store conforms
+//     for (const auto& rule : report.untested) log(rule);       // empty if all rules were tried
 //
-// A caller with one connection leaves out the second argument, one without threads the third: those
-// rules are reported as untested. The fourth is for stores whose rows may be deleted by hand.
-// A store that cannot be reached is tried by `lease_outage_conformance`.
+// The last three arguments may be omitted: a second connection, two threads, and a function that
+// deletes a row as an administrator may. Their rules are then reported as untested. To omit one
+// before another, pass `no_second{}` or `in_turn{}`.
+//
+// `lease_outage_conformance` checks a store that cannot be reached.
 
 #ifndef WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
@@ -31,7 +33,7 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// No row is deleted by hand. The rules of that are reported as untested.
+/// Deletes no row. The rules of deleted rows are reported as untested.
 struct no_erase {
     template <class S>
     void operator()(S&, const partition_key&) const noexcept
@@ -41,7 +43,7 @@ struct no_erase {
 
 namespace detail {
 
-/// What the suite does with a lease store.
+/// The calls of the suite to a lease store.
 template <class S>
 class lease_trial {
 public:
@@ -55,7 +57,7 @@ public:
         if (!r) return {};
         return *r;
     }
-    /// The version of the row that was won.
+    /// The version of the row if the claim was won with its epoch, otherwise empty.
     [[nodiscard]] std::optional<std::uint64_t> wins(const lease_claim& c)
     {
         const auto o = claim(c);
@@ -73,7 +75,7 @@ public:
         trial_.holds(r.has_value(), "list: answers where the store can be reached");
         return r ? *std::move(r) : lease_table();
     }
-    /// The only row of this key is this one.
+    /// Whether the store lists exactly one row of this key, and it has this version.
     [[nodiscard]] bool stands(const lease_claim& c, std::uint64_t version)
     {
         const auto rows = table(c.key).leases;
@@ -184,7 +186,7 @@ void claim_rules(S& s, trial& t)
             "claim: takes any name, and all 64 bits of incarnation and epoch");
 }
 
-/// Names of owners that a store could take for one another.
+/// Names of owners that a store could confuse.
 template <class S>
 void owner_rules(S& s, trial& t)
 {
@@ -319,8 +321,8 @@ void second_lease_rules(S& s, Other& second, trial& t)
     t.holds(stolen && here.contended(renewal) && here.stands(theirs, *stolen), lease_rule::other);
 }
 
-/// Two connections claim the same lease, a new one or one with an owner. Many rounds, because a
-/// race is a matter of chance.
+/// Two connections claim the same lease: first a new one, then one with an owner. There are
+/// many rounds, because the result of a race depends on chance.
 template <class Make, class Again, class Race>
 void lease_race_rules(trial& t, Make& make, Again& again, Race& race)
 {
@@ -366,9 +368,9 @@ void untested_lease_rules(trial& t)
 
 }  // namespace detail
 
-/// The rules of `list`, `claim`, `announce` and `withdraw`. `again(store)` returns a second
-/// connection, `race(f, g)` calls both, at the same time if it can, and `erase(store, key)` deletes
-/// the row of a lease, as an administrator may.
+/// Tries the rules of `list`, `claim`, `announce` and `withdraw`. `make()` returns a new, empty
+/// store at each call. `again(store)` returns a second connection to it. `race(f, g)` calls both
+/// functions, at the same time if possible. `erase(store, key)` deletes the row of a lease.
 template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
 [[nodiscard]] conformance_report lease_conformance(Make make, Again again = {}, Race race = {},
                                                    Erase erase = {})
@@ -400,7 +402,8 @@ template <class Make, class Again = no_second, class Race = in_turn, class Erase
     return std::move(t.report);
 }
 
-/// The rules for a store that cannot be reached just now: what is down is no rival.
+/// Tries the rules of a store that cannot be reached. Each call must return an error, and neither
+/// an empty table nor `contended`.
 template <lease_store S>
 [[nodiscard]] conformance_report lease_outage_conformance(S& unreachable)
 {

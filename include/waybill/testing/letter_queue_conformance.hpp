@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_queue_conformance: what a store has to do at `remove` and `list`.
+// letter_queue_conformance: the rules of `remove` and `list` of a store's dead letters.
 //
 // A part of conformance.hpp, for a store whose dead letters can be processed again.
 
@@ -18,7 +18,7 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// The result of `remove`: whether the letter was there. Empty if it returns an error.
+/// The result of `remove`: whether the dead letter existed. Empty after an error.
 template <class S, class Tx>
 [[nodiscard]] std::optional<bool> removed(S& s, Tx& tx, const dead_letter& d)
 {
@@ -50,7 +50,7 @@ void remove_rules(trial& t, S& s)
     }
 }
 
-/// The result of several writes in one transaction.
+/// A removal takes the earlier writes of its transaction into account.
 template <class S>
 void remove_order_rules(trial& t, S& s)
 {
@@ -96,7 +96,7 @@ void remove_neighbour_rules(trial& t, S& s)
     t.holds(stay, "remove: letters of other keys stay");
 }
 
-/// Letters whose sequences are equal if truncated.
+/// Dead letters whose sequences become equal if a store truncates them.
 template <class S>
 void wide_remove_rules(trial& t, S& s)
 {
@@ -116,7 +116,7 @@ void wide_remove_rules(trial& t, S& s)
 
 using sequences = std::vector<std::uint64_t>;
 
-/// Whether `list` returns exactly the letters with these sequences, in this order.
+/// Whether `list` returns exactly the dead letters with these sequences, in this order.
 template <class S>
 [[nodiscard]] bool lists(S& s, const partition_key& key, const std::optional<std::uint64_t>& after,
                          std::uint64_t most, const sequences& expected)
@@ -160,7 +160,7 @@ void list_rules(trial& t, S& s)
             "list: answers whole letters");
 }
 
-/// More letters than a database writes or returns at once, and large letters.
+/// More dead letters than a database writes or returns at once, and a large one.
 template <class Make>
 void many_letters_rules(trial& t, Make& make)
 {

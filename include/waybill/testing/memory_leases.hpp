@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_leases: leases and presences in memory, for users' own tests.
+// memory_leases: leases and group members in memory, for tests of applications.
 //
-// It does what lease_conformance.hpp asks of a lease store. Several keepers share one:
+// It conforms to lease_conformance.hpp. Several lease managers share one store:
 //
 //     waybill::testing::memory_leases store;
 //     if (auto call = a.call(now)) a.on(waybill::ask(store, *call, draw), now);
 //     if (auto call = b.call(now)) b.on(waybill::ask(store, *call, draw), now);
+//
+// Cost: `list` is linear in the rows of all groups, all other calls are logarithmic.
 
 #ifndef WAYBILL_TESTING_MEMORY_LEASES_HPP
 #define WAYBILL_TESTING_MEMORY_LEASES_HPP
@@ -23,6 +25,7 @@ namespace waybill::inline v0_2::testing {
 
 class memory_leases {
 public:
+    /// All leases and members of the group.
     [[nodiscard]] result<lease_table> list(const std::string& source,
                                            const std::string& group) const
     {
@@ -36,7 +39,8 @@ public:
         return t;
     }
 
-    /// Versions count the writes to all rows, so that none comes twice.
+    /// Writes the row if its version is `c.expected`, or if both are absent; otherwise `contended`.
+    /// A version is the number of claims won in the whole store, so no version repeats.
     [[nodiscard]] result<claim_outcome> claim(const lease_claim& c)
     {
         const auto found = leases_.find(c.key);
@@ -48,12 +52,14 @@ public:
         return claim_outcome{claim_end::won, c.epoch, writes_};
     }
 
+    /// Inserts or replaces the row of a member.
     [[nodiscard]] result<void> announce(const presence& p)
     {
         owners_.insert_or_assign(id_of(p), p);
         return {};
     }
 
+    /// Removes the row of a member if its version is unchanged. An absent row is no error.
     [[nodiscard]] result<void> withdraw(const presence& p)
     {
         const auto found = owners_.find(id_of(p));
@@ -61,7 +67,8 @@ public:
         return {};
     }
 
-    /// What a commit is checked against; see fenced_store.hpp.
+    /// The stored epoch of a lease; empty if the lease has no row. A `fenced_store` compares the
+    /// epoch of a commit with it. The transaction is not used.
     template <class Transaction>
     [[nodiscard]] result<std::optional<std::uint64_t>> epoch(Transaction&,
                                                              const partition_key& key) const
@@ -71,7 +78,7 @@ public:
         return std::optional<std::uint64_t>(found->second.epoch);
     }
 
-    /// As if somebody had deleted the row by hand.
+    /// Deletes the row of a lease, as an administrator may.
     void erase(const partition_key& key) { leases_.erase(key); }
 
 private:

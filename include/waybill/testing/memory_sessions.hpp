@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_sessions: states of sessions in memory, for users' own tests.
+// memory_sessions: session states in memory, for tests of applications.
 //
-// It does what session_conformance.hpp asks of a session store.
+// It conforms to session_conformance.hpp. `load`, `save` and `clear` take time
+// logarithmic in the number of states.
 
 #ifndef WAYBILL_TESTING_MEMORY_SESSIONS_HPP
 #define WAYBILL_TESTING_MEMORY_SESSIONS_HPP
@@ -20,6 +21,7 @@ class memory_sessions {
 public:
     using version = std::uint64_t;
 
+    /// The state and its version; empty if the session has no state.
     [[nodiscard]] result<std::optional<stored_state<version>>> load(
         const std::string& session) const
     {
@@ -28,7 +30,8 @@ public:
         return std::optional(found->second);
     }
 
-    /// Versions count the writes to all states, so that none comes twice.
+    /// Writes the state if its version is `expected`, or if both are absent; otherwise `conflict`.
+    /// A version is the number of writes to the whole store, so no version repeats.
     [[nodiscard]] result<state_saving<version>> save(const std::string& session,
                                                      const std::string& bytes,
                                                      const std::optional<version>& expected)
@@ -38,6 +41,7 @@ public:
         return state_saving<version>{state_write::applied, writes_};
     }
 
+    /// Removes the state if its version is `expected`; otherwise `conflict`.
     [[nodiscard]] result<state_write> clear(const std::string& session, const version& expected)
     {
         if (version_of(session) != expected) return state_write::conflict;
@@ -45,7 +49,7 @@ public:
         return state_write::applied;
     }
 
-    /// All that is stored, by session: what a sweep looks through.
+    /// All states by session id, for a sweep.
     [[nodiscard]] const std::map<std::string, stored_state<version>>& states() const noexcept
     {
         return states_;

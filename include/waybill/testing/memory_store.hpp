@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_store: checkpoints, dead letters, attempts and effects in memory, with real transactions.
+// memory_store: checkpoints, dead letters, crash records and effects in memory, with transactions.
 //
-// For users' own tests, and the model that the fault enumeration runs against. It behaves like a
-// database with row locks: what a transaction writes is seen by nobody before it commits, and its
-// compare-and-set is checked again at the commit, since another transaction may have been faster.
+// For tests of applications. The tests that enumerate faults use it as the model, too.
 //
 //     waybill::testing::memory_store<std::string> store;
 //     auto r = waybill::process_batch(store, mine, events, [](auto& tx, const order& o) {
@@ -12,6 +10,14 @@
 //         return waybill::fault{};
 //     }, now);
 //     store.records();
+//
+//   1. It behaves like a database with row locks: reads return committed rows only.
+//   2. `advance`, `reset` and `remove` check the committed rows and the earlier writes of the
+//      transaction. The commit compares again. If another transaction has changed such a row, the
+//      commit returns `not_applied`.
+//   3. If a commit runs out of memory, the store is unchanged.
+//
+// Cost: reads are logarithmic in the rows. A commit is at most quadratic in its own writes.
 
 #ifndef WAYBILL_TESTING_MEMORY_STORE_HPP
 #define WAYBILL_TESTING_MEMORY_STORE_HPP
@@ -34,10 +40,10 @@ class memory_store {
     struct advancing {
         partition_key key;
         std::optional<position> from;
-        std::optional<position> to;  // empty resets it
+        std::optional<position> to;  // Empty: a reset.
         std::uint64_t epoch;
     };
-    // What is kept of a checkpoint: after a reset the epoch alone.
+    // The stored part of a checkpoint. After a reset it contains only the epoch.
     struct kept {
         std::optional<position> at;
         std::uint64_t epoch;
@@ -50,8 +56,8 @@ class memory_store {
         partition_key key;
         std::uint64_t sequence;
     };
-    // What a commit changes in a table. Room is found for all of it before any of it is done, so
-    // that memory that runs out leaves the table as it was.
+    // The changes of a commit to one table. All memory is allocated before the table changes, so a
+    // failed allocation leaves it unchanged.
     template <class Table>
     class changes {
     public:
@@ -95,21 +101,24 @@ public:
             return *this;
         }
 
-        /// An effect: it will be in records() once this is committed.
+        /// Adds an effect. records() contains it after the commit.
         void record(Record r) { writes_.emplace_back(std::in_place_index<0>, std::move(r)); }
 
+        /// Sets the savepoint and replaces an earlier one.
         [[nodiscard]] result<void> savepoint()
         {
             if (!store_) return closed();
             mark_ = writes_.size();
             return {};
         }
+        /// Keeps the writes since the savepoint. An error if there is no savepoint.
         [[nodiscard]] result<void> release()
         {
             if (!store_ || !mark_) return closed();
             mark_.reset();
             return {};
         }
+        /// Removes the writes since the savepoint. An error if there is no savepoint.
         [[nodiscard]] result<void> undo()
         {
             if (!store_ || !mark_) return closed();
@@ -117,6 +126,8 @@ public:
             mark_.reset();
             return {};
         }
+        /// Applies all writes or none. Returns `not_applied` after a conflict with another commit,
+        /// and if the transaction has ended.
         [[nodiscard]] result<commit_outcome> commit()
         {
             if (!store_) return commit_outcome::not_applied;
@@ -171,7 +182,8 @@ public:
         return std::optional<dead_letter>(found->second);
     }
 
-    /// True if there is one, be it of this transaction. A commit finds out whether it still is.
+    /// Returns whether the dead letter exists, committed or written by this transaction. The commit
+    /// checks it again. Linear in the writes of the transaction.
     [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key, std::uint64_t sequence)
     {
         bool there = letters_.contains({key, sequence});
@@ -212,7 +224,7 @@ public:
         return {};
     }
 
-    /// All committed effects, in the order in which they were committed.
+    /// All committed effects, in the order of the commits.
     [[nodiscard]] const std::vector<Record>& records() const noexcept { return records_; }
     /// All committed dead letters by key and sequence.
     [[nodiscard]] const auto& letters() const noexcept { return letters_; }
@@ -246,8 +258,8 @@ private:
         return same ? advance_outcome::applied : advance_outcome::conflict;
     }
 
-    /// Was somebody faster? A second advance of a transaction started from its own first one, and
-    /// a letter that is removed may be its own.
+    /// Whether another commit has changed a row since this transaction compared it. Only the first
+    /// advance of a key is checked. A dead letter that this transaction has put may be absent.
     [[nodiscard]] bool overtaken(const std::vector<write>& writes) const
     {
         for (std::size_t i = 0; i != writes.size(); ++i) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// outage_conformance: what a store answers that cannot be reached any more.
+// outage_conformance: checks that a store returns errors if it cannot be reached.
 //
-// A consumer that takes an outage for an absent checkpoint begins again at the first event, and one
-// that takes it for a conflict gives up its partition. This suite takes a function that takes away
-// what the store stands on:
+// If a store reports an outage as an absent checkpoint, the consumer begins again at the first
+// event. If it reports a conflict, the consumer gives up its partition. The second argument makes
+// the database unusable:
 //
 //     const auto report = waybill::testing::outage_conformance(
 //         [&] { return my_store(new_empty_database()); },
@@ -31,7 +31,8 @@ class outage_trial {
 public:
     outage_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    /// Whether the call returns an error that blames the outage alone.
+    /// Whether the call returns an error. An error of class `ownership_lost` or `cancelled` also
+    /// breaks a rule.
     template <class R>
     [[nodiscard]] bool fails(const R& r)
     {
@@ -42,7 +43,7 @@ public:
                      "its partition would be given up");
         return true;
     }
-    /// Whether what write(transaction) does is not committed: an error at once or at the commit.
+    /// Whether the writes of write(transaction) fail at once or at the commit.
     template <class Write>
     [[nodiscard]] bool never(Write write)
     {
@@ -119,7 +120,8 @@ void attempt_outage_rules(S& s, trial& t, const partition_key& key, const attemp
 
 }  // namespace detail
 
-/// The rules for a store that worked, and does not after `breaks(store)`.
+/// Tries the rules of an outage. `make()` returns a new, empty store. `breaks(store)` makes it
+/// unreachable after some rows have been written.
 template <class Make, class Break>
 [[nodiscard]] conformance_report outage_conformance(Make make, Break breaks)
 {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// race_conformance: of two transactions that meet at one row only one takes effect.
+// race_conformance: of two concurrent transactions on one row at most one takes effect.
 //
-// A part of conformance.hpp, for callers with threads and a second connection. Without them its
-// rules are untested. A store that reads and compares before it has the lock under which it writes
-// is right in one thread: it refuses the transaction that would have to wait. Here one transaction
-// waits while the other one commits:
+// A part of conformance.hpp. Without threads or a second connection its rules are untested.
+//
+// A store that compares before it has locked the row passes all rules in one thread, because it
+// refuses the transaction that would have to wait. Here one transaction waits while the other one
+// commits. The caller provides the race:
 //
 //     [](auto waits, auto commits) {
 //         std::jthread t(waits);
-//         std::this_thread::sleep_for(2ms);      // so that it has read, and waits
+//         std::this_thread::sleep_for(2ms);      // until it has read and waits
 //         commits();
 //     }
 //
-// Connections must wait for a lock longer than that, and not for ever.
+// The lock timeout of both connections must be finite and longer than that delay.
 
 #ifndef WAYBILL_TESTING_RACE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_RACE_CONFORMANCE_HPP
@@ -32,7 +33,8 @@ namespace waybill::inline v0_2::testing {
 
 namespace detail {
 
-/// Both write(store, transaction, which), in transactions that meet. Who says that his took effect?
+/// Calls write(store, transaction, second) in two concurrent transactions. Returns for each whether
+/// its commit was applied.
 template <class S, class Race, class Write>
 [[nodiscard]] std::pair<bool, bool> meet(S& s, S& other, Race& race, Write write)
 {
@@ -91,7 +93,8 @@ void meet_at_letter(trial& t, S& s, S& other, Race& race)
     }
 }
 
-/// The rules of two that meet; `race(waits, commits)` calls both, the second one a little later.
+/// The rules of two concurrent transactions. `race(waits, commits)` calls both functions, `commits`
+/// slightly later.
 template <class Make, class Again, class Race>
 void race_rules(trial& t, Make& make, Again& again, Race& race)
 {

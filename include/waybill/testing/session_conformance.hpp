@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// session_conformance: does a store do what a pipeline relies on?
+// session_conformance: checks that a store does what a pipeline relies on.
 //
 //     const auto report = waybill::testing::session_conformance(
 //         [&] { return my_sessions(new_empty_database()); },       // an empty store at each call
 //         [](my_sessions& s) { return my_sessions(s.path()); },    // a second connection to it
 //         [](auto f, auto g) { std::jthread t(f); g(); });         // runs both at the same time
-//     for (const auto& rule : report.broken) log(rule);            // none: it conforms
-//     for (const auto& rule : report.untested) log(rule);          // none: all of it was tried
+//     for (const auto& rule : report.broken) log(rule);            // empty if the store conforms
+//     for (const auto& rule : report.untested) log(rule);          // empty if all rules were tried
 //
-// A caller with one connection leaves out the second argument, one without threads the third: those
-// rules are reported as untested. A fourth is the `state_budget` of the pipelines, if it is not the
-// default: a state may be as large as that. A store that cannot be reached is tried by
-// `session_outage_conformance`.
+//   1. The second connection and the threads may be omitted. Their rules are then reported as
+//      untested. With threads but without a second connection, pass `no_second{}`.
+//   2. The fourth argument is the `state_budget` of the pipelines, if it is not the default. The
+//      store must accept states of that size.
+//   3. `session_outage_conformance` checks a store that cannot be reached.
 
 #ifndef WAYBILL_TESTING_SESSION_CONFORMANCE_HPP
 #define WAYBILL_TESTING_SESSION_CONFORMANCE_HPP
@@ -35,7 +36,7 @@ namespace waybill::inline v0_2::testing {
 
 namespace detail {
 
-/// An error that says no more than that the store cannot be reached.
+/// Whether the call succeeded or its error is `transient` or `infrastructure`, as for an outage.
 template <class R>
 [[nodiscard]] bool blames_nobody(const R& r)
 {
@@ -43,14 +44,14 @@ template <class R>
     return r.error().how == fault_class::transient || r.error().how == fault_class::infrastructure;
 }
 
-/// What the suite does with a store.
+/// The calls of the suite to a session store.
 template <session_store S>
 class session_trial {
 public:
     using version = typename S::version;
     session_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    /// The version of what was written.
+    /// The new version of the state; empty if the save was not applied.
     std::optional<version> writes(const std::string& session, const std::string& bytes,
                                   const std::optional<version>& expected)
     {
@@ -243,7 +244,7 @@ void second_session_rules(S& s, Other& second, trial& t)
     t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
 }
 
-/// Two saves at once, of a first state and over a state, and a save against a removal.
+/// Two concurrent saves, first without and then over a stored state; then a save and a removal.
 template <class S, class Other, class Race>
 void session_race(S& s, Other& other, Race& race, trial& t)
 {
@@ -293,8 +294,9 @@ void untested_session_rules(trial& t)
 
 }  // namespace detail
 
-/// The rules of `load`, `save` and `clear`. `again(store)` returns a second connection, and
-/// `race(f, g)` calls both, at the same time if it can. States have up to `budget.bytes`.
+/// Tries the rules of `load`, `save` and `clear`. `make()` returns a new, empty store at each call.
+/// `again(store)` returns a second connection to it. `race(f, g)` calls both functions, at the same
+/// time if possible. The largest state has `budget.bytes` bytes.
 template <class Make, class Again = no_second, class Race = in_turn>
 [[nodiscard]] conformance_report session_conformance(Make make, Again again = {}, Race race = {},
                                                      const state_budget& budget = {})
@@ -320,7 +322,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
         decltype(auto) other = again(s);
         detail::second_session_rules(s, other, t);
     }
-    // Many rounds, because a race is a matter of chance.
+    // Many rounds, because the result of a race depends on chance.
     for (int n = 0; n != 50; ++n) {
         auto s = make();
         decltype(auto) other = again(s);
@@ -330,7 +332,8 @@ template <class Make, class Again = no_second, class Race = in_turn>
     return std::move(t.report);
 }
 
-/// The rules for a store that cannot be reached just now: what is down is not absent.
+/// Tries the rules of a store that cannot be reached. Each call must return an error of class
+/// `transient` or `infrastructure`. `version` is any value that `save` and `clear` may expect.
 template <session_store S>
 [[nodiscard]] conformance_report session_outage_conformance(S& unreachable,
                                                             const typename S::version& version = {})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// stored_rows: the three kinds of rows of a store, as the conformance suite writes and reads them.
+// stored_rows: creates, writes and reads the rows of a store in the conformance suite.
 //
-// Most rules are the same for a checkpoint, a dead letter and a crash record (`attempt`).
+// There are three kinds of rows: checkpoint, dead letter and crash record (`attempt`). Most rules
+// are the same for all kinds.
 
 #ifndef WAYBILL_TESTING_STORED_ROWS_HPP
 #define WAYBILL_TESTING_STORED_ROWS_HPP
@@ -19,8 +20,8 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// How rows of one kind are made, written and read. `write` replaces `from` by `to`, each of which
-/// may be absent, within a transaction; it is true if the store took it.
+/// Creates, writes and reads rows of one kind. `write` replaces `from` by `to` within a
+/// transaction; either may be absent. It returns whether the store accepted the write.
 template <class Row>
 struct rows_of;
 
@@ -113,7 +114,8 @@ struct rows_of<attempt> {
     }
 };
 
-/// Whether `list` returns only this dead letter for its key, if the store has such a call.
+/// Whether `list` returns exactly this dead letter for its key, or nothing if `row` is empty. True
+/// if the store has no `list`, and for other kinds of rows.
 template <class Row, class S>
 [[nodiscard]] bool lists_only(S& s, const partition_key& key, const std::optional<Row>& row)
 {
@@ -124,7 +126,7 @@ template <class Row, class S>
     return true;
 }
 
-/// Whether each call that reads the row returns exactly this.
+/// Whether each call that reads the row of `key` returns exactly `row`.
 template <class Row, class S>
 [[nodiscard]] bool shows(S& s, const partition_key& key, const std::optional<Row>& row)
 {
@@ -132,7 +134,7 @@ template <class Row, class S>
     return r && *r == row && lists_only(s, key, row);
 }
 
-/// Writes in a transaction of its own; true if that took effect.
+/// Writes in a separate transaction. Returns whether the write was committed.
 template <class Row, class S>
 bool stores(trial& t, S& s, const partition_key& key, const std::optional<Row>& from,
             const std::optional<Row>& to)
@@ -150,7 +152,7 @@ struct change {
     std::optional<Row> to{};
 };
 
-/// f(std::type_identity<Row>) for each kind of rows that the store keeps.
+/// Calls f(std::type_identity<Row>()) for each kind of rows that the store keeps.
 template <class S, class F>
 void for_each_kind(F f)
 {
@@ -159,8 +161,9 @@ void for_each_kind(F f)
     if constexpr (attempt_store<S>) f(std::type_identity<attempt>());
 }
 
-/// f(change) for a first, a replaced and a removed row of each kind that the store keeps, each of
-/// them under a key of its own.
+/// Calls f(change) for a first, a replaced and a removed row of each kind that the store keeps.
+/// Each change has a separate key. If the store cannot remove rows of a kind, there is no removed
+/// row.
 template <class S, class F>
 void for_each_change(const std::string& source, F f)
 {

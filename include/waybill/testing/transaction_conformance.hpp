@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// transaction_conformance: how each way to end a transaction affects each kind of write.
+// transaction_conformance: the effect of each end of a transaction on each kind of write.
 //
-// A part of conformance.hpp. A store that rolls back checkpoints may still keep crash records, so
-// the rules are tried with a first, a replaced and a removed row of each kind that the store keeps.
+// A part of conformance.hpp. A store may roll back checkpoints and still keep crash records. So
+// each rule is tried with a first, a replaced and a removed row of each kind that the store keeps.
 
 #ifndef WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
 #define WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
@@ -29,15 +29,15 @@ enum class ending : std::uint8_t {
     commit,
     moved,
     rollback_late,
-    undo,  // this one and the next two need savepoints
+    undo,  // requires savepoints, as do the next two
     released_and_rolled_back,
     release,
 };
 
 struct ending_rule {
     ending how;
-    bool keeps;             // the write is committed
-    std::string_view rule;  // the name of the write follows
+    bool keeps;             // whether the write is committed
+    std::string_view rule;  // text of the rule; the name of the write follows
 };
 
 inline constexpr std::string_view commit_keeps = "commit keeps ";
@@ -57,7 +57,8 @@ inline constexpr ending_rule savepoint_ending_rules[] = {
     {ending::release, true, "release keeps "},
 };
 
-/// Ends the transaction, or lets it go out of scope later. True if each step says that it is done.
+/// Ends the transaction, except for `scope` and `late_write`: it goes out of scope in the caller.
+/// Returns false if a commit, or an undo or release before it, fails.
 template <class Tx>
 bool ends(Tx& tx, Tx& ended_before, ending how)
 {
@@ -84,7 +85,7 @@ bool ends(Tx& tx, Tx& ended_before, ending how)
     return true;
 }
 
-/// Commits the row that the write needs. If that fails, no other rule is reported as broken.
+/// Commits the row that the write requires. If that fails, only this rule is reported as broken.
 template <class Row, class S>
 bool prepared(trial& t, S& s, const change<Row>& c)
 {
@@ -114,7 +115,7 @@ void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
                     "a transaction that is assigned over is in nobody's way");
         }
     }
-    // A buffer that was not emptied would be written now.
+    // A write that remained in a buffer of the store would be committed now.
     if (auto next = t.open(s)) (void)next->commit();
     const std::string rule = std::string(e.rule) + std::string(c.name);
     t.holds(e.keeps ? done && shows(s, c.key, c.to) : shows(s, c.key, c.from), rule);
@@ -132,7 +133,7 @@ void ending_rules_hold(trial& t, S& s)
     }
 }
 
-/// All kinds of writes in one transaction: they are there together, or none is.
+/// All kinds of writes in one transaction are committed together or rolled back together.
 template <class S>
 void together_rules(trial& t, S& s)
 {
@@ -171,7 +172,7 @@ void second_commit_rules(trial& t, S& s)
     }
 }
 
-/// The rules of a transaction as an object; any kind of rows will do.
+/// The rules of a transaction as an object: end, move and assignment. Any kind of rows suffices.
 template <class Row, class S>
 void handle_rules(trial& t, S& s)
 {
@@ -207,7 +208,7 @@ void handle_rules(trial& t, S& s)
                     "a transaction survives being assigned");
         }
     }
-    // Not every store has two at once.
+    // Some stores refuse a second open transaction.
     auto mine = s.begin();
     auto theirs = s.begin();
     if (mine && theirs && write(*mine, "3") && write(*theirs, "4")) {
@@ -229,7 +230,7 @@ void leak_rules(trial& t, S& s)
     t.holds(opens && s.begin(), "begin opens a transaction after 100 that went out of scope");
 }
 
-/// The rules of savepoints that follow one another.
+/// The rules of consecutive savepoints.
 template <class Row, class S>
 void savepoint_rules(trial& t, S& s)
 {
@@ -259,7 +260,7 @@ void savepoint_rules(trial& t, S& s)
             rule("savepoints follow one another, each for itself"));
 }
 
-/// An undo brings back what the same transaction wrote before the savepoint.
+/// An undo restores the row that the same transaction wrote before the savepoint.
 template <class Row, class S>
 void replaced_in_savepoint(trial& t, S& s)
 {
@@ -275,7 +276,7 @@ void replaced_in_savepoint(trial& t, S& s)
     }
 }
 
-/// A batch has a savepoint for each of its events.
+/// A batch uses one savepoint for each event.
 template <class S>
 void many_savepoints(trial& t, S& s)
 {
@@ -294,7 +295,7 @@ void every_savepoint_rule(trial& t, S& s)
     if constexpr (attempt_store<S>) replaced_in_savepoint<attempt>(t, s);
 }
 
-/// All rules of transactions, each group in a store of its own.
+/// All rules of transactions, each group in a separate store.
 template <class Make>
 void transaction_rules(trial& t, Make& make)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// trial: the report of a conformance suite, and the calls that all parts of a suite use.
+// trial: the report of a conformance suite, and the calls that all parts of a suite share.
 
 #ifndef WAYBILL_TESTING_TRIAL_HPP
 #define WAYBILL_TESTING_TRIAL_HPP
@@ -18,15 +18,15 @@
 namespace waybill::inline v0_2::testing {
 
 /// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
-/// `untested` were not tried, because the caller left out what they need: the store may break them.
+/// `untested` were not tried, because the caller omitted a requirement. The store may break them.
 struct [[nodiscard]] conformance_report {
-    std::vector<std::string> broken{};    ///< Rules that do not hold, each of them once.
-    std::vector<std::string> untested{};  ///< Rules that were not tried: "rule (needs ...)".
+    std::vector<std::string> broken{};    ///< Rules that do not hold, each once.
+    std::vector<std::string> untested{};  ///< Rules not tried, each once: "rule (needs ...)".
 
     friend bool operator==(const conformance_report&, const conformance_report&) = default;
 };
 
-/// There is no second connection. The rules that need one are reported as untested.
+/// Stands for a missing second connection. The rules that need one are reported as untested.
 struct no_second {
     template <class S>
     S& operator()(S& s) const noexcept
@@ -35,7 +35,7 @@ struct no_second {
     }
 };
 
-/// Calls both one after the other. The rules of races are reported as untested.
+/// Calls both functions one after the other. The rules of races are reported as untested.
 struct in_turn {
     template <class F, class G>
     void operator()(F f, G g) const
@@ -56,13 +56,15 @@ inline constexpr std::string_view second_connection = "a second connection";
 inline constexpr std::string_view two_threads = "two threads";
 inline constexpr std::string_view threads_and_connections = "a second connection and two threads";
 
-/// The calls that all parts of a suite use, and their report.
+/// The calls that all parts of a suite share, and their report.
 class trial {
 public:
+    /// Reports `rule` as broken if `it_does` is false.
     void holds(bool it_does, std::string_view rule)
     {
         if (!it_does) add(report.broken, std::string(rule));
     }
+    /// Reports `rule` as not tried. `needs` is the missing requirement.
     void untested(std::string_view rule, std::string_view needs)
     {
         add(report.untested, std::string(rule) + " (needs " + std::string(needs) + ")");
@@ -77,7 +79,7 @@ public:
         return *std::move(begun);
     }
 
-    /// Advances in a transaction of its own; true if that took effect.
+    /// Advances in a separate transaction. Returns whether it was committed.
     template <class S>
     bool set(S& s, const partition_key& key, const std::optional<position>& from,
              const position& to, std::uint64_t epoch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// trial_values: keys, texts and numbers that a badly written store changes or takes for others.
+// trial_values: keys, texts and numbers that an incorrect store changes or confuses.
 
 #ifndef WAYBILL_TESTING_TRIAL_VALUES_HPP
 #define WAYBILL_TESTING_TRIAL_VALUES_HPP
@@ -18,7 +18,7 @@ namespace waybill::inline v0_2::testing::detail {
 
 inline constexpr std::uint64_t largest = ~std::uint64_t{0};
 
-/// Numbers that change in 32 bits, in a double or in a signed number, and what they change into.
+/// Numbers that change if stored in 32 bits, in a double or with a sign, and the changed numbers.
 inline constexpr std::uint64_t wide_numbers[] = {0,
                                                  1,
                                                  5,
@@ -29,7 +29,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
                                                  std::uint64_t{1} << 63U,
                                                  largest};
 
-/// `count` pseudo-random bytes, so that no part equals another.
+/// `count` pseudo-random bytes. Longer parts of them do not repeat.
 [[nodiscard]] inline std::string varied_bytes(std::uint64_t count, std::uint64_t seed)
 {
     std::string all(count, '\0');
@@ -42,8 +42,8 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
     return all;
 }
 
-/// Names that a store could take for one another: by case, by blanks, by a collation of its
-/// database, as numbers, as addresses or patterns, by their ends.
+/// Names that a store could confuse: by case, blanks or the collation of its database; as numbers,
+/// addresses or patterns; or because they differ only in the last character.
 [[nodiscard]] inline std::vector<std::string> similar_names()
 {
     return {"a",
@@ -87,7 +87,8 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
             std::string(127, 'x') + "y"};
 }
 
-/// Names that a store may refuse, but must not change.
+/// Names that a store may refuse, but must not change: control characters, invalid UTF-8, and more
+/// than 128 bytes.
 [[nodiscard]] inline std::vector<std::string> odd_names()
 {
     const std::string zero(1, '\0');
@@ -109,7 +110,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
             std::string(1'099, 'x') + "y"};
 }
 
-/// Texts that a store must keep as they are, byte for byte.
+/// Texts that a store must keep byte for byte.
 [[nodiscard]] inline std::vector<std::string> odd_texts()
 {
     std::string all_bytes;
@@ -143,7 +144,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
     return {std::move(source), std::move(group), std::move(partition)};
 }
 
-/// Keys that a store could take for one another.
+/// Keys that a store could confuse.
 [[nodiscard]] inline std::vector<partition_key> similar_keys()
 {
     return {key_of("a", "b", "c"), key_of("a", "b", "d"), key_of("a", "c", "c"),
@@ -151,13 +152,14 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
             key_of("", "", ""),    key_of("A", "b", "c"), key_of("it's", "\"b\"; --", "%_\\")};
 }
 
-/// Keys that have this name as one of their parts.
+/// Three keys. Each has `name` as a different part.
 [[nodiscard]] inline std::vector<partition_key> keys_with(const std::string& name)
 {
     return {key_of(name, "b", "c"), key_of("a", name, "c"), key_of("a", "b", name)};
 }
 
-/// The same, and keys whose parts become the same text when something stands between them.
+/// `similar_keys`, the keys with `similar_names`, and keys whose parts become the same text if they
+/// are joined with a separator. Sorted, without duplicates.
 [[nodiscard]] inline std::vector<partition_key> many_similar_keys()
 {
     std::vector<partition_key> all = similar_keys();
@@ -176,7 +178,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
     return all;
 }
 
-/// Keys that a store may refuse, but must not take for others.
+/// Keys that a store may refuse, but must not confuse.
 [[nodiscard]] inline std::vector<partition_key> odd_keys()
 {
     std::vector<partition_key> all;
@@ -186,7 +188,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
     return all;
 }
 
-/// Keys that differ from `key` in one part each.
+/// Three keys. Each differs from `key` in one part.
 [[nodiscard]] inline std::vector<partition_key> neighbours(const partition_key& key)
 {
     return {key_of(key.source, key.group, key.partition + "1"),
