@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to window/: what a metric did lately.
+// window: exact and approximate statistics of recent samples.
 //
-// A sliding window holds samples and answers what those of the last while come to; measures say
-// what is asked of them. Beside it: quantiles, windows by key, merged ones, bins of a fixed width,
-// and the bytes that a window is stored as.
+// `sliding_window` contains samples and returns a measure of those in its span; `measures` composes
+// the statistics. Other headers: exact quantiles and quantile sketches, windows by key
+// (`window_set`), merged windows, bins of constant width, and windows stored as bytes.
 
 #ifndef WAYBILL_WINDOW_HPP
 #define WAYBILL_WINDOW_HPP

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// amortised: the measure of a window in constant time on the average.
+// amortised: maintains the measure of a sliding window in amortised constant time.
 //
-// Part of the sliding window. Two stacks in one ring (the textbook's queue of two stacks, without
-// the copies): beside each sample of the older part stands the measure of all from it to the end of
-// that part, so that forgetting the oldest one is forgetting its measure; the newer part has one
-// measure in all. When the older part is used up, the newer one becomes it, from its end to its
-// front.
+// A policy of `sliding_window`, and its default. It is the textbook queue of two stacks, in one
+// ring and without copies:
+//   - The older part stores a suffix measure with each sample: the measure from it to the end of
+//     the older part. Removing the oldest sample removes its suffix measure.
+//   - The newer part has one measure in total, `newer_`.
+//   - If more samples are removed than the older part contains, all remaining samples become the
+//     older part. Their suffix measures are computed from the newest to the oldest.
 //
-//     older:  Σ[0,4) Σ[1,4) Σ[2,4) Σ[3,4)  |  newer:  x4 x5 x6,  newer_ = Σ[4,7)
+//     older:  m[0,4) m[1,4) m[2,4) m[3,4)  |  newer:  x4 x5 x6,  newer_ = m[4,7)
 //
-// Combines: one for a sample that comes, one on the average for one that goes, one for an answer.
-// The sample that empties the older part pays for all of the newer one.
+// Cost in calls of `Measure::combine`: 1 to insert a sample, 1 on average to remove one, 1 for a
+// query. A removal that exceeds the older part combines all samples of the newer part.
 
 #ifndef WAYBILL_WINDOW_AMORTISED_HPP
 #define WAYBILL_WINDOW_AMORTISED_HPP
@@ -23,7 +25,7 @@ namespace waybill::inline v0_2 {
 template <class Measure>
 class amortised {
 public:
-    /// The measure of all samples that are not waiting.
+    /// The measure of all samples of the ring, without its waiting samples. One combination.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
@@ -31,21 +33,22 @@ public:
         return Measure::combine(r.beside(r.first()), newer_);
     }
 
-    /// The newest sample that is measured has come; or one among the newer ones, where order does
-    /// not matter.
+    /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
+    /// part.
     template <class Ring, class Sample>
     void came(Ring&, Sample s)
     {
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
-    /// The same, and if it is told again, `told_again` will know what there was without it.
+    /// Like `came`, for the newest measured sample. A later `told_again` can replace this sample.
     template <class Ring, class Sample>
     void came_first(Ring&, Sample s)
     {
         before_newest_ = newer_;
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
-    /// The same for one that is not the newest.
+    /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
+    /// possible.
     template <class Ring, class Sample>
     void came_late(Ring& r, Sample s)
     {
@@ -53,15 +56,15 @@ public:
         came(r, s);
     }
 
-    /// The newest sample that is measured is another one. Requires: it is one of the newer ones,
-    /// and all that came since the measures were made anew have come in these two ways.
+    /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
+    /// all samples since the last `start_anew` were added by `came_first` or `came_late`.
     template <class Ring, class Sample>
     void told_again(Ring&, Sample s)
     {
         newer_ = Measure::combine(before_newest_, Measure::of(s));
     }
 
-    /// The n oldest go.
+    /// Removes the n oldest samples. Requires: all of them are measured.
     template <class Ring>
     void forget(Ring& r, std::uint64_t n)
     {
@@ -70,14 +73,14 @@ public:
         else turn(r, r.measured());
     }
 
-    /// How many samples are not just in the measure of the newer ones.
+    /// The number of samples in the older part.
     [[nodiscard]] std::uint64_t older() const noexcept { return older_; }
 
-    /// The ring has grown, and all samples have other places. No place is kept here.
+    /// Called after the ring has grown and its samples have moved. This class stores no places.
     void moved(std::uint64_t, std::uint64_t) noexcept {}
 
-    /// Samples have changed: all measures are made again. A quarter stays newer, so that a sample
-    /// that comes nearly as late as the last one does not make them all again.
+    /// Recomputes all measures after samples have changed. A quarter of the samples stays in the
+    /// newer part, so that the next sample that is about as late needs no recomputation.
     template <class Ring>
     void start_anew(Ring& r)
     {
@@ -85,7 +88,7 @@ public:
     }
 
 private:
-    /// So many are the older ones from now on.
+    /// Recomputes all measures with the `older` oldest measured samples as the older part.
     template <class Ring>
     void turn(Ring& r, std::uint64_t older)
     {

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// bins: what samples come to by the day, or any other equal part of time.
+// bins: the measure of the samples of each day, or of any other interval of constant width.
 //
 //     waybill::bins<waybill::weighted_stats<double>> daily{24h};
 //     daily.add(at, value, weight);                      // or a whole window, a vector: add_all(r)
 //     for (auto day : daily) print(day.from, day.measure.weight(), *day.measure.sum());
 //
-// Where telemetry is thinned out, the samples of a day say nothing of its events: `measure.points`
-// are the ones, `measure.weight()` are the others, and only the second can be held against the day
-// before.
+// If telemetry is sampled, `measure.weight()` is the number of events and `measure.points` that of
+// samples. Only the weights of different days can be compared.
 //
-//   1. a bin is [from, until): `origin` is where one begins, and there are as many before it as
-//      behind it. Each time is in exactly one. At the ends of time the first may begin later than
-//      its width says, and the last holds its end, too;
-//   2. a sample is counted in the bin of its own time, however late it comes, and for good: nothing
-//      leaves a bin;
-//   3. bins without samples are not kept and not shown; `with_gaps()` shows those that lie between
-//      others, made on the way, so that a gap of a year costs no memory;
-//   4. a sample costs the logarithm of the number of bins, and the newest bin is found at once.
-//      There are never more than `max_bins`: a sample that needs one more is counted as `no_room`,
-//      so a clock gone wild costs a few bins and not the memory. `forget_before` makes room.
+//   1. A bin is [from, until). A bin begins at `origin`, with others before and after it. Each time
+//      is in one bin. The first possible bin may be narrower; the last one includes its end.
+//   2. A sample counts in the bin of its own time, however late it is added, and stays in it.
+//   3. Bins without samples are not stored. `with_gaps()` generates those between others.
+//   4. There are never more than `max_bins` bins, so a wrong clock costs little memory. A sample
+//      that needs one more is not added and counted as `no_room`. `forget_before` removes bins.
 //
-// Times are points on one clock, without zones: a day is 24 hours from the origin on, which for
-// wall_time is midnight UTC if the origin is. Days of a place, of 23 and 25 hours where clocks are
-// put forward and back, are not of equal width, and no business of this type.
-//
-// A measure for which the order of samples matters is given them as they come.
+// Cost: O(1) for a sample in the newest bin, else O(log n) for n bins.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_BINS_HPP
@@ -46,12 +37,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is parted. A plain value; `check` finds what cannot work.
+/// How time is divided into bins. A plain value; `check` validates it. Times have no zone: with the
+/// default origin, bins of 24 hours of wall_time begin at midnight UTC. Local days of 23 or 25
+/// hours are not supported.
 template <class Time = wall_time>
 struct bin_options {
-    duration width{};
-    Time origin{};  ///< Where a bin begins, one of many.
-    std::uint64_t max_bins = 65'536;
+    duration width{};                 ///< More than 0.
+    Time origin{};                    ///< The start of one bin.
+    std::uint64_t max_bins = 65'536;  ///< The maximum number of bins with samples. At least 1.
 
     friend bool operator==(const bin_options&, const bin_options&) = default;
 };
@@ -67,22 +60,22 @@ template <class Time>
     return {};
 }
 
-/// One part of time, and the measure of its samples.
+/// One bin: its interval and the measure of its samples.
 template <class Measure, class Time = wall_time>
 struct bin {
     Time from{};
-    Time until{};  ///< The first time behind it; the last of all times where there is none.
+    Time until{};  ///< The first time after the bin. The highest time for the last possible bin.
     Measure measure = Measure::identity();
 
     friend bool operator==(const bin&, const bin&) = default;
 };
 
-/// What became of a sample.
+/// The outcome of `add`.
 enum class binned : std::uint8_t {
     added,
-    no_room,     ///< Not taken: it would have been the first of one bin too many.
-    not_finite,  ///< Not taken: an infinity, or not a number.
-    no_weight,   ///< Not taken: stands for no event, or for 2^32 and more.
+    no_room,     ///< Not added: it needs a new bin, and there are `max_bins` already.
+    not_finite,  ///< Not added: the value is an infinity or NaN.
+    no_weight,   ///< Not added: the weight is 0 or at least 2^32.
 };
 
 [[nodiscard]] constexpr std::string_view name(binned b) noexcept
@@ -96,7 +89,7 @@ enum class binned : std::uint8_t {
     return "?";
 }
 
-/// How many samples were not taken, and why.
+/// The number of samples that were not added, by reason.
 struct bin_losses {
     std::uint64_t no_room = 0;
     std::uint64_t not_finite = 0;
@@ -115,7 +108,7 @@ class bins {
 
     public:
         using iterator_concept = std::forward_iterator_tag;
-        using iterator_category = std::input_iterator_tag;  // what it gives is made on the way
+        using iterator_category = std::input_iterator_tag;  // operator* returns a temporary
         using value_type = bin<Measure, Time>;
         using difference_type = std::ptrdiff_t;
         using pointer = void;
@@ -157,7 +150,7 @@ class bins {
         void arrive() { from_ = at_ == bins_->bins_.end() ? Time{} : at_->first; }
 
         const bins* bins_ = nullptr;
-        place at_{};   // the bin itself, or the next one with samples
+        place at_{};   // the current bin or, within a gap, the next bin with samples
         Time from_{};
     };
 
@@ -172,7 +165,7 @@ public:
     using time_type = Time;
     using sample_type = sample_of<Measure, Time>;
 
-    /// A width below one nanosecond is taken as one.
+    /// A width below one nanosecond is replaced by one nanosecond, and a `max_bins` of 0 by 1.
     explicit bins(const bin_options<Time>& o) : options_(o)
     {
         options_.width = greater(options_.width, duration::nanoseconds(1));
@@ -180,6 +173,8 @@ public:
     }
     explicit bins(duration width, Time origin = {}) : bins(bin_options<Time>{width, origin}) {}
 
+    /// Adds a sample to the bin of its time. The measure combines samples in the order of calls.
+    /// O(1) for the newest bin, else O(log n).
     binned add(Time at, value_type value) { return add(sample_type{at, value}); }
     binned add(Time at, value_type value, std::uint64_t weight)
         requires requires(sample_type s) { s.weight; }
@@ -207,22 +202,23 @@ public:
         return binned::added;
     }
 
-    /// All samples of a window or a container. Of a window also those that are not due yet.
+    /// Adds all samples of a window or a container. For a window this includes samples dated after
+    /// its clock.
     template <class R>
     void add_all(const R& series)
     {
         for_each_sample(series, [this](const auto& s) { this->add(s); });
     }
 
-    /// The bins that have samples, from the oldest on.
+    /// Iterates over the bins that have samples, from oldest to newest.
     [[nodiscard]] auto begin() const { return cursor<false>(*this, bins_.begin()); }
     [[nodiscard]] auto end() const { return cursor<false>(*this, bins_.end()); }
 
-    /// The same with the empty ones between them. They belong to these bins, which must outlive it.
+    /// A range that also contains the empty bins between others. It is valid as long as `*this`.
     [[nodiscard]] gap_range with_gaps() const& noexcept { return {this}; }
     gap_range with_gaps() const&& = delete;
 
-    /// The bin that a time is in, empty where it has no samples.
+    /// The bin that contains `t`, with an empty measure if it has no samples. O(log n).
     [[nodiscard]] bin<Measure, Time> at(Time t) const
     {
         const span b = bounds(t);
@@ -230,7 +226,8 @@ public:
         return {b.from, b.until, found == bins_.end() ? Measure::identity() : found->second};
     }
 
-    /// Forgets the bins that end by then. A sample that comes late would open one anew.
+    /// Removes the bins with `until <= t`. A sample of such a bin that is added later opens it
+    /// again.
     void forget_before(Time t)
     {
         while (!bins_.empty() && bounds(bins_.begin()->first).until <= t) {
@@ -238,7 +235,7 @@ public:
         }
     }
 
-    /// How many bins have samples.
+    /// The number of bins with samples.
     [[nodiscard]] std::uint64_t size() const noexcept { return bins_.size(); }
     [[nodiscard]] bool empty() const noexcept { return bins_.empty(); }
 
@@ -253,7 +250,7 @@ private:
         Time until;
     };
 
-    /// The bin around a time. What lies between a time and the origin may need 64 bits and no sign.
+    /// The bin that contains `t`. The distance from `t` to the origin may need 64 unsigned bits.
     [[nodiscard]] constexpr span bounds(Time t) const noexcept
     {
         const std::int64_t at = t.since_epoch().count();
@@ -264,7 +261,7 @@ private:
             const Time from = t - part(after % width);
             return {from, from + options_.width};
         }
-        // The next boundary is at most a whole width away, and not behind the origin.
+        // The end of the bin is at most one width after `t`, and at most the origin.
         const Time until = t + part((0 - after - 1) % width + 1);
         return {until - options_.width, until};
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// compensated_sum: floating numbers added up, and what rounding has cost.
+// compensated_sum: a sum of floating-point numbers that also records the rounding error.
 //
-// 1e16 and a hundred times 1 and -1e16 are 100. Added one to the other in 53 bits they are 0, since
-// each 1 is less than half of the last digit. Here what is lost in an addition is kept beside the
-// sum (Knuth's two-sum, which needs no order of magnitudes), and the two together are as good as a
-// sum in twice the digits. So windows of these can be combined in any order.
+// Example: 1e16, then 1 a hundred times, then -1e16. The exact sum is 100. Added as doubles (53
+// bits) it is 0, since each 1 is less than half of the last digit. This class stores the error of
+// each addition next to the sum. It uses Knuth's two-sum, which needs no order of magnitudes. The
+// result is about as precise as a sum with twice the digits, so the sums of windows can be combined
+// in any order.
 //
-// It takes the arithmetic that IEEE 754 asks for: with -ffast-math a compiler finds that nothing is
-// ever lost.
+// Requires IEEE 754 arithmetic. With -ffast-math a compiler removes the error terms.
 
 #ifndef WAYBILL_WINDOW_COMPENSATED_SUM_HPP
 #define WAYBILL_WINDOW_COMPENSATED_SUM_HPP
@@ -19,16 +19,16 @@
 
 namespace waybill::inline v0_2 {
 
-/// A sum and its rest.
+/// A sum and its accumulated rounding error.
 class compensated_sum {
 public:
     constexpr compensated_sum() noexcept = default;
 
-    /// A number, so many times. A product of more than 53 bits is exact, too, unless it or its rest
-    /// is near an end of what there are numbers for.
+    /// The product x * times. It is exact, also if it has more than 53 bits, unless the product or
+    /// its rounding error is close to overflow or underflow.
     constexpr compensated_sum(double x, std::uint32_t times) noexcept : sum_(x * times)
     {
-        // 16 bits times the upper or lower half of 53 are exact; and so is each difference.
+        // A product of 16 bits and either half of the 53 bits is exact, and so is each difference.
         if (times == 1 || x > largest || x < -largest) return;
         const double wide = x * splitter;
         const double upper = wide - (wide - x);
@@ -49,8 +49,9 @@ public:
         return s;
     }
 
-    /// The floating number next to it. An infinity where there is none, and then the rest, which is
-    /// no number, does not count.
+    /// The sum of both. Constant time; the error of the addition is kept.
+    /// The sum rounded to a double. If the sum has overflowed, the infinity; the error, which is
+    /// NaN then, is ignored.
     [[nodiscard]] constexpr double approximately() const noexcept
     {
         return is_finite(sum_) ? sum_ + rest_ : sum_;
@@ -62,8 +63,8 @@ public:
     }
 
 private:
-    static constexpr double splitter = 134'217'729;  // 2^27 + 1
-    static constexpr double largest = 0x1p990;       // times which there is still a number
+    static constexpr double splitter = 134'217'729;  // 2^27 + 1, splits 53 bits into two halves
+    static constexpr double largest = 0x1p990;       // its product with any `times` is finite
 
     double sum_ = 0;
     double rest_ = 0;

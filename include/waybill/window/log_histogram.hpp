@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// log_histogram: quantiles of any number of values, each wrong by less than a percent of itself.
+// log_histogram: quantiles of any number of values, with a relative error below one percent.
 //
 //     waybill::log_histogram<> latency;                  // 2^6 buckets for each power of two
 //     latency.add(0.0123);
@@ -8,22 +8,16 @@
 //     latency.merge(of_another_process);
 //     std::optional<double> p99 = latency.quantile(0.99);
 //
-// A bucket is named by the exponent of a floating number and the uppermost bits of its fraction,
-// so finding it takes no logarithm, and it is the same one on every machine.
-//
-// What holds, with Bits for the buckets of a power of two:
-//   1. an answer differs from the exact one (see quantile.hpp) by 2^-(Bits + 1) of it at the
-//      most, for numbers of either sign and any magnitude, denormal ones included. Zero, the
-//      lowest and the highest value are exact. Whole numbers beyond 2^53 are rounded to a double
-//      first;
-//   2. merged is as if all had been added to one: in any order the same value comes out, by ==;
-//   3. memory is 8 bytes a bucket, for the powers of two from the lowest to the highest magnitude
-//      that was seen, on either side of zero: 10 KiB for values from one to a million. At the
-//      most there are 2098 powers of two a side, 2 MiB in all. No allocation for what lies among
-//      those seen;
-//   4. what is not finite or has no weight is not taken, and counted. Weights saturate: when they
-//      reach 2^64 together, shares of them are not known any more, and there is no quantile.
-//
+// Guarantees, for 2^Bits buckets for each power of two (the default is 2^6)
+//   1. The error is at most 2^-(Bits + 1) of the exact quantile (see quantile.hpp), for any finite
+//      value. Zero, the lowest and the highest value are exact. Integers beyond 2^53 are rounded to
+//      double first.
+//   2. Merging equals adding all values to one histogram: equal by ==, in any order.
+//   3. Memory: 8 bytes a bucket, for all powers of two between the lowest and highest magnitude of
+//      each sign. 10 KiB for values from 1 to a million; at most 2,098 powers of two a sign,
+//      2 MiB. A value within that range allocates nothing.
+//   4. Values that are not finite and weights of 0 are not added, but counted. If the total weight
+//      reaches 2^64 - 1 it saturates, and there is no quantile.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_LOG_HISTOGRAM_HPP
@@ -47,16 +41,17 @@ class log_histogram {
     static_assert(Bits <= 16, "a histogram has at most 2^16 buckets for each power of two");
 
 public:
-    /// How much of itself an answer may be off.
+    /// The maximum relative error of a quantile: 2^-(Bits + 1).
     static constexpr double relative_error = 1.0 / static_cast<double>(std::uint64_t{2} << Bits);
-    /// More buckets than this there cannot be.
+    /// The maximum number of buckets: two signs * 2,098 powers of two * 2^Bits.
     static constexpr std::uint64_t most_buckets = (std::uint64_t{2} * 2098) << Bits;
 
     constexpr log_histogram() = default;
     constexpr ~log_histogram() = default;
     constexpr log_histogram(const log_histogram&) = default;
     constexpr log_histogram& operator=(const log_histogram&) = default;
-    /// What was moved from is empty, or what the other was.
+    /// After a move construction the source is empty; after a move assignment it has the target's
+    /// old value.
     constexpr log_histogram(log_histogram&& o) noexcept { swap(o); }
     constexpr log_histogram& operator=(log_histogram&& o) noexcept
     {
@@ -64,18 +59,21 @@ public:
         return *this;
     }
 
-    /// Takes a value that stands for so many; whether it did.
+    /// Adds a value that stands for `weight` events. Returns false if it was not added: the value
+    /// is not finite or the weight is 0. Finds the bucket in constant time, without a logarithm,
+    /// and the same one on every platform.
     template <measurable V>
     constexpr bool add(V value, std::uint64_t weight = 1)
     {
         return take(static_cast<double>(value), weight);
     }
 
-    /// Takes in all that another one has taken.
+    /// Adds all values of another histogram. O(buckets of both). If an allocation fails, nothing is
+    /// added.
     constexpr void merge(const log_histogram& o)
     {
         above_.reserve(o.above_.first, o.above_.end());
-        below_.add(o.below_);  // the last that may not find memory
+        below_.add(o.below_);  // the last call that may fail to allocate
         above_.add(o.above_);
         zeros_ = saturating_add(zeros_, o.zeros_);
         if (o.points_ != 0) note(o.lowest_, o.highest_, o.points_, o.weight_);
@@ -83,15 +81,16 @@ public:
         no_weight_ = saturating_add(no_weight_, o.no_weight_);
     }
 
-    /// The lowest value such that a share q of the weight is at or below it, within the error.
-    /// Empty if there are no values, or q is not within 0 and 1.
+    /// The lowest value such that at least a share q of the weight is at or below it, within the
+    /// relative error. Empty without values, if q is not in [0, 1], or if the weight is saturated.
+    /// O(buckets).
     [[nodiscard]] constexpr std::optional<double> quantile(double q) const noexcept
     {
         const std::uint64_t rank = quantile_rank(q, weight_);
         if (rank == 0) return {};
         if (rank == 1) return lowest_;
         if (rank == weight_) return highest_;
-        std::uint64_t seen = 0;  // does not wrap, since the sum of all of them has not
+        std::uint64_t seen = 0;  // cannot overflow, since weight_ has not
         for (std::uint32_t n = below_.end(); n != below_.first; --n) {
             seen += below_[n - 1];
             if (seen >= rank) return clamped(-middle_of(n - 1));
@@ -107,11 +106,11 @@ public:
 
     [[nodiscard]] constexpr bool empty() const noexcept { return points_ == 0; }
 
-    /// How many values were taken, and how many they stand for.
+    /// The number of values that were added, and their total weight. Both saturate.
     [[nodiscard]] constexpr std::uint64_t points() const noexcept { return points_; }
     [[nodiscard]] constexpr std::uint64_t weight() const noexcept { return weight_; }
 
-    /// Both exact.
+    /// The exact lowest and highest value. Empty without values.
     [[nodiscard]] constexpr std::optional<double> lowest() const noexcept
     {
         return empty() ? std::optional<double>() : lowest_;
@@ -121,11 +120,11 @@ public:
         return empty() ? std::optional<double>() : highest_;
     }
 
-    /// How many values were not taken: infinite or not a number, and without a weight.
+    /// The number of values that were not added: infinite or NaN, and with a weight of 0.
     [[nodiscard]] constexpr std::uint64_t not_finite() const noexcept { return not_finite_; }
     [[nodiscard]] constexpr std::uint64_t no_weight() const noexcept { return no_weight_; }
 
-    /// How many buckets there are, of 8 bytes each.
+    /// The number of allocated buckets, 8 bytes each.
     [[nodiscard]] constexpr std::uint64_t buckets() const noexcept
     {
         return above_.weights.size() + below_.weights.size();
@@ -136,10 +135,10 @@ public:
 private:
     static constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
     static constexpr std::uint32_t octave = std::uint32_t{1} << Bits;
-    // Powers of two are numbered from that of the smallest denormal number; so many are denormal.
+    // Powers of two are numbered from the smallest denormal number. The first 52 are denormal.
     static constexpr std::uint32_t denormals = 52;
 
-    /// The weights of all buckets in a row, by magnitude; whole powers of two.
+    /// The weights of consecutive buckets, ordered by magnitude. Covers whole powers of two.
     struct side {
         std::uint32_t first = 0;
         std::vector<std::uint64_t> weights;
@@ -153,6 +152,7 @@ private:
             return weights[bucket - first];
         }
 
+        /// Reserves memory to cover [from, until) as well.
         constexpr void reserve(std::uint32_t from, std::uint32_t until)
         {
             if (from == until) return;
@@ -160,7 +160,7 @@ private:
             weights.reserve((until < end() ? end() : until) - (first < from ? first : from));
         }
 
-        /// Buckets [from, until) as well. If that cannot be, nothing has changed.
+        /// Covers buckets [from, until) in addition. If an allocation fails, nothing changes.
         constexpr void cover(std::uint32_t from, std::uint32_t until)
         {
             if (from == until) return;
@@ -175,7 +175,7 @@ private:
 
         constexpr void add(std::uint32_t bucket, std::uint64_t weight)
         {
-            if (bucket - first >= weights.size()) {  // below the first one, too, since it wraps
+            if (bucket - first >= weights.size()) {  // also if it is below `first`: wraps
                 const std::uint32_t from = bucket & ~(octave - 1);
                 cover(from, from + octave);
             }
@@ -222,7 +222,7 @@ private:
         }
         const auto bits = std::bit_cast<std::uint64_t>(value);
         if (value == 0) {
-            value = 0;  // no sign
+            value = 0;  // removes the sign of -0
             zeros_ = saturating_add(zeros_, weight);
         } else {
             (value < 0 ? below_ : above_).add(bucket_of(bits & ~sign), weight);
@@ -240,13 +240,13 @@ private:
         weight_ = saturating_add(weight_, weight);
     }
 
-    /// The bucket of a number that is more than zero. What is skipped may be less than nothing, and
-    /// wraps back with the sum.
+    /// The bucket of a positive number, given its bits. `skipped` may wrap below 0; the sum wraps
+    /// back.
     [[nodiscard]] static constexpr std::uint32_t bucket_of(std::uint64_t bits) noexcept
     {
         std::uint32_t skipped = denormals - 1;
         if ((bits >> 52U) == 0) {
-            // The uppermost bit goes to where it is told by the exponent, and that is 1 then.
+            // Shifts the highest set bit into the exponent field, which becomes 1.
             const auto up = static_cast<std::uint32_t>(53 - std::bit_width(bits));
             bits <<= up;
             skipped -= up;
@@ -254,7 +254,7 @@ private:
         return static_cast<std::uint32_t>(bits >> (52U - Bits)) + skipped * octave;
     }
 
-    /// Half-way between the ends of a bucket; of denormal ones that hold one number, that number.
+    /// The middle of a bucket. For a bucket with a single denormal number, that number.
     [[nodiscard]] static constexpr double middle_of(std::uint32_t bucket) noexcept
     {
         const std::uint32_t power = bucket / octave;
@@ -264,7 +264,7 @@ private:
         return std::bit_cast<double>(bits);
     }
 
-    /// Not outside of what was seen.
+    /// The value, limited to [lowest_, highest_].
     [[nodiscard]] constexpr double clamped(double value) const noexcept
     {
         if (value < lowest_) return lowest_;
@@ -272,7 +272,7 @@ private:
     }
 
     side above_;
-    side below_;  // by magnitude as well: the farthest from zero comes last
+    side below_;  // by magnitude: the value farthest from zero is last
     std::uint64_t zeros_ = 0;
     std::uint64_t points_ = 0;
     std::uint64_t weight_ = 0;

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// measures: what is asked of many samples, put together from parts.
+// measures: statistics of many samples, composed of parts such as `summed` and `extremes`.
 //
 //     using backlog_measures = waybill::measures<std::int64_t, waybill::summed, waybill::extremes>;
 //     using all_of_them = waybill::stats<double>;            // every part there is
 //     using sampled = waybill::weighted_stats<double>;       // and one sample stands for many
 //
-// A measure of some samples is a value; two of them combine into that of both. That is all that a
-// window needs, and it never takes a sample out of a value again: what was subtracted from a
-// floating sum leaves its rounding behind, and a NaN for ever (folly, pandas and others have been
-// there).
-//   1. combining is associative, and the order of older and newer is kept;
-//   2. the measure of nothing is `identity()`, and its answers are empty optionals, never a 0 that
-//      could be a measurement;
-//   3. whole numbers are summed exactly, floating ones as they are rounded, or with `compensated`
-//      in twice the digits. The variance of numbers that are large and close together is theirs
-//      (Chan, Golub and LeVeque 1979), not the difference of two squares.
+// A measure is a value. The measures of two groups of samples combine into the measure of both. No
+// sample is ever subtracted: subtraction from a floating-point sum leaves rounding errors, and a
+// NaN would stay for ever (folly and pandas have had this problem). Own types: see the concept
+// `measure`.
 //
-// A type of your own joins by the concept `measure`.
+// Guarantees
+//   1. `combine` is associative and keeps the order of older and newer samples.
+//   2. The measure of no samples is `identity()`. Its statistics are empty optionals, never 0.
+//   3. Sums of integers are exact. Floating-point sums are rounded, or with `compensated` kept in
+//      twice the digits. The variance is numerically stable for large values that are close
+//      together (Chan, Golub and LeVeque 1979); it is not a difference of two squares.
 
 #ifndef WAYBILL_WINDOW_MEASURES_HPP
 #define WAYBILL_WINDOW_MEASURES_HPP
@@ -47,9 +46,10 @@ using sample_for_measure =
 
 }  // namespace detail
 
-/// What a window keeps of its samples: of nothing, of one, and of two parts, the older one first.
-/// `M::value_type` is what is measured. Optional: `weighted` (samples have weights), `commutative`
-/// (a sample that comes late is counted in without starting anew). Both are false if not said.
+/// A measure of samples: of none (`identity`), of one (`of`) and of two groups, the older one first
+/// (`combine`). `M::value_type` is the type of the measured values. Optional static members, false
+/// by default: `weighted` (samples have weights), `commutative` (a late sample can be combined out
+/// of order, without recomputing the measures of the window).
 template <class M>
 concept measure =
     std::copyable<M> && measurable<typename M::value_type> &&
@@ -59,7 +59,7 @@ concept measure =
         { M::combine(older, newer) } -> std::same_as<M>;
     };
 
-/// How many samples there were.
+/// The number of samples.
 template <class V>
 struct counted {
     std::uint64_t points = 0;
@@ -77,7 +77,7 @@ struct counted {
     friend bool operator==(const counted&, const counted&) = default;
 };
 
-/// How many they stood for.
+/// The number of events that the samples stand for: the sum of their weights. Saturates.
 template <class V>
 struct weighed {
     std::uint64_t weights = 0;
@@ -95,7 +95,8 @@ struct weighed {
     friend bool operator==(const weighed&, const weighed&) = default;
 };
 
-/// Their sum, and with it their mean.
+/// The sum of the values times their weights, and so the mean. Exact for integers, rounded
+/// otherwise.
 template <class V>
 struct summed {
     using total_type = std::conditional_t<std::integral<V>, wide_sum, double>;
@@ -120,10 +121,10 @@ struct summed {
     friend bool operator==(const summed&, const summed&) = default;
 };
 
-/// The same where rounding must not add up: 1e16, a hundred times 1 and -1e16 are 100, and not 0.
-/// Exact but for the last digit, as long as what was added up, all without their signs, is less
-/// than some 1e15 times the sum. It takes 8 bytes and about a third more time (see bench/); whole
-/// numbers are exact anyway.
+/// Like `summed`, but rounding errors do not add up: 1e16, a hundred times 1 and -1e16 give 100,
+/// not 0. Exact except for the last digit if the sum of the absolute values is less than about 1e15
+/// times the sum. Costs 8 bytes and about a third more time (see bench/). Integers are exact in
+/// `summed` as well.
 template <class V>
 struct compensated {
     using total_type = std::conditional_t<std::integral<V>, wide_sum, compensated_sum>;
@@ -143,7 +144,7 @@ struct compensated {
     friend bool operator==(const compensated&, const compensated&) = default;
 };
 
-/// The lowest and the highest of them.
+/// The lowest and the highest value.
 template <class V>
 struct extremes {
     V low = std::numeric_limits<V>::has_infinity ? std::numeric_limits<V>::infinity()
@@ -164,11 +165,11 @@ struct extremes {
     friend bool operator==(const extremes&, const extremes&) = default;
 };
 
-/// Their mean and how far they are from it.
+/// The mean, and the variance around it. Combined as in Chan, Golub and LeVeque 1979.
 template <class V>
 struct moments {
     double centre = 0;
-    double squares = 0;  ///< Sum of the squared distances from it.
+    double squares = 0;  ///< The sum of the squared distances from `centre`.
 
     template <class S>
     [[nodiscard]] static constexpr moments of(const S& s) noexcept
@@ -189,12 +190,13 @@ struct moments {
     friend bool operator==(const moments&, const moments&) = default;
 };
 
-/// The first and the last of them. Of several at one time, the first is the one that came first.
+/// The first and the last value by time. For equal times, the order in which they were combined
+/// counts.
 template <class V>
 struct ends {
     V first_value{};
     V last_value{};
-    duration first_at = duration::highest();  ///< Since the epoch of their clock.
+    duration first_at = duration::highest();  ///< Since the epoch of the samples' clock.
     duration last_at = duration::lowest();
 
     template <class S>
@@ -221,7 +223,7 @@ struct ends {
 
 namespace detail {
 
-/// A part, if it is there once.
+/// Checks that a part occurs once and fits the others.
 template <class Part, class V, class... All>
 struct single_part {
     static_assert(!std::same_as<Part, counted<V>>,
@@ -235,7 +237,7 @@ struct single_part {
 
 }  // namespace detail
 
-/// Parts together, as one measure. The number of samples is always among them.
+/// Several parts as one measure. The number of samples is always included.
 template <measurable V, template <class> class... Parts>
 struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::type... {
     using value_type = V;
@@ -243,8 +245,8 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
     static constexpr bool commutative = true;
 
     [[nodiscard]] static constexpr measures identity() noexcept { return {}; }
-    // Out of line, a measure goes through memory in other pieces than it is read in, and each
-    // sample waits for that; g++ 12 chooses so in large files.
+    // If these are not inlined, a measure is written to memory and read back in pieces of another
+    // size, and each sample waits for that. In large files g++ 12 does not inline them on its own.
     template <class S>
     [[nodiscard, gnu::always_inline]] static constexpr measures of(const S& s) noexcept
     {
@@ -258,23 +260,25 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
 
     [[nodiscard]] constexpr bool empty() const noexcept { return this->points == 0; }
 
-    /// How many events the samples stand for; as many as there are, where they have no weights.
+    /// The number of events that the samples stand for. The number of samples if they have no
+    /// weights.
     [[nodiscard]] constexpr std::uint64_t weight() const noexcept
     {
         if constexpr (weighted) return this->weights;
         else return this->points;
     }
 
-    /// Percent of the events that were sampled.
+    /// The number of samples in percent of the number of events, in (0, 100]. Empty without
+    /// samples.
     [[nodiscard]] constexpr std::optional<double> sampling_rate() const noexcept
     {
         if (empty()) return {};
         return 100.0 * static_cast<double>(this->points) / static_cast<double>(weight());
     }
 
-    /// The sum of the values, each as often as its weight says. Exact for whole numbers; one beyond
-    /// 64 bits stays at the end that it lies beyond, and `total` has it all. Empty, too, where
-    /// floating ones come to more than there are numbers for; so are mean and variance.
+    /// The sum of the values times their weights. For integers it is exact, and clamped to the
+    /// range of 64 bits; `total` has all 128 bits. Empty without samples, or if a floating-point
+    /// sum overflows.
     [[nodiscard]] constexpr auto sum() const noexcept
         requires requires(const measures& m) { m.total; }
     {
@@ -287,7 +291,8 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
         }
     }
 
-    /// The mean of the events.
+    /// The mean over all events. Empty without samples. If a floating-point sum overflows, the mean
+    /// of `moments` is returned; it is empty without that part.
     [[nodiscard]] constexpr std::optional<double> mean() const noexcept
         requires requires(const measures& m) { m.total; } ||
                  requires(const measures& m) { m.centre; }
@@ -312,19 +317,20 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
         return empty() ? std::optional<V>() : this->low;
     }
 
-    /// The highest sample. Where events were left out, one of them may have been higher:
-    /// `is_sampled()` says so.
+    /// The highest value of the samples. If `is_sampled()`, an event that was left out may be
+    /// higher.
     [[nodiscard]] constexpr std::optional<V> highest() const noexcept
         requires requires(const measures& m) { m.high; }
     {
         return empty() ? std::optional<V>() : this->high;
     }
 
-    /// Whether events were left out, so that the lowest is at most as low as it says, and the
-    /// highest at least as high.
+    /// Returns true if events were left out. Then the lowest value of all events is at most
+    /// `lowest()`, and the highest at least `highest()`.
     [[nodiscard]] constexpr bool is_sampled() const noexcept { return this->points < weight(); }
 
-    /// The mean of the squared distances from the mean, over all events.
+    /// The variance over all events: the mean squared distance from the mean. Empty without
+    /// samples, or if it overflows.
     [[nodiscard]] constexpr std::optional<double> variance() const noexcept
         requires requires(const measures& m) { m.squares; }
     {
@@ -360,11 +366,11 @@ private:
     }
 };
 
-/// Every part, for samples that all stand for themselves.
+/// The usual parts, for samples that each stand for one event.
 template <measurable V>
 using stats = measures<V, summed, extremes, moments, ends>;
 
-/// The same for samples that stand for many.
+/// The usual parts, for samples that may stand for many events.
 template <measurable V>
 using weighted_stats = measures<V, weighed, summed, extremes, moments, ends>;
 

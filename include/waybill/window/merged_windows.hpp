@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// merged_windows: windows of several partitions as one.
+// merged_windows: merges the windows of several partitions, or only their summaries.
 //
 //     auto both = waybill::merged(left, right);                         // all samples: O(n + m)
 //     if (auto s = waybill::merged(left.query(now), right.query(now)))  // answers only: O(1)
 //         scale(*s);
 //
-// The first is the window that would have been, had the samples that both still keep come into one:
-//   1. its options are those of the first, and its clock is the later of both. What has left a
-//      window of that span by that time does not come back, and more than `max_points` are the
-//      newest ones;
-//   2. of several samples of one time those of the first count as the older ones. If such ones are
-//      to be replaced, one is left, and that is the last of the second if it has any;
-//   3. its losses are those of the merge: `pushed_out`, and `future` where the second allowed more
-//      than the first. What each of the two had not taken is still counted there. But what either
-//      has pushed out is missing here, too, and answers that reach back so far are not complete.
+// Guarantees for merged windows (as if one window had received the samples that both contain)
+//   1. It has the options of the first window and the later of both clocks. Samples that have left
+//      a window of that span are not included. If there are more than `max_points`, the newest are
+//      kept.
+//   2. Of samples with equal times, those of the first window count as older. With
+//      `same_time::replace` one remains: the last of the second window, or else the last of the
+//      first.
+//   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window allowed
+//      more than the first. Losses of the two windows stay counted there. Samples that either has
+//      pushed out are missing here, too; a summary that includes their time is not complete.
 //
-// Where only an answer is wanted, nothing need be copied. The measure of both is the two combined,
-// whatever was sampled between which, since combining such measures does not ask for an order:
-// first and last are told by their times, and where both parts have the same time, the first of it
-// belongs to the first part and the last to the second. Only floating sums may round differently. A
-// measure for which order does matter has no such shortcut. And answers of different times or spans
-// do not come to the answer of anything: one of the windows was told a later time, or is kept in
-// another way.
+// Merged summaries need a commutative measure, and equal times and spans. Only floating-point sums
+// may differ in rounding from the summary of a merged window.
 
 #ifndef WAYBILL_WINDOW_MERGED_WINDOWS_HPP
 #define WAYBILL_WINDOW_MERGED_WINDOWS_HPP
@@ -40,8 +36,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// The samples of both in one window. They may be kept in different ways; the result is kept as
-/// `a`.
+/// Merges the samples of both windows. The windows may have different policies; the result has that
+/// of `a`. O(n + m).
 template <measure M, class Time, template <class> class How, template <class> class Other>
 [[nodiscard]] sliding_window<M, Time, How> merged(const sliding_window<M, Time, How>& a,
                                                   const sliding_window<M, Time, Other>& b)
@@ -50,7 +46,7 @@ template <measure M, class Time, template <class> class How, template <class> cl
     std::optional<Time> clock = a.clock();
     if (!clock || (b.clock() && *clock < *b.clock())) clock = b.clock();
 
-    // In order of time, each sample is the newest so far, which costs the least.
+    // Inserted in order of time, each sample is the newest, which is the cheapest case.
     sliding_window<M, Time, How> both(o);
     if (clock) both.advance(*clock);
     std::uint64_t i = 0;
@@ -68,10 +64,10 @@ template <measure M, class Time, template <class> class How, template <class> cl
     return both;
 }
 
-/// Why two answers are not merged.
+/// Why two summaries cannot be merged.
 enum class unlike_answers : std::uint8_t {
-    time,  ///< They are of different times.
-    span,  ///< They are of the same time and of different spans.
+    time,  ///< Their times differ.
+    span,  ///< Their times are equal, and their spans differ.
 };
 
 [[nodiscard]] constexpr std::string_view name(unlike_answers u) noexcept
@@ -83,7 +79,8 @@ enum class unlike_answers : std::uint8_t {
     return "?";
 }
 
-/// The answer for both, if they are of one time and span.
+/// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;
+/// for equal times, `first` comes from `a` and `last` from `b`. Incomplete if one of them is.
 template <measure M, class Time>
     requires(M::commutative)
 [[nodiscard]] constexpr result<window_summary<M, Time>, unlike_answers>

@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// quantile: the value that a given share of all events does not exceed, exactly.
+// quantile: the exact value that a given share of all events does not exceed.
 //
 //     std::optional<double> p99 = waybill::quantile(window, 0.99, now);   // of (now - span, now]
 //     std::optional<double> median = waybill::quantile(samples, 0.5);     // of a vector of samples
 //
-// The definition is that of the nearest rank: the lowest value such that it and all lower ones
-// have a share of at least q of the weight. So it is always a value that was measured, none in
-// between: 0 is the lowest of all, 1 the highest, and a sample that stands for n counts as n
-// equal ones. A share is meant as the decimal that it was written as: 0.07 of 100 events are 7,
-// although the floating number next to 0.07, times 100, is more than 7.
+// Definition (nearest rank): the lowest value such that it and all lower values have at least a
+// share q of the weight. The result is always a measured value; q = 0 is the lowest, q = 1 the
+// highest. A sample with weight n counts as n equal samples. q means the decimal as written: 0.07
+// of 100 events are 7 events, although the double nearest to 0.07, times 100, is more than 7.
 //
-// What holds:
-//   1. the answer is exact, and takes at most nine walks over the samples, mostly three or four.
-//      The bits of the values are cut into 256 parts, the weights in each are added up, and the
-//      part with the rank in it is cut again; so there is neither a copy of the samples nor an
-//      unlucky order;
-//   2. nothing is allocated and nothing is changed; 6 KiB of stack are used;
-//   3. no samples, a share that is not within 0 and 1, or weights that reach 2^64 together: there
-//      is no answer, and the optional is empty. Of a container that is no window, values that are
-//      not finite and samples without a weight are passed over, as no window would take them.
+// Guarantees
+//   1. Exact, with at most nine passes over the samples, usually three or four, in any order of the
+//      samples. Each pass divides the remaining range of values into at most 256 parts.
+//   2. No allocation and no change; 6 KiB of stack.
+//   3. Empty optional: no samples, q not in [0, 1], or a total weight of at least 2^64 - 1. In a
+//      container that is no window, values that are not finite and weights of 0 are ignored.
 //
-// For windows that are too large to keep, or to walk over, there are sketches: log_histogram.hpp
-// is one, slotted_window.hpp lets them slide.
+// For windows too large to store or to scan: log_histogram.hpp and slotted_window.hpp.
 
 #ifndef WAYBILL_WINDOW_QUANTILE_HPP
 #define WAYBILL_WINDOW_QUANTILE_HPP
@@ -40,8 +35,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// What tells quantiles of more values than one would keep: it takes values, takes in another one
-/// of its kind, and answers. An answer may be found by reordering, so it need not be const.
+/// A sketch: approximate quantiles of more values than can be stored. It adds values, merges
+/// another sketch of its type and returns quantiles. `quantile` may reorder the sketch, so it need
+/// not be const.
 template <class S>
 concept quantile_sketch =
     std::copyable<S> && requires(S& s, const S& other, double value, double q) {
@@ -50,22 +46,22 @@ concept quantile_sketch =
         { s.quantile(q) } -> std::convertible_to<std::optional<double>>;
     };
 
-/// One in which a value may stand for many.
+/// A sketch whose values may have a weight.
 template <class S>
 concept weighted_sketch = quantile_sketch<S> && requires(S& s, double value, std::uint64_t weight) {
     s.add(value, weight);
 };
 
-/// Samples that can be counted through: a window, a vector, an array, a span.
+/// A sequence of samples with access by index: a window, a vector, an array or a span.
 template <class S>
 concept sample_sequence = requires(const S& s) {
     { s.size() } -> std::unsigned_integral;
     { weight_of(s[s.size()]) } -> std::unsigned_integral;
     requires measurable<std::remove_cvref_t<decltype(s[s.size()].value)>>;
-    requires sizeof(s[s.size()].value) <= sizeof(std::uint64_t);  // no long double: see 1.
+    requires sizeof(s[s.size()].value) <= sizeof(std::uint64_t);  // no long double
 };
 
-/// Samples in the order of their times, of which those of the last while count.
+/// A sequence of samples ordered by time, with a span and a clock.
 template <class W>
 concept sample_window = sample_sequence<W> && requires(const W& w, typename W::time_type now) {
     w.options().span;
@@ -73,13 +69,13 @@ concept sample_window = sample_sequence<W> && requires(const W& w, typename W::t
     { w[w.size()].at <= now } -> std::same_as<bool>;
 };
 
-/// The value type of a sequence of samples.
+/// The type of the values in a sequence of samples.
 template <sample_sequence S>
 using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].value)>;
 
-/// How many events, from the lowest on, have to be counted for a share q of so many: 1 at least.
-/// As the decimal says, for three digits and up to 2^39 events; else 2^-51 of it off at the most.
-/// 0 where there is no answer.
+/// The number of events, counted from the lowest, up to the quantile q of `events`: in [1, events].
+/// Exact for a decimal q of three digits and up to 2^39 events; else the relative error is at most
+/// 2^-51. Returns 0 if there is no quantile: `events` is 0 or 2^64 - 1, or q is not in [0, 1].
 [[nodiscard]] constexpr std::uint64_t quantile_rank(double q, std::uint64_t events) noexcept
 {
     if (!(q >= 0 && q <= 1) || events == 0 || events == highest_size) return 0;
@@ -87,14 +83,15 @@ using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].
     const double share = q * all;
     if (share >= all) return events;
     auto rank = static_cast<std::uint64_t>(share);
-    // A rest this small is the rounding of q and of the product.
+    // A fraction this small is the rounding error of q and of the product.
     if (share - static_cast<double>(rank) > share * 0x1p-51) ++rank;
     return rank == 0 ? 1 : lesser(rank, events);
 }
 
 namespace detail {
 
-/// Numbers without a sign in the order of the values: what is negative is turned around.
+/// Maps a value to an unsigned number with the same order. The bits of negative doubles are
+/// inverted.
 template <class V>
 [[nodiscard]] constexpr std::uint64_t ordered_bits(V v) noexcept
 {
@@ -118,7 +115,7 @@ template <class V>
     }
 }
 
-/// What lies between two numbers, in 256 parts at most: of each its weight, lowest and highest.
+/// Divides a range of numbers into at most 256 parts, with the weight, lowest and highest of each.
 class number_parts {
 public:
     constexpr number_parts(std::uint64_t low, std::uint64_t high) noexcept
@@ -129,7 +126,7 @@ public:
 
     constexpr void add(std::uint64_t n, std::uint64_t weight) noexcept
     {
-        if (n - from_ > extent_) return;  // below them, too, since it wraps
+        if (n - from_ > extent_) return;  // also if n < from_: wraps
         const std::uint64_t p = (n - from_) >> shift_;
         if (weights_[p] == 0) low_[p] = high_[p] = n;
         else if (n < low_[p]) low_[p] = n;
@@ -137,7 +134,8 @@ public:
         weights_[p] += weight;
     }
 
-    /// Narrows both ends to the part that has the rank in it, and the rank to what is in there.
+    /// Narrows [low, high] to the part that contains the rank, and makes `rank` relative to that
+    /// part.
     constexpr void find(std::uint64_t& rank, std::uint64_t& low, std::uint64_t& high) const noexcept
     {
         std::uint64_t p = 0;
@@ -155,7 +153,7 @@ private:
     std::uint64_t high_[256];
 };
 
-/// Of samples [first, last).
+/// The quantile of samples [first, last).
 template <class S>
 [[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile_of(const S& samples,
                                                                      std::uint64_t first,
@@ -188,7 +186,7 @@ template <class S>
 
 }  // namespace detail
 
-/// Of all samples of a container, in whatever order.
+/// The quantile q in [0, 1] of all samples of a container, in any order. At most nine passes.
 template <sample_sequence S>
     requires(!sample_window<S>)
 [[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile(const S& samples, double q)
@@ -196,8 +194,8 @@ template <sample_sequence S>
     return detail::quantile_of(samples, 0, samples.size(), q);
 }
 
-/// Of the samples of a window in (now - span, now]. Where the window was told a later time already,
-/// that one counts.
+/// The quantile q in [0, 1] of the samples of a window in (now - span, now]. If the window's clock
+/// is later than `now`, the clock counts. At most nine passes.
 template <sample_window W>
 [[nodiscard]] constexpr std::optional<sample_value_t<W>> quantile(const W& window, double q,
                                                                   typename W::time_type now)
@@ -209,7 +207,7 @@ template <sample_window W>
     std::uint64_t last = window.size();
     while (last != 0 && window[static_cast<size>(last - 1)].at > now) --last;
     if (span != duration::highest()) {
-        // Where the difference saturates it is the first time there is, and none is before it.
+        // If the difference saturates, it is the lowest time, and no sample is before it.
         const typename W::time_type from = now - (span - duration::nanoseconds(1));
         while (first != last && window[static_cast<size>(first)].at < from) ++first;
     }

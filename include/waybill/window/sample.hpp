@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// sample: one measurement, and when it was taken.
+// sample: a measured value and its time, with or without a weight.
 //
-// Telemetry that is thinned out sends one event for many and says for how many it stands. Where
-// such numbers are summed up without that weight, a chart shows fewer events than there were.
+// Sampled telemetry sends one event for many, and the weight is the number of events it stands for.
+// A sum without that weight reports fewer events than there were.
 
 #ifndef WAYBILL_WINDOW_SAMPLE_HPP
 #define WAYBILL_WINDOW_SAMPLE_HPP
@@ -25,7 +25,7 @@ struct sample {
     friend bool operator==(const sample&, const sample&) = default;
 };
 
-/// The same, standing for so many: 1 where nothing was left out.
+/// A value at a time that stands for `weight` events. The weight is 1 if no events were left out.
 template <class V, class Time = wall_time>
 struct weighted_sample {
     Time at{};
@@ -35,6 +35,7 @@ struct weighted_sample {
     friend bool operator==(const weighted_sample&, const weighted_sample&) = default;
 };
 
+/// The number of events that a sample stands for.
 template <class V, class Time>
 [[nodiscard]] constexpr std::uint32_t weight_of(const sample<V, Time>&) noexcept
 {
@@ -56,13 +57,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// What can be measured: whole numbers of up to 64 bits, or floating ones.
+/// The types of measured values: integers of up to 64 bits (not bool) and floating-point numbers.
 template <class V>
 concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||
                      std::floating_point<V>;
 
-/// Whether it is a number. Infinities and NaN are answers to another question, and would stay in a
-/// sum for good.
+/// Returns true if the value is neither an infinity nor NaN. Either would stay in a sum for ever.
 template <measurable V>
 [[nodiscard]] constexpr bool is_finite(V v) noexcept
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// sample_iterator: through the samples of a window, from the oldest to the newest.
+// sample_iterator: iterates over the samples of a window, from the oldest to the newest.
 //
 //     for (const auto& s : backlog) std::cout << s.value << '\n';
 //
-// It is a window and a number, so a sample that comes or goes changes what it stands at, and not
-// whether it stands.
+// It contains a pointer to the window and an index. After samples are inserted or removed it stays
+// valid, but may refer to another sample.
 
 #ifndef WAYBILL_WINDOW_SAMPLE_ITERATOR_HPP
 #define WAYBILL_WINDOW_SAMPLE_ITERATOR_HPP
@@ -17,7 +17,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Random access to `W::sample_type`, by `window[n]`.
+/// A random access iterator over `W::sample_type`. Dereferences to `window[n]`.
 template <class W>
 class sample_iterator {
 public:
@@ -77,7 +77,7 @@ public:
         return static_cast<difference_type>(a.at_ - b.at_);
     }
 
-    // Both are in one window.
+    // Comparisons require iterators of the same window.
     [[nodiscard]] friend bool operator==(const sample_iterator& a,
                                          const sample_iterator& b) noexcept
     {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// sample_ring: samples in the order of their times, in one block, with room for a measure beside
-// each.
+// sample_ring: a ring buffer of samples ordered by time, with space for a measure beside each.
 //
-// Part of the sliding window. There is room for as many samples as were asked for, and not for one
-// more. Places are counted from 0, and behind the last one comes the first again: one comparison
-// where a mask would do, if the room were a power of two and up to twice as large.
+// Part of the sliding window. It has room for exactly as many samples as requested. Places count
+// from 0 and wrap around with one comparison. A mask would need a power of two, so up to twice the
+// memory.
 //
-// The newest samples may be waiting: they are kept, and no measure knows of them yet.
+// The newest samples may be waiting: they are stored, and no measure includes them yet.
 
 #ifndef WAYBILL_WINDOW_SAMPLE_RING_HPP
 #define WAYBILL_WINDOW_SAMPLE_RING_HPP
@@ -23,7 +22,7 @@ namespace waybill::inline v0_2 {
 template <class Sample, class Measure>
 class sample_ring {
 public:
-    /// Where a sample stands, until the ring grows.
+    /// The position of a sample. Changes when the ring grows.
     using place = std::uint64_t;
 
     sample_ring() = default;
@@ -41,7 +40,7 @@ public:
     [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// How many of the newest are waiting, and how many of the oldest are not.
+    /// The number of newest samples that are waiting, and the number of the other samples.
     [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
     [[nodiscard]] std::uint64_t measured() const noexcept { return size_ - waiting_; }
     void wait(std::uint64_t n) noexcept { waiting_ = n; }
@@ -50,7 +49,7 @@ public:
     [[nodiscard]] place after(place p) const noexcept { return p + 1 == room_ ? 0 : p + 1; }
     [[nodiscard]] place before(place p) const noexcept { return (p == 0 ? room_ : p) - 1; }
 
-    /// The place of the n-th oldest sample. Requires: n is at most the size.
+    /// The place of the n-th oldest sample, from 0. Requires: n <= size().
     [[nodiscard]] place place_of(std::uint64_t n) const noexcept
     {
         const place p = oldest_ + n;
@@ -61,7 +60,7 @@ public:
     [[nodiscard]] const Measure& beside(place p) const noexcept { return measures_[p]; }
     [[nodiscard]] Measure& beside(place p) noexcept { return measures_[p]; }
 
-    /// The n-th oldest sample.
+    /// The n-th oldest sample, from 0. Requires: n < size().
     [[nodiscard]] Sample& operator[](std::uint64_t n) noexcept { return samples_[place_of(n)]; }
     [[nodiscard]] const Sample& operator[](std::uint64_t n) const noexcept
     {
@@ -70,7 +69,7 @@ public:
     [[nodiscard]] const Sample& oldest() const noexcept { return samples_[oldest_]; }
     [[nodiscard]] const Sample& newest() const noexcept { return samples_[newest_]; }
 
-    /// Requires: there is room.
+    /// Appends a sample as the newest. Requires: size() < room().
     void push(Sample s)
     {
         newest_ = after(newest_);
@@ -78,7 +77,8 @@ public:
         ++size_;
     }
 
-    /// As the n-th oldest one; those from there on move up. Requires: there is room.
+    /// Inserts a sample before the n-th oldest and moves all newer ones. Requires: size() < room().
+    /// O(size() - n).
     void insert(std::uint64_t n, Sample s)
     {
         push(s);
@@ -91,22 +91,22 @@ public:
         samples_[to] = s;
     }
 
-    /// Forgets the n oldest ones.
+    /// Removes the n oldest samples.
     void drop(std::uint64_t n) noexcept
     {
         oldest_ = place_of(n);
         size_ -= n;
     }
 
-    /// Forgets the n newest ones.
+    /// Removes the n newest samples.
     void drop_newest(std::uint64_t n) noexcept
     {
         newest_ = newest_ >= n ? newest_ - n : newest_ + room_ - n;
         size_ -= n;
     }
 
-    /// Room for `most` samples, which are more than there are. Every sample gets another place:
-    /// its number.
+    /// Makes room for `most` samples, which must exceed size(). The place of each sample becomes
+    /// its index.
     void grow(std::uint64_t most)
     {
         std::vector<Sample> samples(most);
@@ -139,7 +139,7 @@ private:
     std::vector<Measure> measures_;
     std::uint64_t room_ = 0;
     place oldest_ = 0;
-    place newest_ = 0;  // behind it the oldest, where there is none
+    place newest_ = 0;  // if empty, the place before oldest_
     std::uint64_t size_ = 0;
     std::uint64_t waiting_ = 0;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// series: samples that come out of something else, one by one.
+// series: reads samples of another container one by one.
 //
-// Bins and the view over a series read samples that others have kept or made. A sample without a
-// weight stands for itself, so it may go where weights are counted. One that has a weight may not
-// go where nobody would look at it: that is how a chart comes to show fewer events than there were.
+// Used by `bins` and by the view over a series. A sample without a weight counts as one event, so a
+// weighted measure accepts it. An unweighted measure does not accept samples with weights, because
+// it would count too few events.
 
 #ifndef WAYBILL_WINDOW_SERIES_HPP
 #define WAYBILL_WINDOW_SERIES_HPP
@@ -19,17 +19,17 @@
 
 namespace waybill::inline v0_2 {
 
-/// The samples of which such a measure is made: with weights where it looks at them.
+/// The type of sample for a measure: `weighted_sample` if the measure uses weights, else `sample`.
 template <measure Measure, class Time = wall_time>
 using sample_of = typename sliding_window<Measure, Time>::sample_type;
 
-/// A sample that such a measure can be made of without losing its weight.
+/// A type of sample that the measure accepts without losing a weight.
 template <class S, class Measure, class Time = wall_time>
 concept sample_for =
     measure<Measure> && (std::same_as<S, sample_of<Measure, Time>> ||
                          std::same_as<S, sample<typename Measure::value_type, Time>>);
 
-/// The same sample, with a weight of 1 where one is looked for and it has none.
+/// Converts a sample to the type for the measure. A sample without a weight gets the weight 1.
 template <measure Measure, class V, class Time>
     requires sample_for<sample<V, Time>, Measure, Time>
 [[nodiscard]] constexpr sample_of<Measure, Time> as_sample_of(const sample<V, Time>& s) noexcept
@@ -44,7 +44,7 @@ as_sample_of(const weighted_sample<V, Time>& s) noexcept
     return s;
 }
 
-/// What can be gone through from its begin() to its end(), or, as a window, by number.
+/// Calls f with each sample of a series: from begin() to end() or, without these, by index.
 template <class R, class F>
 constexpr void for_each_sample(const R& series, F&& f)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sliding_window: what samples of the last ten minutes come to, exactly.
+// sliding_window: exact statistics of the samples of the last n minutes.
 //
 //     waybill::sliding_window<waybill::stats<std::int64_t>> backlog{{.span = 10min}};
 //     backlog.insert(at, value);
@@ -8,30 +8,16 @@
 //     if (s.points >= 5 && *s.mean() > 100) ...
 //     auto h = s.highest();                  // an empty optional where nothing was measured
 //
-// What holds:
-//   1. an answer is that of exactly the samples in (now - span, now], as if they were all added up
-//      for it; so ten minutes of one sample a minute are ten samples, wherever the ten minutes
-//      begin. Where `max_points` has pushed some of them out it says so: `complete()`;
-//   2. samples may come late: they are counted at their own time. Older than the window, ahead of
-//      the clock by more than allowed, not finite, or without a weight: not taken, and counted by
-//      reason;
-//   3. only the clock that is told lets samples go, and `max_points`. One that is dated in the
-//      future is in no answer before its time; where `max_points` is given, give `ahead`, too, or a
-//      clock that is wrong fills the window with such. `ahead` is measured from the latest time
-//      that was told, so tell it with the sample: insert(at, value, now). A clock that goes back
-//      neither brings samples back nor stops the window: the latest time that was told counts;
-//   4. constant time on the average for each sample and answer, or with `worst_case` each single
-//      time, while samples come in order, one goes for each that comes, there is room, and none is
-//      asked for before its time. Many that leave at once cost each its own. A late one costs
-//      what moving the later ones costs, or all of them; the newest one, told again, is no late
-//      one. The first answer that a sample of the future has to be kept out of costs all of them,
-//      and from then on each costs its own when its time has come: constant on the average again;
-//   5. no allocation once the window has had as many samples; none at all after the constructor
-//      where `max_points` is given, and then there is room for so many samples and their measures
-//      and not for one more.
-//
-// What is stored is samples alone (see window_snapshot.hpp), so a stored window does not depend on
-// how its answers are found.
+//   1. A summary covers exactly the samples in (now - span, now]. If `max_points` has removed some
+//      of them, `complete()` returns false.
+//   2. A late sample counts at its own time. Samples that are too old, too far ahead of the clock,
+//      not finite, or without a weight are not inserted, but counted by reason.
+//   3. The clock is the latest time passed in; only it and `max_points` remove samples. A sample
+//      after `now` is in no summary before its time. With `max_points`, set `ahead` and pass `now`
+//      to insert: else a wrong clock can fill the window with future samples.
+//   4. Samples in order and summaries cost O(1) on average; with `worst_case` each of them costs
+//      O(1). A late sample costs up to O(n). The module's guide lists all costs.
+//   5. Allocates only for more samples than ever before; with `max_points` only in the constructor.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_SLIDING_WINDOW_HPP
@@ -69,6 +55,7 @@ public:
     using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
+    /// A `max_points` of 0 is replaced by 1. With `max_points` all memory is allocated here.
     explicit sliding_window(const window_options& o = {}) : options_(o)
     {
         if (options_.max_points == 0) options_.max_points = 1;
@@ -79,7 +66,7 @@ public:
     sliding_window& operator=(const sliding_window& o) { return *this = sliding_window(o); }
     ~sliding_window() = default;
 
-    /// What was moved from has no samples, and its clock, options and losses as they were.
+    /// After a move the source has no samples. Its clock, options and losses stay as they were.
     sliding_window(sliding_window&& o) noexcept
         : options_(o.options_), ring_(std::move(o.ring_)), how_(std::move(o.how_)),
           times_(o.times_), wary_(o.wary_), missing_(o.missing_), losses_(o.losses_)
@@ -99,7 +86,9 @@ public:
         return *this;
     }
 
-    /// Takes a sample. Does not let any go but where there are more than `max_points`.
+    /// Inserts a sample without moving the clock. Removes the oldest sample if there are more than
+    /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest; O(size())
+    /// for others.
     inserted insert(Time at, value_type value) { return insert(sample_type{at, value}); }
     inserted insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
@@ -116,7 +105,7 @@ public:
         return place(s);
     }
 
-    /// Tells the time, and takes a sample then.
+    /// Moves the clock to `now`, then inserts the sample.
     inserted insert(Time at, value_type value, Time now)
     {
         advance(now);
@@ -134,18 +123,19 @@ public:
         return insert(s);
     }
 
-    /// A floating number is no whole one: round it as you mean it.
+    /// Deleted: a floating-point value in a window of integers. Round it first.
     template <std::floating_point F, class... Rest>
         requires std::integral<value_type>
     inserted insert(Time, F, Rest...) = delete;
 
-    /// A weight is a number of events, and half an event is none.
+    /// Deleted: a floating-point weight. A weight is a whole number of events.
     template <std::floating_point Weight, class... Rest>
         requires weighted
     inserted insert(Time, value_type, Weight, Rest...) = delete;
 
-    /// Tells the time; samples that are no longer in the window go. An earlier time than was told
-    /// before is not believed.
+    /// Moves the clock to `now` and removes samples that have left the window. If `now` is not
+    /// later than the clock, nothing changes. O(1), plus O(1) on average for each sample that
+    /// leaves or whose time has come.
     void advance(Time now)
     {
         if (now <= times_.now && times_.told) return;
@@ -160,8 +150,8 @@ public:
         if (n != 0) how_.forget(ring_, n);
     }
 
-    /// The measure of the samples in (now - span, now]. Always inline, since an answer that goes
-    /// through memory takes as long again.
+    /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
+    /// on average. Always inlined: a summary that is returned through memory takes twice as long.
     [[nodiscard, gnu::always_inline]] summary query(Time now)
     {
         advance(now);
@@ -170,7 +160,7 @@ public:
                 missing_ && !(*missing_ < times_.first)};
     }
 
-    /// How many samples are kept, those in the future among them, and the n-th oldest of them.
+    /// The number of samples, including those after the clock, and the n-th oldest of them, from 0.
     [[nodiscard]] std::uint64_t size() const noexcept { return ring_.size(); }
     [[nodiscard]] const sample_type& operator[](std::uint64_t n) const noexcept
     {
@@ -180,7 +170,7 @@ public:
     [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
     [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
 
-    /// The latest time that was told.
+    /// The latest time passed to the window. Empty before the first.
     [[nodiscard]] std::optional<Time> clock() const noexcept
     {
         return times_.told ? times_.now : std::optional<Time>();
@@ -188,16 +178,16 @@ public:
     [[nodiscard]] const window_options& options() const noexcept { return options_; }
     [[nodiscard]] const window_losses& losses() const noexcept { return losses_; }
 
-    /// The time of the newest sample that `max_points` has pushed out. Answers that reach back so
-    /// far are not complete.
+    /// The time of the newest sample that `max_points` has removed. A summary whose span includes
+    /// that time is not complete.
     [[nodiscard]] std::optional<Time> missing() const noexcept { return missing_; }
-    /// A sample of that time is missing for another reason: it was pushed out elsewhere.
+    /// Records that a sample of that time is missing because another window removed it.
     void missed(Time at) noexcept
     {
         if (!missing_ || *missing_ < at) missing_ = at;
     }
 
-    /// Samples, clock, options and losses; not how answers are found.
+    /// Compares samples, clock, options, losses and `missing()`, but not the policy's data.
     friend bool operator==(const sliding_window& a, const sliding_window& b)
     {
         if (a.size() != b.size() || a.clock() != b.clock() || !(a.options_ == b.options_) ||
@@ -211,16 +201,16 @@ public:
     }
 
 private:
-    /// What follows from the clock, so that a sample need only be compared with it.
+    /// Times derived from the clock. A sample only has to be compared with them.
     struct times {
         Time now{};
-        Time first = Time::lowest();    ///< Samples before it have left.
-        Time latest = Time::highest();  ///< Samples after it are not taken.
+        Time first = Time::lowest();    ///< Samples before this time have left.
+        Time latest = Time::highest();  ///< Samples after this time are not inserted.
         bool told = false;
     };
 
-    /// No sample has left where the window begins before all times: there the difference saturates
-    /// at the first time that there is.
+    /// Sets the clock. If the window begins before the lowest time, the difference saturates and no
+    /// sample has left.
     void tell(Time now) noexcept
     {
         times_.now = now;
@@ -231,7 +221,7 @@ private:
         if (options_.ahead != duration::highest()) times_.latest = now + options_.ahead;
     }
 
-    /// What came before any time was told may have been too far ahead of it.
+    /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
     [[gnu::noinline]] void drop_future()
     {
         std::uint64_t n = ring_.size();
@@ -242,12 +232,13 @@ private:
         how_.start_anew(ring_);
     }
 
-    // While samples come in order and are asked for no sooner than that, each is measured when it
-    // comes, whatever the clock says by then. Where that went wrong, those that are later than the
-    // clock wait for their time, until as many others have come: so it goes wrong seldom enough to
-    // pay for what it costs.
+    // By default each sample is measured when it is inserted, even if it is after the clock. If a
+    // query finds such a sample, `keep_out` recomputes all measures without the samples after the
+    // clock; these wait. From then on, new samples after the clock wait, too, until `wary_` samples
+    // at or before the clock have been appended. So recomputations are rare enough to cost O(1) a
+    // sample on average.
 
-    /// Samples wait until it is their time, those that are here among them.
+    /// Makes all samples after the clock wait for their time, and recomputes the measures.
     [[gnu::noinline]] void keep_out()
     {
         std::uint64_t n = 0;
@@ -257,7 +248,7 @@ private:
         how_.start_anew(ring_);
     }
 
-    /// Those whose time has come wait no longer.
+    /// Measures the waiting samples whose time has come.
     [[gnu::noinline]] void let_in()
     {
         wary_ = ring_.size();
@@ -269,7 +260,7 @@ private:
         }
     }
 
-    /// Why it is not taken; `newest` where it is.
+    /// Counts and returns the reason not to insert a sample; `newest` if there is none.
     [[nodiscard]] inserted refusal(sample_type s)
     {
         if (!is_finite(s.value)) {
@@ -308,7 +299,7 @@ private:
         else how_.came(ring_, s);
     }
 
-    /// The ring is full: it grows, or where it must not, the oldest sample goes.
+    /// Makes room in a full ring: the ring grows or, at `max_points`, the oldest sample is removed.
     [[gnu::noinline]] void make_room()
     {
         const std::uint64_t room = ring_.room();
@@ -330,7 +321,7 @@ private:
         missed(at);
     }
 
-    /// A sample that is not newer than the newest.
+    /// Inserts a sample that is not later than the newest one.
     [[nodiscard, gnu::noinline]] inserted place(sample_type s)
     {
         std::uint64_t n = ring_.size();
@@ -347,7 +338,7 @@ private:
         }
         if (ring_.size() == options_.max_points) {
             if (n == 0) {
-                push_out(s.at);  // it would be the oldest, and there is no room for one more
+                push_out(s.at);  // it would be the oldest, and the window is full
                 return inserted::too_old;
             }
             --n;
@@ -372,7 +363,7 @@ private:
     sample_ring<sample_type, Measure> ring_;
     How<Measure> how_;
     times times_;
-    std::uint64_t wary_ = 0;  // for so many samples more
+    std::uint64_t wary_ = 0;  // appended samples until the default mode resumes
     std::optional<Time> missing_;
     window_losses losses_;
 };

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// slotted_window: quantiles of the last hour, where an hour is more samples than one would keep.
+// slotted_window: quantiles of the last hour, if an hour has more samples than can be stored.
 //
 //     waybill::slotted_window<waybill::log_histogram<>> latency{{.span = 1h, .width = 1min}};
 //     latency.insert(at, value, now);
 //     std::optional<double> p99 = latency.quantile(0.99, now);
 //     auto s = latency.query(now);                    // all of it at once: s.quantile(0.5), ...
 //
-// No sketch can forget a single value. So time is cut into slots of one width, each with a sketch
-// of its own, and an answer is that of all slots merged that the window touches. It is that
-// precise and no more:
-//   1. all samples in (now - span, now] are counted, and besides them some of less than a width
-//      on either side: those that left the window while their slot has not, and those dated after
-//      now in the slot of now. Slots end at whole multiples of the width since the epoch, and an
-//      end belongs to its slot: asked at such a time, with a span of whole widths, it is exactly
-//      the window;
-//   2. an answer is never stale: slots that are out of the window are in none, whenever the last
-//      sample came. The latest time that was told counts, and one that goes back changes nothing;
-//   3. a sample whose slot is out of the window is not taken, and neither is one that is ahead of
-//      now by more than a slot; in the next slot it waits for its time. What is not taken is
-//      counted by reason;
-//   4. a sample costs one `add`, however long nothing has come; an answer costs one `merge` a
-//      slot. What the slots allocate they keep for the samples of later ones.
+// A sketch cannot remove a value. So time is divided into slots, each with a sketch of its own
+// (concept `quantile_sketch`).
+//   1. A query merges all slots that (now - span, now] touches. So it may also count older samples
+//      of the oldest slot, and samples after now in the slot of now: less than a width each. It is
+//      exact if `now` and `span` are whole multiples of the width, where slots end.
+//   2. A query never contains a slot outside the window. The latest time passed in counts.
+//   3. A sample is not inserted, but counted by reason, if its slot is before the window or more
+//      than one slot after that of now. A sample in the next slot counts when the clock is there.
+//   4. A sample costs one `add` and a query one `merge` a slot. Slots and their memory are reused.
+//      The error of a quantile is that of the sketch.
 //
-// The answer is as good as the sketch: see log_histogram.hpp for one, quantile.hpp for what one
-// needs.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_SLOTTED_WINDOW_HPP
@@ -43,15 +36,15 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is cut. A plain value; `check` finds what cannot work.
+/// How time is divided into slots. A plain value; `check` validates it.
 struct slot_options {
-    duration span = duration::seconds(3'600);  ///< Samples older than this are not in an answer.
-    duration width = duration::seconds(60);    ///< Of a slot.
+    duration span = duration::seconds(3'600);  ///< The length of the window. More than 0.
+    duration width = duration::seconds(60);    ///< The length of a slot. In [span / 65,536, span].
 
     friend bool operator==(const slot_options&, const slot_options&) = default;
 };
 
-/// More slots than this no window has.
+/// The maximum number of slots in a span.
 inline constexpr std::uint64_t most_slots = 65'536;
 
 [[nodiscard]] constexpr std::optional<config_error> check(const slot_options& o) noexcept
@@ -81,8 +74,8 @@ public:
     using time_type = Time;
     using sketch_type = Sketch;
 
-    /// With options that `check` would refuse, slots are made wider or narrower until they will do.
-    /// Every slot begins as a copy of `empty`.
+    /// Options that `check` would refuse are corrected: the span to at least 1 ns, and the width to
+    /// the nearest valid width. Every slot begins as a copy of `empty`.
     explicit slotted_window(const slot_options& o = {}, const Sketch& empty = Sketch())
         : options_(o), empty_(empty)
     {
@@ -92,7 +85,7 @@ public:
         const std::int64_t fewest = (span - 1) / static_cast<std::int64_t>(most_slots) + 1;
         options_.width = greater(options_.width, duration::nanoseconds(fewest));
         options_.width = lesser(options_.width, options_.span);
-        // As many as a window may touch, and the one after that of now.
+        // The slots that a window may touch, and the slot after that of now.
         const std::int64_t slots = (span - 1) / options_.width.count() + 3;
         slots_.resize(static_cast<std::size_t>(slots), slot{0, false, empty_});
     }
@@ -101,11 +94,12 @@ public:
     slotted_window& operator=(const slotted_window& o) { return *this = slotted_window(o); }
     ~slotted_window() = default;
 
-    /// What was moved from has no slots, and so no sample is of its time.
+    /// After a move the source has no slots. It reports each sample as too old.
     slotted_window(slotted_window&&) = default;
     slotted_window& operator=(slotted_window&&) = default;
 
-    /// Takes a sample.
+    /// Moves the clock to `now` and inserts a sample. Returns `late` for a slot before that of the
+    /// clock. One `add`, and one copy of the empty sketch if the slot is new.
     inserted insert(Time at, double value, Time now)
     {
         return put(at, value, 1, now, [&](Sketch& s) { s.add(value); });
@@ -116,13 +110,13 @@ public:
         return put(at, value, weight, now, [&](Sketch& s) { s.add(value, weight); });
     }
 
-    /// Tells the time. An earlier one than was told before is not believed.
+    /// Moves the clock to `now`. An earlier time than before changes nothing.
     void advance(Time now)
     {
         if (!clock_ || *clock_ < now) clock_ = now;
     }
 
-    /// The sketch of the window, as precise as slots are.
+    /// Moves the clock to `now` and returns the merged sketch of the window. One `merge` a slot.
     [[nodiscard]] Sketch query(Time now)
     {
         advance(now);
@@ -137,16 +131,17 @@ public:
         take(newest);
         return all;
     }
+    /// The quantile q in [0, 1] of the window. For several quantiles of one time, use `query` once.
     [[nodiscard]] std::optional<double> quantile(double q, Time now)
     {
         Sketch all = query(now);
         return all.quantile(q);
     }
 
-    /// The latest time that was told.
+    /// The latest time passed to the window. Empty before the first.
     [[nodiscard]] std::optional<Time> clock() const noexcept { return clock_; }
     [[nodiscard]] const slot_options& options() const noexcept { return options_; }
-    /// How many samples were not taken, and why.
+    /// The number of samples that were not inserted, by reason.
     [[nodiscard]] const window_losses& losses() const noexcept { return losses_; }
 
     friend bool operator==(const slotted_window&, const slotted_window&) = default;
@@ -168,7 +163,8 @@ private:
         return ns / width + (ns % width > 0 ? 1 : 0);
     }
 
-    /// The oldest one that the window touches. The end of it that is open is in the one before.
+    /// The oldest slot that the window touches. The excluded start of the window may be in the slot
+    /// before.
     [[nodiscard]] std::int64_t oldest() const noexcept
     {
         return slot_of(*clock_ - options_.span + duration::nanoseconds(1));
@@ -205,7 +201,7 @@ private:
         }
         slot& s = slots_[place_of(number)];
         if (!s.used || s.number != number) {
-            s.used = false;  // should an allocation fail, it is empty
+            s.used = false;  // if the copy fails to allocate, the slot is empty
             s.sketch = empty_;
             s.number = number;
             s.used = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// snapshot_bytes: the numbers of a stored window, written and read, and what may be wrong in them.
+// snapshot_bytes: writes and reads the numbers of a stored window, and names the errors.
 //
-// Part of window_snapshot.hpp, where the format is told. Every number has one way to be written,
-// and any other is refused; so what is accepted is what was written, byte for byte.
+// Part of window_snapshot.hpp. Every number has exactly one valid encoding. So accepted bytes are
+// identical to the bytes that were written.
 
 #ifndef WAYBILL_WINDOW_SNAPSHOT_BYTES_HPP
 #define WAYBILL_WINDOW_SNAPSHOT_BYTES_HPP
@@ -19,18 +19,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// What can be wrong with the bytes of a stored window, or with how it is to be kept.
+/// Why the bytes of a stored window, or the options to load it with, are refused.
 enum class snapshot_problem : std::uint8_t {
-    empty,           ///< There are no bytes at all.
-    too_short,       ///< They begin like a snapshot and end too soon to be one.
-    not_a_snapshot,  ///< They are something else.
-    corrupt,         ///< They are not what was written.
-    newer,           ///< A later version of waybill has written them.
-    other_kind,      ///< They hold other values: floating ones, or some with weights, or without.
-    unsorted,        ///< A sample is older than the one in front of it.
-    not_finite,      ///< A value is an infinity or not a number.
-    out_of_range,    ///< A time, value or weight is beyond what its type can hold.
-    bad_options,     ///< Nothing with the bytes: no window can be kept with such options.
+    empty,           ///< There are no bytes.
+    too_short,       ///< The bytes begin like a snapshot and end too early.
+    not_a_snapshot,  ///< The bytes are something else.
+    corrupt,         ///< The bytes differ from those written.
+    newer,           ///< A later version of waybill wrote the bytes.
+    other_kind,      ///< The values have another type, or differ in having weights.
+    unsorted,        ///< A sample is older than the previous one.
+    not_finite,      ///< A value is an infinity or NaN.
+    out_of_range,    ///< A time, value or weight does not fit its type.
+    bad_options,     ///< The options are invalid; the bytes were not read.
 };
 
 [[nodiscard]] constexpr std::string_view name(snapshot_problem p) noexcept
@@ -50,11 +50,11 @@ enum class snapshot_problem : std::uint8_t {
     return "?";
 }
 
-/// The first thing that is wrong, and at which byte.
+/// The first error, and the offset of its first byte.
 struct snapshot_error {
     snapshot_problem problem = snapshot_problem::corrupt;
     std::uint64_t offset = 0;
-    config_error options{};  ///< What is wrong with the options, if that is the problem.
+    config_error options{};  ///< The invalid option, if `problem` is `bad_options`.
 
     friend bool operator==(const snapshot_error&, const snapshot_error&) = default;
 };
@@ -80,7 +80,8 @@ struct snapshot_format {
     static constexpr std::uint8_t version = 1;
 };
 
-/// Which bytes of `x` are written: behind so many zero ones, so many. 0 for 0.
+/// Which bytes of `x` are written: the number of leading zero bytes * 16 + the number of bytes from
+/// there to the last that is not zero. 0 for 0.
 [[nodiscard]] constexpr std::uint8_t bytes_used(std::uint64_t x) noexcept
 {
     if (x == 0) return 0;
@@ -93,7 +94,7 @@ class snapshot_writer : public sealed_writer<snapshot_format> {
 public:
     explicit snapshot_writer(std::size_t samples) : sealed_writer(32 + 3 * samples) {}
 
-    /// All but the zero bytes in front and behind.
+    /// Writes `bytes_used`, then these bytes, the lowest first.
     void middle(std::uint64_t x)
     {
         const std::uint8_t used = bytes_used(x);

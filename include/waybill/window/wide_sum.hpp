@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// wide_sum: whole numbers added up in 128 bits, which no window can fill.
+// wide_sum: an exact sum of integers in 128 bits.
 //
-// 2^32 samples of 64 bits that stand for 2^32 each are 2^127. So a sum is exact, whatever comes and
-// goes, and only who asks for fewer bits may be told that they do not do.
+// 2^32 signed or 2^31 unsigned 64-bit values, with weights below 2^32 each, have a sum below 2^127.
+// So the sum of a window is exact. Only a conversion to 64 bits may have to clamp it.
 
 #ifndef WAYBILL_WINDOW_WIDE_SUM_HPP
 #define WAYBILL_WINDOW_WIDE_SUM_HPP
@@ -12,15 +12,15 @@
 
 namespace waybill::inline v0_2 {
 
-/// A signed sum: high * 2^64 + low.
+/// A signed 128-bit integer: high * 2^64 + low.
 class wide_sum {
 public:
     constexpr wide_sum() noexcept = default;
 
-    /// A number, so many times.
+    /// The product n * times, exact.
     constexpr wide_sum(std::int64_t n, std::uint32_t times) noexcept
     {
-        // 64 by 32 bits, in two halves; what is negative is made so at the end.
+        // A product of 64 by 32 bits, in two halves. The sign is applied at the end.
         const auto bits = static_cast<std::uint64_t>(n);
         *this = product(n < 0 ? 0 - bits : bits, times);
         if (n < 0) *this = negated();
@@ -35,7 +35,7 @@ public:
         return s;
     }
 
-    /// As a 64-bit number; the end that it lies beyond, where it does.
+    /// The sum, clamped to the range of std::int64_t.
     [[nodiscard]] constexpr std::int64_t clamped() const noexcept
     {
         const auto n = static_cast<std::int64_t>(low_);
@@ -43,19 +43,19 @@ public:
         if (high_ == sign) return n;
         return negative() ? INT64_MIN : INT64_MAX;
     }
-    /// The same without a sign.
+    /// The sum, clamped to the range of std::uint64_t.
     [[nodiscard]] constexpr std::uint64_t clamped_unsigned() const noexcept
     {
         if (high_ == 0) return low_;
         return negative() ? 0 : ~std::uint64_t{0};
     }
-    /// Whether `clamped` is the number itself.
+    /// Returns true if `clamped` is exact.
     [[nodiscard]] constexpr bool fits() const noexcept
     {
         return high_ == (static_cast<std::int64_t>(low_) < 0 ? ~std::uint64_t{0} : 0);
     }
 
-    /// The nearest floating number, or one beside it.
+    /// The nearest double, or one next to it.
     [[nodiscard]] constexpr double approximately() const noexcept
     {
         if (!negative()) return magnitude();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// window_options: how a window is kept, and what becomes of a sample.
+// window_options: the options of a window, and the outcome of each insertion.
 //
-// Part of the sliding window, and of all that is made of such.
+// Used by `sliding_window` and all types that are built on it.
 
 #ifndef WAYBILL_WINDOW_WINDOW_OPTIONS_HPP
 #define WAYBILL_WINDOW_WINDOW_OPTIONS_HPP
@@ -17,18 +17,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// What to do with a second sample of the same time.
+/// How a second sample of the same time is treated.
 enum class same_time : std::uint8_t {
     keep,     ///< It is another sample.
-    replace,  ///< It is the same one, told again: the newer value counts, and it is one sample.
+    replace,  ///< It replaces the first: the newer value counts, as one sample.
 };
 
-/// How a window is kept. A plain value; `check` finds what cannot work.
+/// The options of a window. A plain value; `check` validates it.
 struct window_options {
-    duration span = duration::highest();           ///< Samples older than this go.
-    std::uint64_t max_points = highest_size;       ///< The oldest go where there are more.
-    duration ahead = duration::highest();          ///< How far a sample may be ahead of the clock.
-    same_time twins = same_time::keep;
+    duration span = duration::highest();           ///< Older samples are removed. More than 0.
+    std::uint64_t max_points = highest_size;       ///< The newest are kept. 1 to 2^32 if set.
+    duration ahead = duration::highest();          ///< How far a sample may be after the clock.
+    same_time twins = same_time::keep;             ///< For a second sample of the same time.
 
     friend bool operator==(const window_options&, const window_options&) = default;
 };
@@ -51,16 +51,16 @@ struct window_options {
     return {};
 }
 
-/// The outcome of a sample. If several reasons apply, the first counts: not_finite, no_weight, then
-/// those about its time.
+/// The outcome of an insertion. If several reasons apply, the first counts: not_finite, no_weight,
+/// then those about its time.
 enum class inserted : std::uint8_t {
-    newest,      ///< Taken, as the newest one.
-    late,        ///< Taken, at its place among older ones.
-    replaced,    ///< Taken in the place of one of the same time.
-    too_old,     ///< Not taken: its time had left the window, or there is room for newer ones only.
-    future,      ///< Not taken: farther ahead of the clock than allowed.
-    not_finite,  ///< Not taken: an infinity, or not a number.
-    no_weight,   ///< Not taken: stands for no event, or for 2^32 and more.
+    newest,      ///< Inserted as the newest sample.
+    late,        ///< Inserted before samples with later times.
+    replaced,    ///< Inserted in place of a sample with the same time.
+    too_old,     ///< Not inserted: before the window, or older than all samples of a full window.
+    future,      ///< Not inserted: farther ahead of the clock than allowed.
+    not_finite,  ///< Not inserted: an infinity or NaN.
+    no_weight,   ///< Not inserted: the weight is 0 or at least 2^32 (slotted_window: only 0).
 };
 
 [[nodiscard]] constexpr std::string_view name(inserted i) noexcept
@@ -77,7 +77,8 @@ enum class inserted : std::uint8_t {
     return "?";
 }
 
-/// How many samples were not taken, and why; and how many the limit of points has pushed out.
+/// The number of samples that were not inserted, by reason, and the number that `max_points`
+/// removed. A sample that is older than all samples of a full window counts in `pushed_out` only.
 struct window_losses {
     std::uint64_t too_old = 0;
     std::uint64_t future = 0;

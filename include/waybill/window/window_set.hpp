@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// window_set: many windows side by side, one a key.
+// window_set: one sliding window for each key, for example for each metric of each resource.
 //
 //     using key = std::pair<std::string, std::string>;                   // (resource, metric)
 //     using backlog = waybill::sliding_window<waybill::stats<std::int64_t>>;
@@ -9,21 +9,14 @@
 //     if (auto s = metrics.query({"orders", "length"}, now)) scale(*s);
 //     metrics.for_each(now, [](const key& k, const auto& s) { log(k, s.points, s.mean()); });
 //
-// Keys come from outside, and what comes from outside comes without end. So:
-//   1. a key goes when its last sample is `idle` old; that takes neither a timer nor a walk over
-//      all keys, for every question tells the time. Never earlier than its window is empty: where
-//      the span is longer than `idle`, the span counts. A window without a span goes with its
-//      samples;
-//   2. there are never more than `max_keys`; samples of one more are refused, counted, and answered
-//      with an empty optional. A sample that is not taken opens no window;
-//   3. all windows hear one clock, the latest time that was told, so that answers for several keys
-//      go together. A key that is idle or unknown has no answer; one that is silent for the span
-//      alone has the answer of an empty window, never that of its last value;
-//   4. keys are gone through in their order, whatever came first.
+//   1. A key is removed when its newest sample is `idle` old. `idle` is at least the span, if that
+//      is limited. No timer and no scan of all keys: each call with a time removes idle keys.
+//   2. There are never more than `max_keys` keys. A sample of one more is refused and counted. A
+//      sample that is not inserted creates no window.
+//   3. All windows have one clock, the latest time passed in. An unknown or idle key has no
+//      summary; a key without samples in the span has that of an empty window, never an old value.
+//   4. Keys are iterated in their order, independent of the order of insertion.
 //
-// A window with `max_points` takes the room for all of them when its key comes. A sample that is
-// dated in the future keeps its key until then, so `ahead` is worth having here, and telling the
-// time with each sample.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_WINDOW_WINDOW_SET_HPP
@@ -44,11 +37,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// How windows are kept. A plain value; `check` finds what cannot work.
+/// The options of a set of windows. A plain value; `check` validates it. A window with `max_points`
+/// allocates memory for all of them when its key is created. A sample after the clock keeps its key
+/// until its time, so set `window.ahead` and pass the time with each sample.
 struct window_set_options {
-    window_options window{};               ///< Of each of them.
-    duration idle = duration::highest();   ///< A key goes when its last sample is so old.
-    std::uint64_t max_keys = highest_size;
+    window_options window{};                ///< The options of each window.
+    duration idle = duration::highest();    ///< Age of its newest sample when a key is removed.
+    std::uint64_t max_keys = highest_size;  ///< At least 1.
 
     friend bool operator==(const window_set_options&, const window_set_options&) = default;
 };
@@ -74,14 +69,14 @@ struct window_set_options {
     return {};
 }
 
-/// What windows are told apart by: any value that has == and <.
+/// A key of a window: any copyable value with == and <.
 template <class Key>
 concept window_key =
     std::copyable<Key> && std::equality_comparable<Key> && requires(const Key& a, const Key& b) {
         { a < b } -> std::convertible_to<bool>;
     };
 
-/// `Window` is a sliding_window.
+/// Windows by key. `Window` is a sliding_window.
 template <window_key Key, class Window>
 class window_set {
 public:
@@ -104,12 +99,13 @@ public:
     window_set(window_set&&) = default;
     ~window_set() = default;
 
-    /// All of it or, where memory does not do, nothing.
+    /// If an allocation fails, nothing changes.
     window_set& operator=(const window_set& o) { return *this = window_set(o); }
     window_set& operator=(window_set&&) = default;
 
-    /// What became of a sample; empty if there are too many keys for it. A sample so old that its
-    /// key would be idle is too old for a new window.
+    /// Inserts a sample, and creates its window if needed. Returns an empty optional if there are
+    /// too many keys. A sample so old that its key would be idle is too old for a new window.
+    /// O(log n) for n keys, plus the insertion into the window.
     std::optional<inserted> insert(const Key& key, time_type at, value_type value)
     {
         return insert(key, sample_type{at, value});
@@ -120,7 +116,7 @@ public:
     {
         return insert(key, sample_type{at, value, detail::known_weight(weight)});
     }
-    /// A weight is a number of events, and half an event is none.
+    /// Deleted: a floating-point weight. A weight is a whole number of events.
     template <std::floating_point Weight, class... Rest>
         requires(Window::weighted)
     std::optional<inserted> insert(const Key&, time_type, value_type, Weight, Rest...) = delete;
@@ -145,7 +141,7 @@ public:
         return what;
     }
 
-    /// Tells the time, and takes a sample then.
+    /// Moves the clock to `now`, then inserts the sample.
     std::optional<inserted> insert(const Key& key, time_type at, value_type value, time_type now)
     {
         advance(now);
@@ -164,8 +160,9 @@ public:
         return insert(key, s);
     }
 
-    /// Adds the samples of a window that was stored, or comes from another partition: see merged().
-    /// The time that it was told is told to all. False if there are too many keys for it.
+    /// Merges the samples of a window that was stored or comes from another partition: see
+    /// merged(). Moves the clock of the set to that of `w`. Returns false if there are too many
+    /// keys.
     bool merge(const Key& key, const Window& w)
     {
         if (w.clock()) evict_idle(*w.clock());
@@ -186,7 +183,8 @@ public:
         return true;
     }
 
-    /// The answer for one key; empty where it is unknown or idle.
+    /// Moves the clock to `now` and returns the summary of a key. Empty if the key is unknown or
+    /// idle.
     [[nodiscard]] std::optional<summary> query(const Key& key, time_type now)
     {
         evict_idle(now);
@@ -195,7 +193,7 @@ public:
         return found->second.window.query(*clock_);
     }
 
-    /// The answers for all keys, in their order: f(key, summary).
+    /// Moves the clock to `now` and calls f(key, summary) for all keys in their order.
     template <class F>
         requires std::invocable<F&, const Key&, const summary&>
     void for_each(time_type now, F f)
@@ -204,9 +202,10 @@ public:
         for (auto& [key, e] : kept_) f(key, e.window.query(*clock_));
     }
 
-    /// Tells the time; keys that are idle by then go.
+    /// Moves the clock to `now` and removes idle keys.
     void advance(time_type now) { evict_idle(now); }
-    /// The same, and how many they are. Questions do it, too.
+    /// Moves the clock to `now` and removes idle keys. Returns their number. Every call with a time
+    /// does this, too.
     std::uint64_t evict_idle(time_type now)
     {
         const bool first = !clock_;
@@ -229,13 +228,13 @@ public:
         return n;
     }
 
-    /// The window of a key, to be stored; a null pointer where there is none.
+    /// The window of a key, to be stored. A null pointer if the key is unknown.
     [[nodiscard]] const Window* find(const Key& key) const
     {
         const auto found = kept_.find(key);
         return found == kept_.end() ? nullptr : &found->second.window;
     }
-    /// All windows, to be stored, in the order of their keys: f(key, window).
+    /// Calls f(key, window) for all windows in the order of their keys, to store them.
     template <class F>
         requires std::invocable<F&, const Key&, const Window&>
     void for_each_window(F f) const
@@ -246,9 +245,9 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return kept_.size(); }
     [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
 
-    /// How many samples were refused because there were too many keys.
+    /// The number of samples that were refused because there were too many keys.
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
-    /// What all windows have lost, those that are gone among them.
+    /// The losses of all windows, removed windows included.
     [[nodiscard]] window_losses losses() const
     {
         window_losses all = gone_;
@@ -256,9 +255,9 @@ public:
         return all;
     }
 
-    /// The latest time that was told.
+    /// The latest time passed to the set. Empty before the first.
     [[nodiscard]] std::optional<time_type> clock() const noexcept { return clock_; }
-    /// As they are followed: see `idle`.
+    /// The options in use: corrected if `check` would refuse them, with `idle` at least the span.
     [[nodiscard]] const window_set_options& options() const noexcept { return options_; }
 
     friend bool operator==(const window_set& a, const window_set& b)
@@ -270,7 +269,7 @@ public:
 private:
     struct entry {
         Window window;
-        time_type last{};  // of its newest sample ever
+        time_type last{};  // time of the newest sample ever
 
         friend bool operator==(const entry&, const entry&) = default;
     };
@@ -284,7 +283,8 @@ private:
         return options_.idle != duration::highest() && clock_ && *clock_ - last >= options_.idle;
     }
 
-    /// What came before any time was told may have been dated too far ahead of it, and is gone now.
+    /// For the first time passed in: removes samples that are too far ahead of it, and files all
+    /// keys again by their newest sample.
     void file_anew()
     {
         filed_.clear();
@@ -304,8 +304,8 @@ private:
         return what;
     }
 
-    // Filed first: one that is filed and not kept is found and dropped, but not the other way
-    // round.
+    // `filed_` comes first: if the second allocation fails, a filed key without a window is dropped
+    // later. A window that is not filed would stay for ever.
     void keep(const Key& key, entry&& e)
     {
         if (options_.idle != duration::highest()) filed_.emplace(e.last, key);
@@ -323,9 +323,9 @@ private:
 
     window_set_options options_;
     std::map<Key, entry, by_less> kept_;
-    // Each key by the time of a sample of it, not always the last: whoever comes first here is
-    // looked at when that is idle, and filed anew if there were others since. So a sample costs
-    // nothing more.
+    // Each key by the time of one of its samples, not always the newest. When that time is idle,
+    // the key is removed, or filed by its newest sample if that is not idle. So a sample needs no
+    // update here.
     std::multimap<time_type, Key> filed_;
     std::optional<time_type> clock_;
     std::uint64_t refused_ = 0;

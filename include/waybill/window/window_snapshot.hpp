@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// window_snapshot: the samples of a window as bytes, and a window made of them again.
+// window_snapshot: stores the samples of a window as bytes, and loads them into a window again.
 //
 //     store.put(key, waybill::save(backlog));
 //     ...
@@ -8,44 +8,16 @@
 //     if (!again) return start_anew(waybill::text(again.error()));
 //     auto s = again->query(now);                // empty after a long gap, never stale
 //
-// What holds:
-//   1. samples and clock come back exactly; the same ones are the same bytes, whatever the policy
-//      and the measures of the window are. Losses are not stored, nor what `max_points` has pushed
-//      out: the new window takes what it is given for all there was, and its answers say that they
-//      are complete. Who keeps `missing()` beside the bytes tells the new window: missed(at);
-//   2. options are not stored, since they are settings and may have changed. The new window is
-//      told the clock and then given the samples; what its options do not let in is not taken, and
-//      counted in its losses. Options that `check` refuses are refused;
-//   3. bytes are a whole window, or the answer is the first thing that is wrong with them. What is
-//      accepted is byte for byte what `save` writes of those samples;
-//   4. nothing is allocated for samples that the bytes do not hold, but what `max_points` takes in
-//      any window;
-//   5. samples at even distances take little more than their values: whole numbers one byte each
-//      where they differ by less than 64 from the one before, two where by less than 8,192.
+//   1. Samples and clock are restored exactly; equal ones give equal bytes, for any policy and
+//      measure. Losses and `missing()` are not stored: loaded summaries report that they are
+//      complete. A caller that stores `missing()` as well calls missed(at) after loading.
+//   2. Options are not stored. `load` sets the clock, then inserts the samples. Samples that the
+//      new options do not allow are losses. Options that `check` refuses are an error.
+//   3. `load` returns a complete window or the first error, and accepts only the bytes of `save`.
+//   4. `load` allocates nothing for samples that the bytes do not contain, except for `max_points`.
+//   5. Integers at even time steps take 1 byte each if they change by less than 64, 2 below 8,192.
 //
-// Only times on the wall clock are stored: points on a steady one mean nothing to another process.
-//
-// The format, version 1. `whole` is seven bits a byte, the lowest first; `near` is the same of a
-// signed number in zigzag form (0, -1, 1, -2 ... as 0, 1, 2, 3 ...):
-//
-//     "wbw"    3 bytes
-//     version  1 byte: 1
-//     kind     1 byte: 0 signed, 1 unsigned, 2 float, 3 double; 4 more with weights, 8 with a clock
-//     units    1 byte: 0 ns, 1 us, 2 ms, 3 s, 4 min, the coarsest of which all times of samples are
-//              whole numbers; and 16 times the same of what is said of the clock
-//     count    whole
-//     first    near: the time of the first sample, if there is one
-//     clock    near: how long after that, or else after the epoch, if it was told
-//     samples  for each: but for the first one, by how much the step to it is longer than the step
-//              before, near; its value; its weight, whole, if there are weights. Where steps stay
-//              as long as they are, one 0 stands for all: how many more there are follows, whole
-//     sum      4 bytes: CRC-32C of all before it, the lowest first
-//
-// A whole number is the difference from the one before, or from 0, near. Of a floating one those of
-// its bits are taken that differ from the one before, as a number of 64 bits: one byte is how many
-// of its bytes are zero in front x 16 + how many there are from there to the last that is not zero;
-// then these, the lowest first. Every later version begins with the same three bytes and a version,
-// and ends in the same checksum.
+// Only wall-clock times are stored. The module's guide describes the format.
 
 #ifndef WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
 #define WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
@@ -68,8 +40,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// A window whose samples can be stored: times on the wall clock, and whole numbers of up to 64
-/// bits, float or double.
+/// A window whose samples can be stored: times on the wall clock, and values that are integers of
+/// up to 64 bits, float or double.
 template <class W>
 concept storable_window =
     std::same_as<typename W::time_type, wall_time> && measurable<typename W::value_type> &&
@@ -93,14 +65,14 @@ inline constexpr std::uint8_t coarsest_unit = 4;
 inline constexpr std::uint8_t snapshot_weighted = 4;
 inline constexpr std::uint8_t snapshot_clocked = 8;
 
-/// The coarsest unit, and no coarser than that, of which `ns` is a whole number.
+/// The coarsest unit of which `ns` is a multiple, but no coarser than `than`.
 [[nodiscard]] constexpr std::uint8_t unit_of(std::int64_t ns, std::uint8_t than) noexcept
 {
     while (ns % snapshot_units[than] != 0) --than;
     return than;
 }
 
-/// Differences of times are taken around the end of 64 bits, and so are exact wherever both are.
+/// The difference modulo 2^64. Added to `from` it always results in `to`.
 [[nodiscard]] constexpr std::int64_t apart(std::int64_t to, std::int64_t from) noexcept
 {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
@@ -131,7 +103,8 @@ template <class V>
     }
 }
 
-/// Of bits that are those of a V. Whether they are, `bits_of` tells.
+/// Converts the bits of a V. If the bits are those of no V, `bits_of` of the result differs from
+/// them.
 template <class V>
 [[nodiscard]] constexpr V value_of(std::uint64_t bits) noexcept
 {
@@ -140,17 +113,17 @@ template <class V>
     else return std::bit_cast<V>(bits);
 }
 
-/// What stands in front of the samples.
+/// The fields before the samples.
 struct snapshot_head {
     bool clocked = false;
     std::uint8_t unit = coarsest_unit;
     std::uint8_t clock_unit = 0;
     std::uint64_t count = 0;
-    std::int64_t first = 0;  ///< In units.
+    std::int64_t first = 0;  ///< In units. 0 without samples.
     std::optional<wall_time> clock{};
 };
 
-/// So many units after the epoch, if that is a time.
+/// Reads a number of units since the epoch. Fails if it is out of range in nanoseconds.
 [[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
 {
     const auto ticks = static_cast<std::int64_t>(in.near());
@@ -160,15 +133,15 @@ struct snapshot_head {
     return 0;
 }
 
-/// The times of the samples behind the first one.
+/// The state of reading the times of samples after the first.
 struct snapshot_steps {
-    std::uint64_t step = 0;  ///< From the sample in front to the one that was read last.
-    std::uint64_t same = 0;  ///< How many more steps are as long.
-    bool again = false;      ///< Whether the last one was as long as the one before it.
+    std::uint64_t step = 0;  ///< From the previous sample to the last one read.
+    std::uint64_t same = 0;  ///< The number of further steps of the same length.
+    bool again = false;      ///< The last step had the length of the one before it.
 };
 
-/// The time of the sample behind that at `from`; so many are `left` with it, and they are not later
-/// than `latest`.
+/// Reads the time of the sample after that at `from`, in units. `left` is the number of samples to
+/// read, this one included. Fails if the time is after `latest`.
 [[nodiscard]] inline std::int64_t read_step(snapshot_reader& in, snapshot_steps& s,
                                             std::int64_t from, std::uint64_t left,
                                             std::int64_t latest) noexcept
@@ -205,7 +178,7 @@ struct snapshot_steps {
         h.unit = h.clock_unit = 0;
     }
     h.count = in.whole();
-    if (h.count > in.left()) in.fail(snapshot_problem::corrupt);  // each takes a byte at least
+    if (h.count > in.left()) in.fail(snapshot_problem::corrupt);  // at least one byte each
     if (h.count != 0) h.first = read_ticks(in, h.unit);
     if (h.clocked) {
         const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
@@ -218,7 +191,7 @@ struct snapshot_steps {
 
 }  // namespace detail
 
-/// The samples of `w` and its clock.
+/// The samples of `w` and its clock as bytes. O(n).
 template <storable_window W>
 [[nodiscard]] std::string save(const W& w)
 {
@@ -270,7 +243,7 @@ template <storable_window W>
     return static_cast<detail::snapshot_writer&&>(out).finish();
 }
 
-/// A window of what `save` has written. Its options are given anew.
+/// Loads a window from the bytes of `save`, with new options. O(n). Errors: see `snapshot_problem`.
 template <storable_window W>
 [[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
 {

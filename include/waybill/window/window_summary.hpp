@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// window_summary: what a window answers.
+// window_summary: the result of a query.
 //
-// The measure of the samples, the time and the span that it is of, and whether all samples are in
-// it. So an answer can be read later, and elsewhere, without the window.
+// It contains the measure of the samples, the time and span they are from, and whether any are
+// missing. So a summary can be used later and elsewhere, without the window.
 
 #ifndef WAYBILL_WINDOW_WINDOW_SUMMARY_HPP
 #define WAYBILL_WINDOW_WINDOW_SUMMARY_HPP
@@ -14,20 +14,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// An answer: the measure, and what it is of.
+/// The measure of the samples in (now - span, now].
 template <class Measure, class Time>
 struct window_summary : Measure {
-    Time now{};       ///< Of the samples after now - span, up to now.
+    Time now{};       ///< The end of the window, included.
     duration span{};
-    bool cut = false;  ///< One later than now - span was pushed out by `max_points`.
+    bool cut = false;  ///< A sample after now - span is missing: see `max_points`.
 
-    /// Whether all samples that were taken are in it. If not, all that is said is said of the
-    /// newest ones, and of how long a time those are is not known.
+    /// Returns true if no sample of the span was removed by `max_points`. If false, all statistics
+    /// cover only the newest samples, and the interval that they cover is unknown.
     [[nodiscard]] constexpr bool complete() const noexcept { return !cut; }
 
-    /// Events a second: how many the samples stand for, over the whole span. Empty where the
-    /// answer is not complete: what is left, over the span, would be too few, and over the time
-    /// since the oldest of what is left it may be far too many.
+    /// Events per second over the whole span. Empty without samples, without a limited span, or if
+    /// the summary is not complete. The remaining samples of an incomplete one would result in a
+    /// rate too low over the span, or far too high over their own interval.
     [[nodiscard]] constexpr std::optional<double> rate() const noexcept
         requires requires(const Measure& m) { m.weight(); }
     {
@@ -35,8 +35,9 @@ struct window_summary : Measure {
         return static_cast<double>(this->weight()) / (static_cast<double>(span.count()) / 1e9);
     }
 
-    /// How much of the span lies behind the first sample, 0 to 1: 0.9 for ten minutes of one sample
-    /// a minute. A window that has just begun to fill covers little.
+    /// The share of the span since the first sample, in [0, 1): 0.9 for ten minutes of one sample a
+    /// minute, low for a window that has just begun to fill. Empty without samples or a limited
+    /// span.
     [[nodiscard]] constexpr std::optional<double> coverage() const noexcept
         requires requires(const Measure& m) { m.first_at; }
     {
@@ -45,7 +46,7 @@ struct window_summary : Measure {
         return static_cast<double>(covered.count()) / static_cast<double>(span.count());
     }
 
-    /// How old the last sample is.
+    /// The time since the last sample. Empty without samples.
     [[nodiscard]] constexpr std::optional<duration> age() const noexcept
         requires requires(const Measure& m) { m.last_at; }
     {

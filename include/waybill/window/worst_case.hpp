@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// worst_case: the measure of a window in constant time, each single time.
+// worst_case: maintains the measure of a sliding window in constant time for each operation.
 //
-// Part of the sliding window. This is DABA Lite (Tangwongsan, Hirzel and Schneider, "In-order
+// A policy of `sliding_window`. DABA Lite (Tangwongsan, Hirzel and Schneider, "In-order
 // sliding-window aggregation in worst-case constant time", VLDB Journal 2021): two stacks in one
-// ring again, but the newer one becomes the older one a little with every sample, before it is
-// needed. Between the oldest sample f and the end e stand four marks, l <= r <= a <= b:
+// ring. Each insertion and removal converts a part of the newer stack to the older one in advance.
+// Four marks l <= r <= a <= b divide the samples from the oldest, f, to the end, e:
 //
 //     [f, l)  beside each: the measure from it to b
 //     [l, r)  beside each: the measure from it to r
@@ -13,13 +13,12 @@
 //     [a, b)  beside each: the measure from it to b
 //     [b, e)  nothing; newer_ is the measure of all of it, and middle_ that of [r, b)
 //
-// With every sample that comes or goes l moves up by one and a down by one, until [l, r) and [r, a)
-// are used up together; then all three move up over [a, b), and when that is used up, too, [b, e)
-// becomes [r, a). Combines: at most three for a sample that comes, two for one that goes, one for
-// an answer.
+// Each insertion and removal moves l up by one and a down by one, until [l, r) and [r, a), which
+// have equal lengths, are empty. Then l, r and a move up together over [a, b). When that is empty,
+// [b, e) becomes [r, a).
 //
-// What is kept is how far the marks are apart, and the places of l and a while they are between
-// others: [l, r) and [r, a) are equally long.
+// Cost in calls of `Measure::combine`: at most 3 to insert a sample, 2 to remove one, 1 for a
+// query.
 
 #ifndef WAYBILL_WINDOW_WORST_CASE_HPP
 #define WAYBILL_WINDOW_WORST_CASE_HPP
@@ -31,7 +30,7 @@ namespace waybill::inline v0_2 {
 template <class Measure>
 class worst_case {
 public:
-    /// The measure of all samples that are not waiting.
+    /// The measure of all samples of the ring, without its waiting samples. One combination.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
@@ -39,13 +38,13 @@ public:
         return Measure::combine(r.beside(r.first()), newer_);
     }
 
-    /// The newest sample that is measured has come; or one among the newer ones, where order does
-    /// not matter.
+    /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
+    /// part.
     template <class Ring, class Sample>
     void came(Ring& r, Sample s)
     {
-        // Each time combined to where it is wanted: copied from where it was written to just before
-        // in other pieces, it would be waited for.
+        // Each branch combines into the final destination. A copy of a measure that was just
+        // written in pieces of another size would wait for these writes.
         if (older_ == 0) {
             r.beside(r.first()) = Measure::of(s);
             return begin(r);
@@ -58,14 +57,15 @@ public:
         }
         step(r);
     }
-    /// The same, and if it is told again, `told_again` will know what there was without it.
+    /// Like `came`, for the newest measured sample. A later `told_again` can replace this sample.
     template <class Ring, class Sample>
     void came_first(Ring& r, Sample s)
     {
         before_newest_ = newer_;
         came(r, s);
     }
-    /// The same for one that is not the newest.
+    /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
+    /// possible.
     template <class Ring, class Sample>
     void came_late(Ring& r, Sample s)
     {
@@ -73,15 +73,15 @@ public:
         came(r, s);
     }
 
-    /// The newest sample that is measured is another one. Requires: it is one of the newer ones,
-    /// and all that came since the measures were made anew have come in these two ways.
+    /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
+    /// all samples since the last `start_anew` were added by `came_first` or `came_late`.
     template <class Ring, class Sample>
     void told_again(Ring&, Sample s)
     {
         newer_ = Measure::combine(before_newest_, Measure::of(s));
     }
 
-    /// The n oldest go, one by one.
+    /// Removes the n oldest samples, in constant time each. Requires: all of them are measured.
     template <class Ring>
     void forget(Ring& r, std::uint64_t n)
     {
@@ -100,23 +100,23 @@ public:
         }
     }
 
-    /// How many samples are not just in the measure of the newer ones.
+    /// The number of samples before the newer part: b - f.
     [[nodiscard]] std::uint64_t older() const noexcept { return older_; }
 
-    /// The ring has grown, and all samples have other places. The oldest one had `first`, and there
-    /// were so many.
+    /// Called after the ring has grown. `first` is the former place of the oldest sample, and
+    /// `room` the former room of the ring.
     void moved(std::uint64_t first, std::uint64_t room) noexcept
     {
         l_ = l_ < first ? l_ + room - first : l_ - first;
         a_ = a_ < first ? a_ + room - first : a_ - first;
     }
 
-    /// Samples have changed: all measures are made again. A quarter stays newer, so that a sample
-    /// that comes nearly as late as the last one does not make them all again.
+    /// Recomputes all measures after samples have changed. A quarter of the samples stays in the
+    /// newer part, so that the next sample that is about as late needs no recomputation.
     template <class Ring>
     void start_anew(Ring& r)
     {
-        // l is always one farther from f than e is from b.
+        // Invariant: l - f == e - b + 1.
         const std::uint64_t newer = r.measured() / 4;
         older_ = r.measured() - newer;
         between_ = 0;
@@ -142,7 +142,7 @@ public:
     }
 
 private:
-    // There is one sample at most, and its measure stands beside it.
+    // Starts with at most one sample, whose measure is beside it.
     template <class Ring>
     void begin(Ring& r)
     {
@@ -151,7 +151,7 @@ private:
         newer_ = Measure::identity();
     }
 
-    // The newer ones have become the middle ones.
+    // Makes the newer samples the middle ones, [r, a).
     template <class Ring>
     void turn(Ring& r)
     {
@@ -183,8 +183,8 @@ private:
     std::uint64_t older_ = 0;    // b - f
     std::uint64_t between_ = 0;  // r - l, and a - r
     std::uint64_t done_ = 0;     // b - a
-    std::uint64_t l_ = 0;
-    std::uint64_t a_ = 0;
+    std::uint64_t l_ = 0;        // place of l, used only if between_ != 0
+    std::uint64_t a_ = 0;        // place of a, used only if between_ != 0
     Measure middle_ = Measure::identity();
     Measure newer_ = Measure::identity();
     Measure before_newest_ = Measure::identity();
