@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/exceptions: code that throws, in a house that answers.
+// ext/exceptions: turns exceptions of handlers, store calls and send functions into return values.
 //
 //     auto r = waybill::process_batch(store, mine, events, waybill::catching(handle), now);
 //     auto s = waybill::send_all(inbox, size, sender, clock, waybill::catching(transmit));
@@ -9,23 +9,16 @@
 //                                                   : waybill::fault_class::permanent;
 //     });
 //
-// What an exception becomes is seen from what the function answers otherwise:
-//   - a handler that returns a fault, an event_outcome or nothing: a fault with the class that
-//     `classify` says and the exception's what() as its text;
-//   - a call that returns a result<T>, as those of a store: the same fault as its error;
-//   - a send function, which returns a send_outcome: `unknown`, since nobody can say whether the
-//     batch had arrived when it threw. A classify that knows better returns a send_outcome.
+// If a handler (returning `fault`, `event_outcome` or void) throws, the result is a fault: its kind
+// is the result of `classify`, its text is what(). If a store call (returning `result<T>`) throws,
+// that fault is its error. If a send function throws, the result is `unknown`, or the send_outcome
+// from `classify`. By default std::bad_alloc and std::system_error are `infrastructure`, all other
+// exceptions are `permanent`.
 //
-// By default memory and system errors (std::bad_alloc, std::system_error and with it those of files
-// and streams) are `infrastructure`: no event is to blame, and all are given again. Everything else
-// is `permanent`, also what is no std::exception: what an event made throw once it mostly makes
-// throw again, and a dead letter can be looked at while a blocked partition cannot go on. A
-// classify of your own knows better what your database, your files and your network throw.
-//
-// Three things hold:
-//   1. no exception leaves the wrapped function, not even one of classify;
-//   2. an exception is never a success: where classify says `none`, it is `permanent`;
-//   3. the text is at most 1024 bytes, cut between characters.
+// Guarantees
+//   1. No exception leaves the wrapped function, not even one of `classify`.
+//   2. The fault of an exception is never a success: `none` from `classify` becomes `permanent`.
+//   3. The text has at most 1024 bytes and is cut between characters.
 
 #ifndef WAYBILL_EXT_EXCEPTIONS_HPP
 #define WAYBILL_EXT_EXCEPTIONS_HPP
@@ -48,7 +41,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// What `catching` does if nothing else is said.
+/// The default `classify` of `catching`: std::bad_alloc and std::system_error (including errors of
+/// files and streams) are `infrastructure`, all other exceptions `permanent`.
 struct by_default {
     [[nodiscard]] fault_class operator()(const std::exception& e) const noexcept
     {
@@ -58,7 +52,8 @@ struct by_default {
     }
 };
 
-/// Says of an exception what sort of fault it is, or what became of the batch.
+/// A callable that maps an exception to a fault_class (for handlers and store calls) or to a
+/// send_outcome (for send functions).
 template <class C>
 concept exception_classifier = requires(C& classify, const std::exception& e) {
     requires std::convertible_to<decltype(classify(e)), fault_class> ||
@@ -69,7 +64,7 @@ namespace detail {
 
 inline constexpr std::size_t exception_text_bytes = 1'024;
 
-/// A fault, even where there is no memory left for its text.
+/// The fault of an exception. If memory for its text cannot be allocated, the text is empty.
 [[nodiscard]] inline fault caught(fault_class how, std::string_view what) noexcept
 {
     fault f{how == fault_class::none ? fault_class::permanent : how, {}};
@@ -88,7 +83,7 @@ inline constexpr bool is_result<result<T, fault>> = true;
 
 }  // namespace detail
 
-/// A function that answers where the one inside throws. Made by `catching`.
+/// A function object that returns a value if the wrapped function throws. Made by `catching`.
 template <class F, exception_classifier C>
 class catcher {
     template <class R>
@@ -200,8 +195,10 @@ private:
     [[no_unique_address]] C classify_;
 };
 
-/// `handler`, or any function of which the above speaks, with its exceptions turned into answers.
-/// It is copied or moved in; hand in std::ref(handler) if it is to stay where it is.
+/// Wraps a handler, a store call or a send function so that its exceptions become return values.
+/// `handler` is copied or moved into the result; pass std::ref(handler) to refer to it instead.
+/// A `classify` for a send function must return a send_outcome, for all others a fault_class. An
+/// exception that is not a std::exception is `permanent`, or `unknown` in a send function.
 template <class F, exception_classifier C = by_default>
 [[nodiscard]] constexpr catcher<F, C> catching(F handler, C classify = {})
 {

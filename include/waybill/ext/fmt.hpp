@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt: every decision, report, policy, error and enum as one readable line.
+// ext/fmt: formats each decision, report, policy, error and enum as one readable line.
 //
 //     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
 //     fmt::print("{}\n", machine.next());  // dead_letter event 3: permanent after 2 tries
 //     fmt::print("{:>12}\n", 1500ms);      // fills and aligns as a string does
 //
-// Three things hold:
-//   1. a line is one line: control characters in texts from outside are shown as escapes, so that a
-//      message cannot forge another entry of a log;
-//   2. numbers are exact, times and durations to the nanosecond;
-//   3. the lines are for people. They may read better in a later version; what programs read is
-//      ext/json.
+// Guarantees
+//   1. The output is one line. Control characters in texts from outside are shown as escapes, so a
+//      message cannot forge a log entry.
+//   2. Numbers are exact, times and durations to the nanosecond. Exception: the overhead estimates
+//      of a calibration are rounded.
+//   3. The lines are for people and may change in a later version. For programs, use ext/json.
 
 #ifndef WAYBILL_EXT_FMT_HPP
 #define WAYBILL_EXT_FMT_HPP
@@ -42,7 +42,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Formats as a string does, once the value has been put into words.
+/// Formats the line of a value with the format specification of a string (fill, align, width).
 template <class T>
 struct in_words : fmt::formatter<std::string_view> {
     template <class Context>
@@ -52,8 +52,8 @@ struct in_words : fmt::formatter<std::string_view> {
     }
 };
 
-// The very types that have words, and nothing that could be made into one: a chrono duration is
-// fmt's own business.
+// The exact types that have a line. Types convertible to them do not match: {fmt} itself formats
+// chrono durations.
 template <class T, class... Known>
 inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 
@@ -154,8 +154,8 @@ template <class T, class F>
 struct fmt::formatter<waybill::open_bins<T, F>>
     : waybill::detail::in_words<waybill::open_bins<T, F>> {};
 
-// Whole actions and runs each by itself: fmt's own headers have a say on variants and ranges, and
-// only a complete specialisation is above theirs.
+// Each action type and `runs` has a full specialisation: only that takes precedence over the
+// partial specialisations for variants and ranges in {fmt}'s own headers.
 template <>
 struct fmt::formatter<waybill::sender::action>
     : waybill::detail::in_words<waybill::sender::action> {};
@@ -207,7 +207,7 @@ struct fmt::formatter<waybill::settlement> : waybill::detail::in_words<waybill::
 template <>
 struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
 
-// Chunks are ranges, but have words of their own.
+// Chunks are ranges, but are formatted as one line, not element by element.
 FMT_BEGIN_NAMESPACE
 template <class T, class Char>
 struct is_range;

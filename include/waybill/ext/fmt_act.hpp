@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_act: what a machine says is to be done, in words. For consumers and intakes that is
-// in fmt_consume.hpp, fmt_lease.hpp and fmt_retry.hpp.
+// ext/fmt_act: the actions of the batch sender, the batch consumer and the retry loop as lines.
+//
+// Lines for other actions: fmt_consume.hpp, fmt_lease.hpp, fmt_retry.hpp and fmt_session.hpp.
 
 #ifndef WAYBILL_EXT_FMT_ACT_HPP
 #define WAYBILL_EXT_FMT_ACT_HPP
@@ -86,7 +87,8 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string line(const act::rollback&) { return "rollback"; }
 [[nodiscard]] inline std::string line(const act::read_back&) { return "read back"; }
 
-/// A whole action. The words for its parts have to stand above this, here or in what is included.
+/// The line of an action held in a variant. The overloads for its alternatives must be declared
+/// before this function, here or in an included header.
 template <class... Actions>
 [[nodiscard]] std::string line(const std::variant<Actions...>& action)
 {

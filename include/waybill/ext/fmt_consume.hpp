@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_consume: what became of batches, dead letters and messages, what a tracker says, and what
-// is to be told to a queue or a checkpoint, in words.
+// ext/fmt_consume: reports of consumers, values of the tracker, and actions for checkpoints and
+// settlement as lines.
 
 #ifndef WAYBILL_EXT_FMT_CONSUME_HPP
 #define WAYBILL_EXT_FMT_CONSUME_HPP
@@ -32,7 +32,7 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string events(std::uint64_t n) { return counted(n, "event", "events"); }
 
-/// "3 of 10", or "3" where there is no most.
+/// "3 of 10", or "3" if `most` is unlimited.
 [[nodiscard]] inline std::string used_of(std::uint64_t used, std::uint64_t most)
 {
     if (most == unlimited) return fmt::format("{}", used);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_lease: who has a partition, what is asked of a lease store, and what is done with a
-// partition, in words.
+// ext/fmt_lease: leases and owners, calls to a lease store and the steps of a partition as lines.
 
 #ifndef WAYBILL_EXT_FMT_LEASE_HPP
 #define WAYBILL_EXT_FMT_LEASE_HPP
@@ -85,7 +84,7 @@ namespace waybill::inline v0_2::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::claim& a) { return "claim " + line(a.row); }
 
-/// "partition 3, epoch 5", for each step of a partition.
+/// "partition 3, epoch 5", for each step of the partition lifecycle.
 template <class Step>
 [[nodiscard]] std::string of_partition(const Step& s)
 {

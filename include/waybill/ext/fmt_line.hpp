@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_line: the words that the lines of ext/fmt are made of.
+// ext/fmt_line: helpers for the lines of ext/fmt, and the lines of core types.
 
 #ifndef WAYBILL_EXT_FMT_LINE_HPP
 #define WAYBILL_EXT_FMT_LINE_HPP
@@ -23,7 +23,7 @@
 
 namespace waybill::inline v0_2::detail::words {
 
-/// Text from outside with its control characters as escapes: one line stays one line.
+/// `text` with its control characters (below 0x20, and 0x7F) as escapes, so that it stays one line.
 [[nodiscard]] inline std::string one_line(std::string_view text)
 {
     std::string shown;
@@ -54,7 +54,7 @@ namespace waybill::inline v0_2::detail::words {
     return counted(n, "byte", "bytes");
 }
 
-/// Any enum of ours says its own name.
+/// The name of an enumerator.
 template <class E>
     requires requires(E e) { { name(e) } -> std::same_as<std::string_view>; }
 [[nodiscard]] inline std::string line(E e)
@@ -65,7 +65,7 @@ template <class E>
 [[nodiscard]] inline std::string line(duration d) { return text(d); }
 [[nodiscard]] inline std::string line(wall_time t) { return text(t); }
 
-// Where a steady clock begins is nobody's business; its points are told as what they are.
+// The epoch of a steady clock has no meaning outside the process: the line shows the time since it.
 [[nodiscard]] inline std::string line(steady_time t)
 {
     return t == steady_time::highest() ? "never" : "steady " + text(t.since_epoch());

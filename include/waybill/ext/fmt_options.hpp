@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_options: what consumers, leases, queues, valves and locks are set to, in words.
+// ext/fmt_options: options of consumers, leases, queues, circuit breakers and locks as lines.
 
 #ifndef WAYBILL_EXT_FMT_OPTIONS_HPP
 #define WAYBILL_EXT_FMT_OPTIONS_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_report: reports, policies and what has been learnt, in words.
+// ext/fmt_report: batches, reports, policies and calibrations as lines.
 
 #ifndef WAYBILL_EXT_FMT_REPORT_HPP
 #define WAYBILL_EXT_FMT_REPORT_HPP
@@ -84,7 +84,7 @@ template <class T>
     return batch(b.items.size(), b.bytes, b.closed);
 }
 
-/// With its key, if fmt can say it.
+/// Includes the key if {fmt} can format it.
 template <class Key, class T>
 [[nodiscard]] std::string line(const keyed_batch<Key, T>& b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_retry: what goes of dead letters, how long a queue has patience, and what an intake and
-// the keeper of a lock want done, in words.
+// ext/fmt_retry: plans that prune dead letters, the time until dead-lettering, and actions of the
+// receive planner and of lock renewal as lines.
 
 #ifndef WAYBILL_EXT_FMT_RETRY_HPP
 #define WAYBILL_EXT_FMT_RETRY_HPP

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_scaling: what scaling decides, and because of what, in words.
+// ext/fmt_scaling: scaling decisions with their evidence, commands, rules and thresholds as lines.
 //
 //     2024-02-29T12:40:00Z up 2 -> 4 (wanted 7, held by rate until 12:41): up yes: mean(orders)
 //     412.5 > 200 yes [10 points 12:31-12:40], highest(age) 12 > 300 no [10 points 12:31-12:40]
 //
-// in one line. Times of the same day are shown without it, and without seconds where there are
-// none; numbers are exact.
+// This is one line, broken here. A time on the UTC day of the decision is shown without its date,
+// and without seconds if they are zero. Numbers are exact.
 
 #ifndef WAYBILL_EXT_FMT_SCALING_HPP
 #define WAYBILL_EXT_FMT_SCALING_HPP
@@ -37,7 +37,7 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("command {}: {} -> {}", c.id, c.from, c.to);
 }
 
-/// "12:40" on the day of `seen_from`, else the whole time.
+/// "12:40" or "12:40:05" if `t` is on the UTC day of `seen_from`, else the full time.
 [[nodiscard]] inline std::string clock(wall_time t, wall_time seen_from)
 {
     constexpr std::size_t date = 10;  // "2024-02-29"
@@ -49,7 +49,7 @@ namespace waybill::inline v0_2::detail::words {
     return all;
 }
 
-/// "12:31-12:40", or one of them where both are the same.
+/// "12:31-12:40", or one time if both are equal.
 [[nodiscard]] inline std::string span(wall_time first, wall_time last, wall_time seen_from)
 {
     const std::string from = clock(first, seen_from);
@@ -64,7 +64,7 @@ namespace waybill::inline v0_2::detail::words {
     return t ? " until " + clock(*t, seen_from) : std::string();
 }
 
-/// A target says how many; it holds no value against anything.
+/// False for the evidence of a target: it computes a number of instances and compares nothing.
 [[nodiscard]] inline bool is_compared(const scaling::evidence& e)
 {
     return e.part != scaling::role::target && !e.wants;
@@ -123,7 +123,7 @@ namespace waybill::inline v0_2::detail::words {
     return said + ')';
 }
 
-/// What the rules said for this part, where they did.
+/// The part of the policy and, for `up`, `down` and `activation`, its result, as in "up yes".
 [[nodiscard]] inline std::string said_of(const scaling::decision& d, scaling::role part)
 {
     switch (part) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_session: how far sessions have come, what stopped them, what is to be done with their
-// steps, and what a redrive and a sweep would do, in words.
+// ext/fmt_session: progress and failures of sessions, actions of pipelines, and redrives and sweeps
+// as lines.
 
 #ifndef WAYBILL_EXT_FMT_SESSION_HPP
 #define WAYBILL_EXT_FMT_SESSION_HPP
@@ -55,7 +55,7 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("{}, {} of them kept for a failure", bytes(b.bytes), b.failure_reserve);
 }
 
-/// "step 2 of 5", "step 2".
+/// "step 2 of 5", or "step 2" if the total is not known.
 [[nodiscard]] inline std::string step_of(std::uint64_t step, std::uint64_t total)
 {
     if (total == 0) return fmt::format("step {}", step);

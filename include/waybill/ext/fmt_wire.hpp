@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt_wire: what services take and what they answer, in words.
+// ext/fmt_wire: limits, error codes and refusals of services as lines.
 
 #ifndef WAYBILL_EXT_FMT_WIRE_HPP
 #define WAYBILL_EXT_FMT_WIRE_HPP
@@ -17,7 +17,7 @@
 
 namespace waybill::inline v0_2::detail::words {
 
-/// The note, which may be long, is left out.
+/// Leaves out the note, which may be long.
 [[nodiscard]] inline std::string line(const wire::service& s)
 {
     return fmt::format("{}: {} ({} {}, {})", one_line(s.name), line(s.most), line(s.how),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_act: what a machine says is to be done, as JSON, one way: {"act": "send", ...}. A whole
-// action, which is a variant, is written as what it holds.
+// ext/json_act: the actions of the batch sender, the batch consumer and the retry loop as JSON,
+// written only: {"act": "send", ...}. A variant is written as the action that it contains.
 
 #ifndef WAYBILL_EXT_JSON_ACT_HPP
 #define WAYBILL_EXT_JSON_ACT_HPP
@@ -96,7 +96,7 @@ inline void to_json(nlohmann::json& j, const commit&) { j = {{"act", "commit"}};
 inline void to_json(nlohmann::json& j, const rollback&) { j = {{"act", "rollback"}}; }
 inline void to_json(nlohmann::json& j, const read_back&) { j = {{"act", "read_back"}}; }
 
-/// An action of one of our machines, and nothing that could be made into one.
+/// Only these variants match, not types convertible to them.
 template <class Action>
     requires std::same_as<Action, sender::action> || std::same_as<Action, batch_machine::action> ||
              std::same_as<Action, retry_action> || std::same_as<Action, attempts::action>

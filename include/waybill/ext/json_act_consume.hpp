@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_act_consume: what the machines of consumers say is to be done, as JSON, one way; and the
-// whole actions of all machines but those of json_act.hpp.
+// ext/json_act_consume: actions of consumers and leases as JSON, written only; and the variants of
+// all state machines except those in json_act.hpp and json_act_session.hpp.
 
 #ifndef WAYBILL_EXT_JSON_ACT_CONSUME_HPP
 #define WAYBILL_EXT_JSON_ACT_CONSUME_HPP
@@ -80,7 +80,7 @@ inline void to_json(nlohmann::json& j, const relinquish& a)
     j = {{"act", "relinquish"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
 
-/// An action of one of our machines, and nothing that could be made into one.
+/// Only these variants match, not types convertible to them.
 template <class Action>
     requires std::same_as<Action, at_least_once_machine::action> ||
              std::same_as<Action, cadence::action> || std::same_as<Action, intake::action> ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_act_session: what a pipeline and a redrive say is to be done, as JSON, one way.
+// ext/json_act_session: the actions of a pipeline, a redrive and the import of dead letters from
+// the broker's queue as JSON, written only.
 
 #ifndef WAYBILL_EXT_JSON_ACT_SESSION_HPP
 #define WAYBILL_EXT_JSON_ACT_SESSION_HPP
@@ -58,7 +59,7 @@ inline void to_json(nlohmann::json& j, const remove_letters& a)
     j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
 }
 
-/// An action of one of our machines, and nothing that could be made into one.
+/// Only these variants match, not types convertible to them.
 template <class Action>
     requires std::same_as<Action, pipeline::action> || std::same_as<Action, redrive::action> ||
              std::same_as<Action, letter_drain::action>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_batch: batches as JSON, one way: their numbers and why each was closed. How an item is
-// written is for its owner to say, so of items only the count is here. A key is, if it can be
-// written.
+// ext/json_batch: batches as JSON, written only: size in bytes, number of items and the reason why
+// the batch was closed. Items are not written, only their number; the caller may write them. A key
+// is written if it converts to text or to JSON.
 
 #ifndef WAYBILL_EXT_JSON_BATCH_HPP
 #define WAYBILL_EXT_JSON_BATCH_HPP
@@ -76,7 +76,7 @@ void to_json(nlohmann::json& j, const keyed_batch<Key, Item>& b)
     }
 }
 
-/// Items are places here, which are written.
+/// The items of packed batches are positions (indices), which are written.
 inline void to_json(nlohmann::json& j, const packed& p)
 {
     j = {{"batches", nlohmann::json::array()}, {"too_large", p.too_large}};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_consume: the row of attempts and the policies of consumers, both ways; and what became
-// of batches, letters and trackers, one way.
+// ext/json_consume: crash records (`attempt`) and consumer policies, read and written; plans,
+// reports and values of the tracker, written only.
 //
 //     {"version": 1, "from": 10, "to": 14, "suspects": 4, "deaths": 1, "by": 7, "epoch": 3}
 //
-// A row without "from" is one of a partition that had no checkpoint yet.
+// A crash record without "from" belongs to a partition that had no checkpoint yet.
 
 #ifndef WAYBILL_EXT_JSON_CONSUME_HPP
 #define WAYBILL_EXT_JSON_CONSUME_HPP
@@ -31,7 +31,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The version of the form that is written here.
+/// Format version of a written crash record.
 inline constexpr std::uint64_t attempt_version = 1;
 
 inline void to_json(nlohmann::json& j, const begin_refusal& e) { j = name(e); }

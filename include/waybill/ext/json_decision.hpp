@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_decision: a decision of scaling with all of its numbers as JSON, one way. What does not
-// apply is left out.
+// ext/json_decision: a scaling decision with all its numbers as JSON, written only. Fields that do
+// not apply are left out.
 //
 //     {"verdict": "up", "why": "rate", "from": 2, "desired": 7, "to": 4,
 //      "now": "2024-02-29T12:40:00Z", "until": "2024-02-29T12:41:00Z",
@@ -70,7 +70,8 @@ inline void to_json(nlohmann::json& j, const policy_error& e)
 
 namespace detail {
 
-/// What is no number has no place in JSON, and would be written as null.
+/// Leaves out a number that is not finite: JSON has no such number, and nlohmann's library would
+/// write null.
 inline void put_number(nlohmann::json& j, const char* field, const std::optional<double>& x)
 {
     if (x && is_finite(*x)) j[field] = *x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_decoded: a session's state as a program has it in hand: the user's value, the progress,
-// and what of the bytes neither of them knows. json_session.hpp reads and writes it.
+// ext/json_decoded: a decoded session state: the user's value, the progress, and the unknown fields
+// that the next `encode` has to keep. json_session.hpp reads and writes it.
 
 #ifndef WAYBILL_EXT_JSON_DECODED_HPP
 #define WAYBILL_EXT_JSON_DECODED_HPP
@@ -19,20 +19,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why a state is not read, or only its failure is.
+/// The reason why a state was not read, or why only its failure was read.
 enum class json_state_problem : std::uint8_t {
     none,
-    envelope,        ///< The envelope is wrong: its own text says why.
-    other_format,    ///< The body is text.
-    syntax,          ///< It is neither JSON nor CBOR.
-    too_deep,        ///< More than `deepest_state` objects and arrays in one another.
-    duplicate,       ///< An object has the same name twice.
+    envelope,        ///< The envelope is invalid: text(opened_state) has the details.
+    other_format,    ///< The body is text, not JSON or CBOR.
+    syntax,          ///< The body is not valid JSON or CBOR, or has a text that is not UTF-8.
+    too_deep,        ///< More than `deepest_state` nested objects and arrays.
+    duplicate,       ///< An object contains the same name twice.
     not_an_object,
-    bad_progress,    ///< The member "waybill" says what it never says.
-    newer_version,   ///< The user's major version is above ours.
-    upgrade_failed,  ///< The user's part is of an older version, and stays so.
-    bad_value,       ///< The user's type cannot be made of the user's part.
-    no_reserve,      ///< The user's part leaves no room for a failure.
+    bad_progress,    ///< The member "waybill" or the mark of a failed session is invalid or newer.
+    newer_version,   ///< The user's major version is later than the version of this program.
+    upgrade_failed,  ///< The user's part has an older version, and its upgrade failed.
+    bad_value,       ///< The user's type cannot be read from the user's part.
+    no_reserve,      ///< The user's part leaves too few bytes for a failure.
 };
 
 [[nodiscard]] constexpr std::string_view name(json_state_problem p) noexcept
@@ -54,29 +54,30 @@ enum class json_state_problem : std::uint8_t {
     return "?";
 }
 
-/// What the next `encode` has to know of what was read.
+/// Facts about the stored state that the next `encode` needs.
 struct state_as_read {
-    nlohmann::json user{};    ///< The user's part, upgraded; null where there was none.
-    nlohmann::json later{};   ///< Of the progress, what only later versions know.
-    bool unread = false;      ///< The value is not what the user's part says.
-    std::uint64_t bytes = 0;  ///< How many there were, or were stored.
-    std::uint64_t sum = 0;    ///< Their checksum.
-    std::string since{};      ///< What was stored since; empty where nothing was.
+    nlohmann::json user{};    ///< The user's part after its upgrade; null if there was none.
+    nlohmann::json later{};   ///< Fields of the progress that only later versions know.
+    bool unread = false;      ///< True if the value could not be read from the user's part.
+    std::uint64_t bytes = 0;  ///< Size of the state as read or stored, in bytes.
+    std::uint64_t sum = 0;    ///< Checksum of these bytes, see `sum_of`.
+    std::string since{};      ///< Bytes passed to `stored` after reading; empty if there are none.
 
-    /// From now on these are the bytes.
+    /// Takes size and checksum from `all`.
     void are(std::string_view all) noexcept
     {
         bytes = all.size();
         sum = sum_of(all);
     }
 
-    /// Whether these are the bytes, as far as length and checksum tell.
+    /// True if `all` has the same size and checksum.
     [[nodiscard]] bool is(std::string_view all) const noexcept
     {
         return all.size() == bytes && sum_of(all) == sum;
     }
 
-    /// The digits of the checksum in an envelope, as they stand there; else the checksum of it all.
+    /// The eight checksum digits of the envelope, one per byte. Without an envelope: CRC-32C of all
+    /// bytes.
     [[nodiscard]] static std::uint64_t sum_of(std::string_view all) noexcept
     {
         if (all.size() < envelope_bytes || !all.starts_with("waybill/1 ")) return crc32c(all);
@@ -90,28 +91,28 @@ struct state_as_read {
     friend bool operator==(const state_as_read&, const state_as_read&) = default;
 };
 
-/// A state in hand. Value and progress are the caller's to change; they begin as those of a new
-/// session, and stay that where `how` is neither `absent` nor `ok`.
+/// A decoded state. The caller may change `value` and `progress`. They begin as those of a new
+/// session and remain so if `how` is neither `absent` nor `ok`.
 template <class T>
 struct decoded_state {
     state_read how = state_read::absent;
     T value{};
     session_progress progress{};
-    schema_version version{};  ///< Of the value, as it was read.
+    schema_version version{};  ///< Version of the user's part as it was read.
     json_state_problem problem = json_state_problem::none;
-    std::string why{};         ///< What is wrong, and where.
-    opened_state envelope{};   ///< Without its body, which was a view into the bytes.
+    std::string why{};         ///< The invalid part and its path.
+    opened_state envelope{};   ///< Its body is empty: it was a view into the bytes.
     state_as_read read{};
 
-    /// These bytes are what is stored from now on: `changed` compares with them, and a failure that
-    /// cannot be written with the value is written with the user's part of them. They are copied.
+    /// Makes `bytes` the stored state. `changed` then compares with them. A failure that cannot be
+    /// written with the value is written with the user's part of these bytes. The bytes are copied.
     void stored(std::string_view bytes)
     {
         how = state_read::ok;
         envelope = detail::sealed_just_now(bytes);
         read.are(bytes);
         read.since = bytes;
-        // What a later version knew of a failure that is none any more is not told of the next one.
+        // Unknown fields of a failure that no longer exists must not be added to the next failure.
         auto* later = read.later.get_ptr<nlohmann::json::object_t*>();
         if (later && !progress.failed) later->erase("failed");
     }
@@ -119,7 +120,7 @@ struct decoded_state {
     friend bool operator==(const decoded_state&, const decoded_state&) = default;
 };
 
-/// One line for a log: what is there, and what to do about it.
+/// One line for a log: the state that was found and the action to take.
 template <class T>
 [[nodiscard]] std::string text(const decoded_state<T>& s)
 {
@@ -168,18 +169,18 @@ template <class T>
     return line;
 }
 
-/// Why there are no bytes of a state.
+/// The reason why a state cannot be written.
 enum class encode_problem : std::uint8_t {
     none,
-    not_read,       ///< What is stored was not read, and must not be written over.
-    not_an_object,  ///< The value is another kind of JSON.
-    reserved_name,  ///< The value has a member of its own by a name that means something here.
-    not_finite,     ///< A number that JSON does not have: it would be read as null.
-    not_utf8,       ///< A text that JSON does not have.
-    not_json,       ///< Bytes, which only CBOR has.
-    subtype,        ///< Bytes with a subtype, that is with a tag, which is not read.
+    not_read,       ///< The stored state was not read and must not be overwritten.
+    not_an_object,  ///< The JSON of the value is not an object.
+    reserved_name,  ///< The value has a member of its own with a reserved name.
+    not_finite,     ///< A number that JSON cannot represent: it would be read as null.
+    not_utf8,       ///< A text or a name that is not UTF-8.
+    not_json,       ///< Binary data, which only CBOR can represent.
+    subtype,        ///< Binary data with a subtype: CBOR writes a tag, and tags are not read.
     too_deep,
-    threw,          ///< The user's to_json did.
+    threw,          ///< The user's to_json or from_json threw.
     too_large,
 };
 
@@ -203,9 +204,9 @@ enum class encode_problem : std::uint8_t {
 
 struct state_unwritten {
     encode_problem problem = encode_problem::none;
-    std::uint64_t size = 0;  ///< Where it is too large: what it would take, and what there is.
-    std::uint64_t most = 0;
-    std::string why{};       ///< Where it goes wrong, or what was thrown.
+    std::uint64_t size = 0;  ///< The bytes needed, if too large.
+    std::uint64_t most = 0;  ///< The bytes available, if too large.
+    std::string why{};       ///< The path of the invalid part, or the text of the exception.
 
     friend bool operator==(const state_unwritten&, const state_unwritten&) = default;
 };

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_deferral: a deferral book as JSON, and the book made of it again.
+// ext/json_deferral: deferred messages (`deferral_book`) as JSON, read and written.
 //
 //     {"version": 1, "entries": [{"sequence": 281474976710663, "due": "2024-02-29T12:10:00Z",
 //      "attempts": 2, "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
-//
-// Entries stand in the order of their sequences, each once. As in deferral_bytes.hpp, options are
-// the caller's and have to pass `check`, and what was in hand is not any more:
 //
 //     nlohmann::json j = book;
 //     auto again = waybill::parse_deferrals(j.dump(), {.hold = 30s});
 //     if (!again) die(waybill::text(again.error()));
 //     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
 //
-// `read_json` reads a book, too: with the options of one that was given none.
+// The sequences of the entries strictly increase. As in deferral_bytes.hpp, options are not stored:
+// the caller passes them, and they must pass `check`. An entry that was handed out before is no
+// longer handed out in the book that is read. `read_json` also reads a book, with default options.
 
 #ifndef WAYBILL_EXT_JSON_DEFERRAL_HPP
 #define WAYBILL_EXT_JSON_DEFERRAL_HPP
@@ -38,7 +37,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The version of the form that is written here.
+/// Format version of the written JSON.
 inline constexpr std::uint64_t deferral_version = 1;
 
 inline void to_json(nlohmann::json& j, const booked& e) { j = name(e); }
@@ -90,7 +89,7 @@ inline void to_json(nlohmann::json& j, const deferral_book& b)
 
 namespace detail {
 
-/// Where the entries are read into.
+/// Reads entries into `book`.
 struct deferred_entries {
     deferral_book& book;
 };
@@ -116,7 +115,7 @@ inline void read_value(const json_place& at, deferred_entries& into)
 
 }  // namespace detail
 
-/// Keeps the options that it has.
+/// Keeps the options of `into`.
 inline void read_value(const json_place& at, deferral_book& into)
 {
     deferral_book book(into.options());
@@ -125,8 +124,8 @@ inline void read_value(const json_place& at, deferral_book& into)
     if (!at.error) into = std::move(book);
 }
 
-/// The book that `value` is, with these options. If those are none that a book can be kept with,
-/// the path of the error is "options".
+/// Reads a book with these options. If `check` refuses the options, the path of the error is
+/// "options".
 [[nodiscard]] inline result<deferral_book, json_error> read_deferrals(
     const nlohmann::json& value, const deferral_options& options)
 {
@@ -141,7 +140,7 @@ inline void read_value(const json_place& at, deferral_book& into)
     return read;
 }
 
-/// The same from text.
+/// Parses `text` (within the default json_limits) and reads a book with these options.
 [[nodiscard]] inline result<deferral_book, json_error> parse_deferrals(
     std::string_view text, const deferral_options& options)
 {

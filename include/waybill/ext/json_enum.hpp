@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_enum: enums by their names. By itself nlohmann's library would write numbers, which mean
-// something else as soon as an enumerator is added.
+// ext/json_enum: enums as JSON strings, by their names. nlohmann's library alone would write
+// numbers, whose meaning changes when an enumerator is added.
 
 #ifndef WAYBILL_EXT_JSON_ENUM_HPP
 #define WAYBILL_EXT_JSON_ENUM_HPP
@@ -29,26 +29,26 @@
 
 namespace waybill::inline v0_2 {
 
-/// An enum of ours: name(e) says what it is.
+/// An enum with a function `name(e)`.
 template <class E>
 concept named_enum = std::is_enum_v<E> && requires(E e) {
     { name(e) } -> std::same_as<std::string_view>;
 };
 
-/// The enumerator that is called so; empty if none is.
+/// The enumerator with this name; empty if there is none.
 template <named_enum E>
 [[nodiscard]] constexpr std::optional<E> named(std::string_view text)
 {
     constexpr std::string_view nobody = name(static_cast<E>(0xFF));
     for (std::uint8_t i = 0; i < 0xFF; ++i) {
         const std::string_view known = name(static_cast<E>(i));
-        if (known == nobody) return {};  // they are numbered from 0 without a gap
+        if (known == nobody) return {};  // enumerators are numbered from 0 without a gap
         if (known == text) return static_cast<E>(i);
     }
     return {};
 }
 
-/// All names, as in "none, equal or full".
+/// All names of an enum, as in "none, equal or full".
 template <named_enum E>
 [[nodiscard]] std::string names()
 {
@@ -62,7 +62,7 @@ template <named_enum E>
     return list;
 }
 
-// One for each, since a template would be no better match than the library's own.
+// An overload for each enum: a template would be no better match than the library's own template.
 inline void to_json(nlohmann::json& j, const adding& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const advance_outcome& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const attempts_end& e) { j = name(e); }
@@ -81,8 +81,8 @@ inline void to_json(nlohmann::json& j, const broker_tells& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_too_large& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
 
-// There is no way back by get<E>(): the library's own would take any number, and make an enumerator
-// of it that has no name. read_json reads them.
+// `get<E>()` is disabled: the library's own from_json would accept any number, even one without an
+// enumerator. Use read_json.
 template <class Json>
 void from_json(const Json&, adding&) = delete;
 template <class Json>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_lease: who has a partition, both ways, for a store that keeps a row as one text; and
-// what is asked of such a store, and planned, one way.
+// ext/json_lease: leases and heartbeats (`presence`), read and written, for a store that keeps a
+// row as one text; calls to a lease store and plans, written only.
 //
 //     {"version": 1, "key": {"source": "orders", "group": "billing", "partition": "0"},
 //      "owner": {"name": "host-7", "incarnation": 81}, "epoch": 3, "row_version": 12}
 //
-// "version" is that of the form, as in all that is stored; the number that changes with every write
-// of the row is "row_version". A store that has such numbers of its own puts its own one in when it
-// has read the row.
+// "version" is the version of the format, as in all stored JSON. "row_version" changes with every
+// write of the row. A store that has its own row versions replaces "row_version" after reading a
+// row.
 
 #ifndef WAYBILL_EXT_JSON_LEASE_HPP
 #define WAYBILL_EXT_JSON_LEASE_HPP
@@ -27,7 +27,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The versions of the forms that are written here.
+/// Format versions of the written rows.
 inline constexpr std::uint64_t lease_version = 1;
 inline constexpr std::uint64_t presence_version = 1;
 
@@ -89,7 +89,7 @@ inline void to_json(nlohmann::json& j, const lease_table& t)
     j = {{"leases", t.leases}, {"owners", t.owners}};
 }
 
-/// Expects that there is no row where nothing is "expected".
+/// Without "expected" the claim expects that there is no row.
 inline void to_json(nlohmann::json& j, const lease_claim& c)
 {
     j = {{"key", c.key}, {"owner", c.owner}, {"epoch", c.epoch}};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_member: the progress taken off the end of a state's JSON, without a tree.
+// ext/json_member: reads the progress from the end of a state's JSON without building a tree for
+// it.
 //
-// Where a program of ours has written a state, its member stands last, without a blank, its fields
-// in order:
+// In a state that this library wrote, the member "waybill" is the last one, without blanks, and its
+// fields are in order:
 //
 //     {"lines":3,"receipt":"r17","waybill":{"begun":"2024-02-29T12:00:00Z","done":2,"total":5}}
 //
-// Most states are small, and to make a tree of this and take it apart again would be half of the
-// work. What is left, with its brace closed, is an object exactly where the whole is one: the same
-// members, and this one. So whoever finds anything wrong with the rest, or the name once more in it,
-// reads the whole in the ordinary way; and so does whoever meets a failure, or a field that is
-// written otherwise or not known.
+// Most states are small: a tree of this member would be half of the work. The rest of the text,
+// closed by a brace, is a valid object exactly if the whole text is one. The caller reads the whole
+// text instead if the rest is invalid or contains the name again, or if the member contains a
+// failure, an unknown field or a field in another notation.
 
 #ifndef WAYBILL_EXT_JSON_MEMBER_HPP
 #define WAYBILL_EXT_JSON_MEMBER_HPP
@@ -36,7 +36,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Reads the fields of the member, from the front of what is left of it.
+/// Reads the fields of the member in the order in which they are written.
 class member_reader {
 public:
     explicit constexpr member_reader(std::string_view fields) noexcept : left_(fields) {}
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    /// Takes the name and what joins it to the field before. False where another one stands there.
+    /// Consumes `name` and the comma before it. Returns false if the next field has another name.
     constexpr bool take(std::string_view name) noexcept
     {
         const std::size_t joint = first_ ? 0 : 1;
@@ -61,7 +61,7 @@ private:
         return true;
     }
 
-    // A field that is not there is zero; one that is written otherwise makes `read` false.
+    // An absent field keeps its default. If a field has another notation, `read` returns false.
     [[nodiscard]] constexpr bool number(std::string_view name, std::uint64_t& to) noexcept
     {
         if (!take(name)) return true;
@@ -90,13 +90,13 @@ private:
     bool first_ = true;
 };
 
-/// Reads the user's object and the progress behind its last member. False where it all has to be
-/// read as a whole; then they are as they were.
+/// Reads the user's object and the progress after its last member. Returns false if the whole text
+/// has to be read instead; then `user` and `progress` are unchanged.
 [[nodiscard]] inline bool read_cut(std::string_view object, nlohmann::json& user,
                                    session_progress& progress)
 {
     constexpr std::string_view begins = ",\"waybill\":{";
-    constexpr std::size_t most = 1'024;  // to copy the rest of a larger one is not cheaper
+    constexpr std::size_t most = 1'024;  // copying the rest of a larger object is not cheaper
     if (object.size() > most || !object.ends_with("}}")) return false;
     const std::size_t at = object.rfind(begins);
     if (at == object.npos) return false;
@@ -109,7 +109,7 @@ private:
     rest = object.substr(0, at);
     rest += '}';
     tree_builder tree = tree_of(rest, false);
-    // A comma behind nothing would be missed.
+    // An empty rest means a comma without a member before it, which only a full parse refuses.
     if (problem_of(tree) || tree.root.empty() || tree.root.contains(progress_name)) return false;
     user = std::move(tree.root);
     progress = p;

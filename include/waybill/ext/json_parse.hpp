@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_parse: JSON text as a value, without exceptions, in linear time and within limits.
+// ext/json_parse: parses JSON text without exceptions, in linear time and within limits.
 //
 //     auto value = waybill::parse_json_text(text, {.max_bytes = 65'536});
 //     if (!value) die(waybill::text(value.error()));
 //     // "/orders/17/id: expected this name once, found it twice"
 //
-//   1. A name that an object has twice is an error, since one of the two values would be lost.
-//   2. Text beyond a limit is an error before memory is allocated for the part beyond it.
-//   3. Text that is not JSON is reported with line and column, even after a name that is there
-//      twice. A NUL is not JSON, although nlohmann's parser takes it for the end of the text.
+// Guarantees
+//   1. A duplicate name in an object is an error, since one of the two values would be lost.
+//   2. Text that exceeds a limit is an error before memory is allocated for the excess.
+//   3. Text that is not JSON is reported with line and column, even after a duplicate name. A NUL
+//      is not JSON, although nlohmann's parser takes it as the end of the text.
 //
-// The time is that of `nlohmann::json::parse` without a callback: bench/json_parse.cpp. With a
-// callback that function visits all members of an object or array after each object in it.
+// Cost: the time of `nlohmann::json::parse` without a callback (bench/json_parse.cpp). With a
+// callback that function visits all members of a container after each object in it.
 
 #ifndef WAYBILL_EXT_JSON_PARSE_HPP
 #define WAYBILL_EXT_JSON_PARSE_HPP
@@ -31,13 +32,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// The largest JSON text that is read. Its value takes at most 200 bytes of memory a member or
-/// element, plus the bytes of its strings. Set lower limits for text of unknown origin.
+/// Limits of a JSON text. The parsed value takes at most 200 bytes of memory per member or element,
+/// plus the bytes of its strings. Set lower limits for text of unknown origin.
 struct json_limits {
-    std::uint64_t max_depth = 256;  ///< Objects and arrays in one another. nlohmann's library
-                                    ///< recurses once a level to copy or write a value.
+    std::uint64_t max_depth = 256;  ///< Nested objects and arrays. nlohmann's library recurses
+                                    ///< once per level to copy or write a value.
     std::uint64_t max_members = 4'194'304;  ///< Members and elements of all objects and arrays.
-    std::uint64_t max_bytes = 67'108'864;   ///< Of the text.
+    std::uint64_t max_bytes = 67'108'864;   ///< Bytes of the text.
 
     friend bool operator==(const json_limits&, const json_limits&) = default;
 };
@@ -46,8 +47,8 @@ namespace detail {
 
 enum class tree_problem : std::uint8_t { none, syntax, too_deep, too_many, duplicate };
 
-/// Builds a value from a parser's events. A name that an object has twice replaces the value, and
-/// parsing goes on: a later syntax error is reported instead.
+/// Builds a value from a parser's events. A duplicate name replaces the earlier value, and parsing
+/// continues; a later syntax error is reported instead of the duplicate.
 class tree_builder {
 public:
     using json = nlohmann::json;
@@ -56,16 +57,17 @@ public:
 
     json root{};
     tree_problem problem = tree_problem::none;
-    std::size_t at = 0;   ///< The byte of a syntax error, from 1 on.
+    std::size_t at = 0;   ///< The byte of a syntax error, counted from 1.
     std::string path{};   ///< The path of any other problem.
-    std::string twice{};  ///< The first name that an object has twice.
+    std::string twice{};  ///< The first duplicate name.
 
     bool null() { return place(nullptr); }
     bool boolean(bool b) { return place(b); }
     bool number_integer(json::number_integer_t n) { return place(n); }
     bool number_unsigned(json::number_unsigned_t n) { return place(n); }
     bool number_float(json::number_float_t x, const json::string_t&) { return place(x); }
-    // Copied: a move would take the parser's buffer, which then has to grow again for each string.
+    // Copied: a move would take the parser's buffer, which would have to grow again for each
+    // string.
     bool string(json::string_t& s) { return place(std::as_const(s)); }
     bool binary(json::binary_t& b) { return place(json::binary(std::move(b))); }
     bool start_object(std::size_t) { return open(json::value_t::object); }
@@ -77,7 +79,7 @@ public:
     {
         if (members_ == limits_.max_members) return stop(tree_problem::too_many, name);
         ++members_;
-        // The library writes names in order, so the end is the place for most of them.
+        // nlohmann's library writes names in order, so most names belong at the end.
         json::object_t& members = *open_.back()->get_ptr<json::object_t*>();
         const std::size_t before = members.size();
         value_ = &members.emplace_hint(members.end(), name, nullptr)->second;
@@ -96,7 +98,7 @@ public:
     }
 
 private:
-    /// False if `max_members` is reached. A member of an object was counted with its name.
+    /// Returns false if `max_members` is reached. A member of an object is counted with its name.
     template <class V>
     bool place(V&& value)
     {
@@ -124,7 +126,7 @@ private:
 
     bool close()
     {
-#if JSON_DIAGNOSTICS  // a value knows its parent: moving it sets that
+#if JSON_DIAGNOSTICS  // each value points to its parent: a move updates the children
         json all = std::move(*open_.back());
         *open_.back() = std::move(all);
 #endif
@@ -143,14 +145,14 @@ private:
         return false;
     }
 
-    /// The step from the container that was opened last to the value that comes next.
+    /// The path step from the container opened last to the next value.
     [[nodiscard]] std::string next_step() const
     {
         const json& in = *open_.back();
         return in.is_array() ? std::to_string(in.size()) : step_to(in, value_);
     }
 
-    /// The step to a value that was placed. In an array it is the last element.
+    /// The path step to a value that was placed. In an array it is the last element.
     [[nodiscard]] static std::string step_to(const json& in, const json* value)
     {
         const auto* members = in.get_ptr<const json::object_t*>();
@@ -163,7 +165,7 @@ private:
 
     json_limits limits_;
     std::uint64_t members_ = 0;  // of all objects and arrays so far
-    std::vector<json*> open_;    // the containers that are not closed, each in the one before
+    std::vector<json*> open_;    // the containers that are not closed, outermost first
     json* value_ = nullptr;      // the member whose name was read last
     json* last_ = nullptr;       // the value that was placed last
 };
@@ -174,7 +176,7 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
     const char* end = bytes.data() + bytes.size();
     const bool all = nlohmann::json::sax_parse(bytes.data(), end, &tree, format);
     if (!all && tree.problem == tree_problem::none) tree.problem = tree_problem::syntax;
-    // nlohmann's parser of JSON takes a NUL for the end of the text.
+    // nlohmann's JSON parser takes a NUL as the end of the text.
     if (!all || format != nlohmann::json::input_format_t::json) return;
     const std::size_t nul = bytes.find('\0');
     if (nul == bytes.npos) return;
@@ -182,7 +184,7 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
     tree.at = nul + 1;
 }
 
-/// "line 3, column 7" of the byte that is wrong, counted from 1 on.
+/// "line 3, column 7" of byte `wrong` of the text, counted from 1.
 [[nodiscard]] inline std::string line_and_column(std::string_view text, std::size_t wrong)
 {
     std::size_t line = 1;
@@ -227,7 +229,7 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
 
 }  // namespace detail
 
-/// Parses `text` as one JSON value. Linear in its size, also for an error.
+/// Parses `text` as one JSON value. Linear in the size of `text`, also for an error.
 [[nodiscard]] inline result<nlohmann::json, json_error> parse_json_text(
     std::string_view text, const json_limits& allowed = {})
 {

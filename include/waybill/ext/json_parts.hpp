@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_parts: the user's object and the progress made into the bytes of one state.
+// ext/json_parts: builds the bytes of a state from the user's object and the progress.
 //
-// The object is written by nlohmann's library, the progress behind its last member, and all of it
-// is held to the budget: the user's part to what is not kept for a failure, and with one to all.
-// How that is to be done is told by the options, and checked before.
+// nlohmann's library writes the object, and the progress is appended as its last member. The user's
+// part may take the budget without the failure reserve. In a failed session the user's part and the
+// failure together may take the whole budget. `state_codec_options` has the settings, `check`
+// checks them.
 
 #ifndef WAYBILL_EXT_JSON_PARTS_HPP
 #define WAYBILL_EXT_JSON_PARTS_HPP
@@ -32,15 +33,16 @@
 
 namespace waybill::inline v0_2 {
 
-/// Turns the user's object of an older major version into one of the version that is written.
+/// Converts the user's object, in place, from the older major version `from` to the written
+/// version.
 using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
 
 struct state_codec_options {
     state_budget budget{};
-    schema_version version{};  ///< Of the user's type, as this program writes it.
-    state_format format = state_format::json;  ///< Or CBOR. Both are read.
+    schema_version version{};  ///< Version of the user's type that this program writes.
+    state_format format = state_format::json;  ///< JSON or CBOR. Both are read.
     bool envelope = true;
-    state_upgrade upgrade = nullptr;  ///< Needed from version 2 on.
+    state_upgrade upgrade = nullptr;  ///< Required if version.major is greater than 1.
 
     friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
 };
@@ -68,11 +70,11 @@ namespace detail {
 
 static_assert(progress_member_most <= least_failure_reserve);
 
-/// How states without an envelope say that their session has failed.
+/// The mark of a failed session in a state without an envelope.
 inline constexpr const char* failed_mark = "IsFailedSession";
-inline constexpr std::uint64_t failed_mark_bytes = 23;  // of it, its value and a comma
+inline constexpr std::uint64_t failed_mark_bytes = 23;  // of the name, its value and a comma
 
-/// Whether they differ in one bit and no more.
+/// True if `a` and `b` have the same length and differ in exactly one bit.
 [[nodiscard]] constexpr bool one_bit_apart(std::string_view a, std::string_view b) noexcept
 {
     bool found = false;
@@ -85,10 +87,11 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // of it, its value and 
     return found;
 }
 
-/// What is wrong with an object without the mark and without a member of ours, of which one name is
-/// the mark but for one bit, and says true; empty where nothing is. A checksum would tell damage,
-/// and there is none: with that bit turned a session that has failed would go on. "isFailedSession"
-/// is such a name, too: whoever writes his names in camel case means the mark.
+/// The error of an object in which one bit of the mark was probably damaged; empty if there is
+/// none. The object has neither the mark nor the member "waybill", but a member that is true and
+/// whose name differs from the mark in one bit. A state without an envelope has no checksum to
+/// detect damage, and without this error a failed session would continue. "isFailedSession" is such
+/// a name, too: a program that writes names in camel case means the mark.
 [[nodiscard]] inline std::string nearly_marked(const nlohmann::json& user)
 {
     const auto* members = user.get_ptr<const nlohmann::json::object_t*>();
@@ -101,7 +104,7 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // of it, its value and 
     return {};
 }
 
-/// Name and value of the member.
+/// Writes name and value of the member.
 template <class Out>
 void put_member(Out out, const progress_member& m, std::string_view failure)
 {
@@ -109,7 +112,7 @@ void put_member(Out out, const progress_member& m, std::string_view failure)
     put_progress(out, m, failure);
 }
 
-/// Bytes that only later versions know: they are none of the progress that is known here.
+/// Bytes of the fields that only later versions know. They do not count as known progress.
 template <class Out>
 [[nodiscard]] std::uint64_t later_bytes(const progress_member& m)
 {
@@ -121,8 +124,8 @@ template <class Out>
     return all.size() + 1;
 }
 
-/// Of a state of this size, with so many members beside ours, the user's part: all but the progress
-/// that is known here and what joins it.
+/// Bytes of the user's part in a state of `size` bytes, where `members` is the number of members
+/// other than "waybill": all but the known progress and the bytes that join it.
 template <class Out>
 [[nodiscard]] std::uint64_t value_bytes(std::uint64_t size, const progress_member& m,
                                         std::size_t members)
@@ -137,7 +140,7 @@ template <class Out>
     return saturating_add(saturating_sub(size, member.size() + joint), later_bytes<Out>(m));
 }
 
-/// What a parser says of bytes that are no object; empty where they are one.
+/// The problem of parsed bytes that are not an object; empty if they are an object.
 [[nodiscard]] inline std::optional<std::pair<json_state_problem, std::string>> problem_of(
     const tree_builder& t)
 {
@@ -146,7 +149,7 @@ template <class Out>
         case tree_problem::none: break;
         case tree_problem::syntax:
             return std::pair(syntax, "something else at byte " + std::to_string(t.at));
-        case tree_problem::too_many:  // the budget limits them
+        case tree_problem::too_many:  // not reached: the budget limits the number
         case tree_problem::too_deep:
             return std::pair(too_deep, "more than " + std::to_string(deepest_state) + " levels");
         case tree_problem::duplicate: return std::pair(duplicate, shown(t.twice));
@@ -155,7 +158,7 @@ template <class Out>
     return std::nullopt;
 }
 
-/// The user's part as it is stored.
+/// The user's part as it is stored; an empty object if there is none.
 [[nodiscard]] inline nlohmann::json last_user(const state_as_read& read)
 {
     if (!read.since.empty() && !read.unread) {
@@ -176,9 +179,10 @@ struct part_writer {
     schema_version version;
     const session_progress& progress;
     const nlohmann::json& later;
-    std::uint64_t guess = 0;  ///< How many bytes it may be: as many as last time.
+    std::uint64_t guess = 0;  ///< Expected size in bytes: the size of the last state.
 
-    /// The bytes of the state; where there are none it says why. May set the mark of a failure.
+    /// Returns the bytes of the state. If there are none, `bad` contains the reason. May set the
+    /// mark of a failed session in `user`.
     [[nodiscard]] std::optional<std::string> write(nlohmann::json& user, state_unwritten& bad) const
     {
         const bool mark = !envelope && progress.failed;
@@ -228,7 +232,7 @@ private:
 
     [[nodiscard]] std::size_t line() const noexcept { return envelope ? envelope_bytes : 0; }
 
-    /// Behind room for the line of the envelope.
+    /// Writes the user's part after the space for the envelope.
     [[nodiscard]] bool dump(const nlohmann::json& user, std::string& bytes,
                             state_unwritten& bad) const
     {
@@ -249,7 +253,7 @@ private:
         return fault(where, bad);
     }
 
-    /// Puts the progress to the user's part, and the line before it.
+    /// Appends the progress to the user's part and writes the envelope.
     template <class Out>
     [[nodiscard]] bool complete(std::string& bytes, std::size_t members, std::uint64_t marked,
                                 state_unwritten& bad) const
@@ -280,7 +284,7 @@ private:
         return true;
     }
 
-    /// Appends the member, with as much of the failure's text as there is room for.
+    /// Appends the member. The text of a failure is cut to the available bytes.
     template <class Out>
     [[nodiscard]] bool put_within(std::string& bytes, const progress_member& m,
                                   state_unwritten& bad) const

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_policy: limits and policies, both ways. Fields are called as in the structs; what is
-// left out has its default.
+// ext/json_policy: limits and policies, read and written. Fields have the names of the struct
+// members; a field that is left out has its default.
 
 #ifndef WAYBILL_EXT_JSON_POLICY_HPP
 #define WAYBILL_EXT_JSON_POLICY_HPP
@@ -132,7 +132,7 @@ inline void read_value(const json_place& at, retry_levels& into)
         .done();
 }
 
-/// Tokens that are not counted are "unlimited".
+/// If tokens are not counted, "tokens" is "unlimited".
 inline void to_json(nlohmann::json& j, const retry_budget& b)
 {
     const bool counted = b.tokens != retry_budget::uncounted;

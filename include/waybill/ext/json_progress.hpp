@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_progress: how far a session has come, as the one member that a state has beside the
-// user's own:
+// ext/json_progress: the progress of a session as one member next to the user's own members:
 //
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
-// Fields that are zero are left out; `begun`, `changed`, `first`, `parked` and `tries` are the
-// others. It is written straight into the bytes, of JSON or of CBOR, and not by way of a tree: most
-// states are small, and this would be the larger part of the work. The text of a failure is made
-// UTF-8 and cut to the room that there is, so that there is always some way to write it.
+// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`, `parked` and
+// `tries`. The member is written directly as JSON or CBOR, without a tree: most states are small,
+// and a tree would be the larger part of the work. The text of a failure is made UTF-8 and cut to
+// the available bytes, so a failure can always be written.
 
 #ifndef WAYBILL_EXT_JSON_PROGRESS_HPP
 #define WAYBILL_EXT_JSON_PROGRESS_HPP
@@ -36,22 +35,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// Bytes of the member at its longest, with a version in it and the mark of a failure beside it,
-/// but for the text of the failure.
+/// Largest size of the member in bytes, without the text of a failure, but with a version and with
+/// the mark of a failed session next to it.
 inline constexpr std::uint64_t progress_member_most = 509;
 
 namespace detail {
 
 inline constexpr std::string_view progress_name = "waybill";
 
-/// So many bytes does JSON take for this one of a text.
+/// Bytes that this byte of a text takes in JSON.
 [[nodiscard]] constexpr std::uint64_t json_size(char c) noexcept
 {
     if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) return 2;
     return static_cast<unsigned char>(c) < 0x20 ? 6 : 1;
 }
 
-/// Writes JSON, all on one line.
+/// Writes JSON on one line.
 struct json_out {
     std::string& to;
     bool first = true;
@@ -100,7 +99,7 @@ struct json_out {
         to += '"';
     }
 
-    /// The longest beginning that takes at most so many bytes, between characters.
+    /// The longest prefix that takes at most `most` bytes in JSON, cut between characters.
     [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
     {
         std::size_t n = 0;
@@ -109,7 +108,7 @@ struct json_out {
     }
 };
 
-/// The same calls, and CBOR.
+/// The same functions for CBOR.
 struct cbor_out {
     std::string& to;
 
@@ -142,14 +141,15 @@ struct cbor_out {
 
     [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
     {
-        // An empty one has a head of one byte; a longer head is paid for by the text.
+        // The head of an empty text, one byte, is already counted. The additional bytes of a
+        // longer head are taken from the text.
         std::uint64_t n = utf8.size() < most ? utf8.size() : most;
         while (n != 0 && n + head_size(n) - 1 > most) --n;
         return utf8_prefix(utf8, n);
     }
 };
 
-/// The text with U+FFFD for each byte that belongs to no character.
+/// The text with U+FFFD for each byte that is not part of a character.
 [[nodiscard]] inline std::string made_utf8(std::string_view text)
 {
     std::string made;
@@ -164,11 +164,11 @@ struct cbor_out {
     return made;
 }
 
-/// What stands in the member, of which the progress is what a program knows.
+/// The content of the member.
 struct progress_member {
     const session_progress& known;
-    const nlohmann::json& later;              ///< What later versions know: an object, or null.
-    std::optional<schema_version> version{};  ///< Of the user's part, where nothing else says it.
+    const nlohmann::json& later;              ///< Fields of later versions: an object, or null.
+    std::optional<schema_version> version{};  ///< Of the user's part, if there is no envelope.
 
     [[nodiscard]] bool empty() const
     {
@@ -176,7 +176,7 @@ struct progress_member {
     }
 };
 
-/// The names in `later` that stand in the member itself, or in its failure.
+/// The fields of later versions that belong to the member itself, or to its failure.
 [[nodiscard]] inline const nlohmann::json::object_t* later_names(const nlohmann::json& later,
                                                                  bool in_failure)
 {
@@ -204,7 +204,7 @@ void put_later(Out& out, const nlohmann::json& later, bool in_failure)
     return names->size() - (!in_failure && names->count("failed") != 0 ? 1 : 0);
 }
 
-/// The value of the member, with this text in its failure.
+/// Writes the value of the member, with `failure` as the text of its failure.
 template <class Out>
 void put_progress(Out& out, const progress_member& m, std::string_view failure)
 {
@@ -258,16 +258,16 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     out.close();
 }
 
-/// What was read of the member.
+/// The result of reading the member.
 struct progress_found {
     state_read how = state_read::ok;
     session_progress progress{};
-    nlohmann::json later{};  ///< Null where there is nothing.
+    nlohmann::json later{};  ///< Fields of later versions; null if there are none.
     std::optional<schema_version> version{};
-    std::string why{};  ///< What is wrong, and where.
+    std::string why{};  ///< The invalid field, with its path.
 };
 
-/// Takes the member apart.
+/// Reads the member. Moves unknown fields out of it.
 class progress_reader {
 public:
     explicit progress_reader(nlohmann::json& member) : member_(member) {}

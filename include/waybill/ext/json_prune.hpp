@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_prune: which dead letters are kept, both ways; and what a plan removes, and why.
+// ext/json_prune: the policy that limits stored dead letters, read and written; plans with the
+// reasons for each removal, written only.
 //
 //     {"age": "168h", "count": 100000, "full": "refuse_new",
 //      "spike": {"count": 500, "within": "10min"}}
 //
-// A policy is read as all policies are: what is left out has its default, and what is not known is
-// refused. Ages have their unit in the file, so hours are not taken for days. A plan is only
-// written.
+// As in all policies, a field that is left out has its default and an unknown field is an error.
+// Ages have a unit, so hours are not mistaken for days.
 
 #ifndef WAYBILL_EXT_JSON_PRUNE_HPP
 #define WAYBILL_EXT_JSON_PRUNE_HPP
@@ -71,7 +71,7 @@ inline void to_json(nlohmann::json& j, const prune_totals& t)
     j = {{"rows", t.rows}, {"bytes", t.bytes}};
 }
 
-/// What is wrong with the policy is there if something is.
+/// "wrong" is written only if the policy is invalid.
 inline void to_json(nlohmann::json& j, const prune_plan& p)
 {
     j = {{"removals", p.removals}, {"before", p.before}, {"after", p.after},

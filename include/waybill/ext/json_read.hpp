@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_read: what stands in a JSON value, or where it goes wrong.
+// ext/json_read: reads values and fields from JSON, and records the first error with its path.
 //
-// A place is a value and how to get there. What is read from it is written into an object that has
-// its defaults already; the first thing that is wrong is kept, and all reading after it does
-// nothing. Nothing here throws, whatever the value is.
+// A `json_place` is a JSON value with its path. `read_value` writes into an object that already has
+// its defaults. The first error is kept, and all later reads do nothing. These functions do not
+// throw, whatever the value is.
 
 #ifndef WAYBILL_EXT_JSON_READ_HPP
 #define WAYBILL_EXT_JSON_READ_HPP
@@ -28,14 +28,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// What kind of thing is wrong with a JSON value.
+/// The kind of error in a JSON value.
 enum class json_problem : std::uint8_t {
-    syntax,        ///< It is not JSON.
-    duplicate,     ///< An object has the same name twice.
-    missing,       ///< A field that must be there is not.
-    unknown_field,  ///< A field that nothing here knows.
-    wrong,         ///< It is of another type, or says something that cannot be.
-    newer,         ///< A later version of waybill has written it.
+    syntax,        ///< The text is not JSON.
+    duplicate,     ///< An object contains the same name twice.
+    missing,       ///< A required field is not there.
+    unknown_field,  ///< A field that is not known.
+    wrong,         ///< The value has another type, or is not allowed.
+    newer,         ///< A later version of waybill wrote the value.
     too_large,     ///< The text exceeds its `json_limits`: too deep, too many members, too long.
 };
 
@@ -57,18 +57,18 @@ inline void to_json(nlohmann::json& j, const json_problem& e) { j = name(e); }
 template <class Json>
 void from_json(const Json&, json_problem&) = delete;
 
-/// The first thing that is wrong.
+/// The first error in a JSON value.
 struct json_error {
     json_problem problem = json_problem::wrong;
-    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the whole. At
+    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the document. At
                              ///< most 300 bytes: "/..." stands for the steps in the middle.
-    std::string expected{};  ///< What should stand there.
-    std::string found{};     ///< What does, shortened.
+    std::string expected{};  ///< The allowed values.
+    std::string found{};     ///< The value that was found, shortened.
 
     friend bool operator==(const json_error&, const json_error&) = default;
 };
 
-/// One line: where, what should be there, what is.
+/// One line: the path, the expected and the found value.
 [[nodiscard]] inline std::string text(const json_error& e)
 {
     std::string line = e.path.empty() ? "the document" : e.path;
@@ -83,7 +83,7 @@ struct json_error {
 
 namespace detail {
 
-/// A value as an error shows it; short, and never more work than it is worth.
+/// A short form of a value for an error. An object or array is only named, not written.
 [[nodiscard]] inline std::string shown(const nlohmann::json& v)
 {
     if (v.is_object()) return "an object";
@@ -98,11 +98,12 @@ namespace detail {
     return v.dump(-1, ' ', true, replace);
 }
 
-/// Bytes of an error's path. Half of it holds the longest step: 60 bytes, each of them escaped.
+/// Maximum size of an error's path in bytes. Half of it holds the longest step: 60 bytes, all
+/// escaped.
 inline constexpr std::size_t max_path_bytes = 300;
 
 /// The first and the last steps of a path that is too long, with "/..." between them. A path that
-/// was shortened before has only one such gap.
+/// was shortened before still contains only one "/...".
 [[nodiscard]] inline std::string shortened_path(std::string path)
 {
     if (path.size() <= max_path_bytes) return path;
@@ -116,7 +117,7 @@ inline constexpr std::size_t max_path_bytes = 300;
     return path.substr(0, head).append(gap).append(path, tail);
 }
 
-/// A path with one step more, escaped as RFC 6901 has it.
+/// `path` with one more step, escaped as in RFC 6901. Only the first 60 bytes of a step are kept.
 [[nodiscard]] inline std::string path_to(std::string_view path, std::string_view step)
 {
     std::string longer(path);
@@ -131,7 +132,7 @@ inline constexpr std::size_t max_path_bytes = 300;
 
 }  // namespace detail
 
-/// A value, how to get there, and where to say what is wrong with it.
+/// A JSON value, its path, and the error to set.
 struct json_place {
     const nlohmann::json& value;
     std::string path;
@@ -156,14 +157,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// An integer that numbers or counts.
+/// Reads a number or a count: a whole number in [0, 2^64).
 inline void read_value(const json_place& at, std::uint64_t& into)
 {
     if (const auto n = detail::whole_number(at.value)) into = *n;
     else at.fail("a whole number of at most 64 bits");
 }
 
-/// A size or a limit; "unlimited" for none.
+/// Reads a size or a limit: a whole number in [0, 2^64), or "unlimited".
 inline void read_size(const json_place& at, std::uint64_t& into)
 {
     const auto* word = at.value.get_ptr<const std::string*>();
@@ -186,7 +187,7 @@ inline void read_value(const json_place& at, double& into)
     const auto* i = at.value.get_ptr<const json::number_integer_t*>();
     if (const auto n = detail::whole_number(at.value)) into = static_cast<double>(*n);
     else if (i) into = static_cast<double>(*i);
-    else if (x && *x - *x == 0) into = *x;  // neither infinite nor "not a number"
+    else if (x && *x - *x == 0) into = *x;  // finite
     else at.fail("a number");
 }
 
@@ -225,7 +226,7 @@ void read_value(const json_place& at, E& into)
     else at.fail(names<E>());
 }
 
-/// What may be left out, and is there.
+/// Reads an optional field that is present.
 template <class T>
 void read_value(const json_place& at, std::optional<T>& into)
 {
@@ -234,7 +235,7 @@ void read_value(const json_place& at, std::optional<T>& into)
     if (!at.error) into = std::move(read);
 }
 
-/// The fields of an object. Each is asked for by name; `done` refuses those that nobody asked for.
+/// Reads the fields of an object by name. `done` refuses all fields that were not read before.
 class json_fields {
 public:
     explicit json_fields(const json_place& at) : at_(at)
@@ -242,7 +243,7 @@ public:
         if (!at.value.is_object()) at.fail("an object");
     }
 
-    /// Leaves what is there already if there is no such field.
+    /// Reads an optional field. `into` is unchanged if the field is missing.
     template <class T>
     json_fields& may(std::string_view field, T& into)
     {
@@ -278,7 +279,7 @@ public:
         return *this;
     }
 
-    /// Text, under its name or, where it is not UTF-8, as base64.
+    /// Reads text from `field`, or base64 from the field with "_base64" appended to the name.
     json_fields& may_text(std::string_view field, std::string& into)
     {
         const std::string encoded = std::string(field) + "_base64";
@@ -291,7 +292,7 @@ public:
         return *this;
     }
 
-    /// The version comes first: what a later one has written may mean anything.
+    /// Checks the version before other fields are read: a later version may have another meaning.
     json_fields& version(std::uint64_t ours)
     {
         const nlohmann::json* v = find("version");
@@ -356,10 +357,10 @@ private:
 
     const json_place& at_;
     std::vector<std::string> known_;
-    bool last_ = false;  // whether the field that was asked for last is there
+    bool last_ = false;  // whether the object has the field that was read last
 };
 
-/// Can be read from JSON: there is a read_value for it.
+/// A type that can be read from JSON, because it has a `read_value`.
 template <class T>
 concept json_readable = requires(const json_place& at, T& into) { read_value(at, into); };
 

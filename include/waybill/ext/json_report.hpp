@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_report: reports and errors as JSON, one way. What does not apply is left out.
+// ext/json_report: reports and errors as JSON, written only. Fields that do not apply are left out.
 
 #ifndef WAYBILL_EXT_JSON_REPORT_HPP
 #define WAYBILL_EXT_JSON_REPORT_HPP

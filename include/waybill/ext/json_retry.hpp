@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_retry: what valves, locks, intakes and queues are set to, both ways; and what they say,
-// one way.
+// ext/json_retry: options of circuit breakers, lock renewal, the receive planner and queues, read
+// and written; their results and actions, written only.
 //
 //     {"at_once": 32, "guard": {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}}
 
@@ -37,7 +37,7 @@ void from_json(const Json&, settle_as&) = delete;
 template <class Json>
 void from_json(const Json&, valve_state&) = delete;
 
-/// What `never` shuts a valve is "unlimited".
+/// The value `never` is written as "unlimited".
 inline void to_json(nlohmann::json& j, const valve_options& o)
 {
     j = {{"trip_at", o.trip_at},

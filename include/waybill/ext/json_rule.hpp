@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_rule: rules of scaling, both ways.
+// ext/json_rule: scaling rules, read and written.
 //
 //     {"mean": "orders", "above": 300}
 //     {"mean": "orders", "above": {"per_instance": 100}, "min_points": 5, "max_age": "3min"}
@@ -9,8 +9,8 @@
 //              {"not": {"points": "cpu", "above": 4}}]}
 //     {"at_least": 2, "of": [...]}
 //
-// A comparison is a statistic of a metric and a threshold, under above, at_least, below or at_most.
-// A threshold that is a function cannot be stored; writing it is an error.
+// A comparison has a statistic of a metric, and a threshold named `above`, `at_least`, `below` or
+// `at_most`. A threshold that is a function cannot be stored: writing it is an error.
 
 #ifndef WAYBILL_EXT_JSON_RULE_HPP
 #define WAYBILL_EXT_JSON_RULE_HPP
@@ -38,9 +38,11 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// So deep may rules be in one another, so many may a policy have of them, and a list of entries.
+/// Maximum nesting depth of rules.
 inline constexpr std::size_t deepest_rules = 64;
+/// Maximum number of rules in a policy.
 inline constexpr std::size_t most_rules = 1'000;
+/// Maximum number of entries in a list.
 inline constexpr std::size_t most_listed = 1'000;
 
 inline void to_json(nlohmann::json& j, const statistic& e) { j = name(e); }
@@ -52,7 +54,7 @@ void from_json(const Json&, when_missing&) = delete;
 
 namespace detail {
 
-/// Reads by a function.
+/// A target of `read_value` that passes the place to a function.
 template <class F>
 struct reads {
     F f;
@@ -71,7 +73,7 @@ void read_value(const json_place& at, reads<F>& into)
     return {at.value[n], waybill::detail::path_to(at.path, std::to_string(n)), at.error};
 }
 
-/// An array, each of whose elements is read by `one(place, element)`.
+/// Reads an array of at most `most_listed` elements, each with `one(place, element)`.
 template <class T, class F>
 void read_list(const json_place& at, std::vector<T>& into, F one)
 {
@@ -84,7 +86,8 @@ void read_list(const json_place& at, std::vector<T>& into, F one)
     }
 }
 
-/// Of these words the one that an object has as a field; empty if none, an error if two.
+/// Index of the word that the object has as a field. Empty if there is none, an error if there are
+/// two.
 template <std::size_t N>
 [[nodiscard]] std::optional<std::size_t> only_field(const json_place& at,
                                                     const std::string_view (&words)[N],
@@ -102,7 +105,7 @@ template <std::size_t N>
     return found;
 }
 
-/// Which statistic an object speaks of; an error that names all where it is none.
+/// The statistic of an object. If there is none, the error lists all statistics.
 [[nodiscard]] inline std::optional<statistic> statistic_in(const json_place& at,
                                                            std::string_view or_else = {})
 {
@@ -115,7 +118,7 @@ template <std::size_t N>
         return {};
     }
     const std::string expected = names<statistic>() + " of a metric" + std::string(or_else);
-    // A word that nothing here knows is most likely meant to be one.
+    // An unknown field is probably a misspelt statistic.
     for (auto i = at.value.begin(); i != at.value.end(); ++i) {
         constexpr std::string_view others[]{"above",     "at_least", "below",      "at_most",
                                             "min_points", "max_age",  "if_missing", "averaged",
@@ -227,7 +230,7 @@ private:
             c.how = relations[*how];
             fields.must(words[*how], c.limit);
         }
-        fields.done();  // a threshold's word that is spelt wrong is told by itself
+        fields.done();  // reports a misspelt relation as an unknown field
         if (!how) {
             at.fail("a threshold under above, at_least, below or at_most", json_problem::missing);
         }
@@ -237,7 +240,7 @@ private:
     std::size_t left_ = most_rules;
 };
 
-/// Writes what can be read again, or says what cannot.
+/// Writes rules that can be read again. `error` is the first part that cannot be written.
 class rule_writer {
 public:
     using json = nlohmann::json;

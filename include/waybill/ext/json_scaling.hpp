@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_scaling: scaling as JSON: policies and the state both ways, decisions one way.
+// ext/json_scaling: policies and state of scaling, read and written; decisions, written only.
 //
 //     {"up": {"any": [{"mean": "orders", "above": {"per_instance": 100}},
 //                     {"highest": "age", "above": 300}]},
@@ -17,12 +17,8 @@
 //     auto again = waybill::parse_json<waybill::scaling::state>(row.dump());
 //     log(nlohmann::json(decision).dump());
 //
-// A policy's fields are called as in the struct, and whatever is left out has its default. Targets
-// are {"last": "backlog", "each": 100}; bands {"when": a rule, "by": {"count": 5}}; limits of the
-// rate {"most": {"percent": 100}, "per": "1min"}; for rules see ext/json_rule.hpp.
-//
-// `parse_policy` and `read_policy` also `check`, so that what they give can work. Writing a policy
-// may fail (a function cannot be stored), so it is `write_policy`, and not a conversion.
+// A field that is left out has its default. Reading a policy includes `check`. Writing a policy may
+// fail: `write_policy` is not a conversion. The guide lists targets, bands and rate limits.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_HPP
 #define WAYBILL_EXT_JSON_SCALING_HPP
@@ -45,7 +41,7 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// The policy that `value` says, if it can work.
+/// Reads a policy from `value` and checks it.
 [[nodiscard]] inline result<policy, json_error> read_policy(const nlohmann::json& value)
 {
     policy read;
@@ -60,7 +56,7 @@ namespace waybill::inline v0_2::scaling {
     return read;
 }
 
-/// The same from text.
+/// Parses `text` (within the default json_limits), reads a policy and checks it.
 [[nodiscard]] inline result<policy, json_error> parse_policy(std::string_view text)
 {
     result<nlohmann::json, json_error> parsed = parse_json_text(text);
@@ -68,8 +64,8 @@ namespace waybill::inline v0_2::scaling {
     return read_policy(*parsed);
 }
 
-/// A policy as JSON, from which the same one is read; or the first thing in it that cannot be
-/// written, such as a threshold that is a function.
+/// Writes a policy as JSON from which an equal policy can be read. The error is the first part that
+/// cannot be written, such as a threshold that is a function.
 [[nodiscard]] inline result<nlohmann::json, json_error> write_policy(const policy& p)
 {
     detail::policy_writer writer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_scaling_policy: policies of scaling, both ways. Fields are called as in the struct; what
-// is left out has its default. See ext/json_scaling.hpp.
+// ext/json_scaling_policy: scaling policies, read and written. Fields have the names of the struct
+// members; a field that is left out has its default. See ext/json_scaling.hpp.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_POLICY_HPP
 #define WAYBILL_EXT_JSON_SCALING_POLICY_HPP
@@ -74,7 +74,7 @@ inline void read_value(const json_place& at, target& into)
 
 namespace detail {
 
-/// Reads lists up and down, each element by a function.
+/// A target of `read_value` for the lists "up" and "down"; `one` reads each element.
 template <class T, class F>
 [[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into, F one)
 {
@@ -95,7 +95,7 @@ template <class T>
 
 }  // namespace detail
 
-/// As it stands; whether it makes sense is for `check` to say.
+/// Reads types and fields only: `check` checks the values.
 inline void read_value(const json_place& at, policy& into)
 {
     detail::rule_reader rules;
@@ -144,7 +144,7 @@ inline void read_value(const json_place& at, policy& into)
 
 namespace detail {
 
-/// A policy as JSON. What differs by direction is {"up": ..., "down": ...}.
+/// Writes a policy as JSON. Settings for both directions are {"up": ..., "down": ...}.
 class policy_writer : public rule_writer {
 public:
     [[nodiscard]] json written_policy(const policy& p)
@@ -184,7 +184,7 @@ public:
     }
 
 private:
-    /// Under the last word of the path, unless there is nothing.
+    /// Writes a list under the last word of `path`, unless the list is empty.
     template <class T>
     void put(json& j, const std::string& path, const std::vector<T>& list)
     {

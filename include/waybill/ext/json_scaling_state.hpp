@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_scaling_state: what scaling has to remember, both ways, as small as a row of a table.
+// ext/json_scaling_state: the state of the autoscaler, read and written, to fit into a table's row.
 //
 //     {"version": 1, "last_id": 3, "ready": 4, "last_up": "2024-02-29T12:40:00Z",
 //      "highest": "czm5oy0b5dkw 4 czm6i9qr0hog 2", "lowest": "", "made": "czm5oy0b5dkw 2 4"}
 //
-// What a person may look for are fields of their own. The three lists are what they have to be to
-// keep the fullest state below 2 KB: times in nanoseconds and numbers of instances, in base 36, one
-// behind the other. `highest` and `lowest` have (time, instances), `made` has (time, from, to).
-// Reading refuses what no state can be: times or instances out of order, more than there is room
-// for, instances that warm up and never came (none would ever go), a command that was never given.
+// Values that people may look for are separate fields. Three lists are compact, to keep the largest
+// state below 2 KB: numbers in base 36, separated by spaces. `highest` and `lowest` contain pairs
+// (time, instances), `made` contains triples (time, from, to). Times are nanoseconds.
+//
+// Reading refuses an impossible state: `highest` or `lowest` out of order, too many entries,
+// `warm_at` without `last_up` (the warm-up could not end), and a pending command without a known
+// id or without a change.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_STATE_HPP
 #define WAYBILL_EXT_JSON_SCALING_STATE_HPP
@@ -32,12 +34,12 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// The version of the form that is written here.
+/// Format version of the written state.
 inline constexpr std::uint64_t state_version = 1;
 
 namespace detail {
 
-/// A whole number in base 36, and a space before it unless it is the first.
+/// Appends a whole number in base 36, after a space unless it is the first.
 template <class N>
 void put_base36(std::string& to, N n)
 {
@@ -68,14 +70,14 @@ template <class T, std::size_t N>
     return written;
 }
 
-/// Takes numbers off the front of a text, as they are written above.
+/// Consumes numbers from the front of a text in the format above.
 class base36_reader {
 public:
     explicit base36_reader(std::string_view text) : left_(text) {}
 
     [[nodiscard]] bool ended() const noexcept { return left_.empty(); }
 
-    /// False where there is none.
+    /// Returns false if the text does not continue with a number.
     template <class N>
     [[nodiscard]] bool take(N& into)
     {
@@ -108,7 +110,7 @@ private:
     bool first_ = true;
 };
 
-/// Where a list is read into.
+/// Reads entries into `list`.
 template <class T, std::size_t N>
 struct few_in_base36 {
     few<T, N>& list;
@@ -128,11 +130,11 @@ void read_value(const json_place& at, few_in_base36<T, N>& into)
         }
         if (!into.list.push(one)) return at.fail("at most " + std::to_string(N) + " entries");
     }
-    // Other ways to write the same numbers are not ours: something has changed them.
+    // Another notation of the same numbers was not written by this library: the state was modified.
     if (in_base36(into.list) != *written) at.fail("numbers in base 36 as they are written here");
 }
 
-/// Each later than the one before, or as late, and by `falls` lower or higher.
+/// Checks that times do not decrease, and that instances fall (`falls`) or rise with each entry.
 inline void check_order(const json_place& at, const char* field,
                         const few<recommendation, state::recommendations>& list, bool falls)
 {
@@ -172,7 +174,7 @@ inline void read_value(const json_place& at, pending_command& into)
     if (into.ordered.from == into.ordered.to) at.fail("\"to\" other than \"from\"");
 }
 
-/// Times that are not there are left out.
+/// Leaves out times that are not set.
 inline void to_json(nlohmann::json& j, const state& s)
 {
     j = {{"version", state_version},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_session: what a session remembers from step to step, in a type of the user's own.
+// ext/json_session: reads and writes the state of a session, with a value of the user's own type.
 //
 //     struct order { int lines = 0; std::string receipt; };
 //     NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
@@ -14,51 +14,11 @@
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
 //     if (out && codec->changed(state, *out)) store(*out);    // and then state.stored(*out)
 //
-// The bytes are the object that nlohmann's library makes of the value, with one member more, the
-// progress (json_progress.hpp), behind the line of session/envelope.hpp. Read them in a portal:
-//
-//     waybill/1 json 00001.00000 0000000058 a3c54a0e
-//     {"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}}
-//
-// What holds:
-//   1. nothing but `absent` is a new session. What cannot be read is `corrupt`, `newer` or
-//      `too_large`, says what is wrong and where, and is never written over;
-//   2. the same state is always the same bytes. What others have put beside the user's fields, and
-//      into the member, comes back as it was, and so does their minor version. What they put into
-//      an element of an array stays as long as the element is what it was, see json_unknown.hpp;
-//   3. a session can always be written as failed, over any state that was accepted, one that had
-//      failed before too: where the value cannot be written, being too large or not UTF-8, with the
-//      user's part as it was read, or as it was `stored` last; and where that cannot be written
-//      either, without it. The reason is cut between characters;
-//   4. a state that has failed is read as that, even if the value in it makes no sense any more:
-//      `how` is ok, `problem` says why, and the user's part is written again as it was read, but
-//      never without a failure.
-//
-// Of an older major version is what `upgrade` makes of it: version 2 turns the object of version 1
-// into its own, in place, and says by throwing that it cannot. What it leaves must be such that it
-// can be written. Erase what is not used any more, or it is kept as unknown. Plain JSON without an
-// envelope is version 0.0. Of a session that has failed the old object stays as it is, of its old
-// version, if either the upgrade fails or the type cannot be made of what it left.
-//
-// The budget holds for what is read, with the line that it gets where it has none, and where it is
-// of the other format also for what it takes in ours. It tells no more: a value in which others
-// have written numbers or texts shorter than nlohmann's library does (1e14 is 100000000000000.0
-// there) may be too large to be written, and then only a failure is, as in 3.
-//
-// `envelope = false` writes plain JSON, for states that other programs read: the version is in the
-// member, no checksum tells damage, and "IsFailedSession": true is beside it where it failed.
-// Such a state is always read, and with that mark it is a failed one. Without the member, a name
-// that is the mark but for one bit and says true makes it corrupt.
-//
-// Whatever the user's to_json and from_json throw becomes a problem with its text; only
-// std::bad_alloc passes, theirs too, and so does what an upgrade throws of it. Without exceptions
-// whatever would throw ends the program, but not a text that is not UTF-8.
-//
-// These things are nlohmann's and stay so: a number that its field cannot hold becomes some other
-// one; a whole number of more than 64 bits that is not known is kept as a double, and -0 as 0; a
-// negative number of CBOR below -2^63 is read as another one. To copy a JSON value it calls itself
-// for each level, so `to_json` must not make one of ten thousands of levels; and to destroy one it
-// needs memory, and ends the program where there is none.
+//   1. Only `absent` is a new session. A state that cannot be read is never overwritten.
+//   2. Equal states have equal bytes. Fields that the type does not know are kept.
+//   3. A session can always be written as failed, over any state that was accepted.
+//   4. A failed state is read as failed, even if its value cannot be read.
+// The guide has the bytes, upgrades, budgets, states without an envelope, and exceptions.
 
 #ifndef WAYBILL_EXT_JSON_SESSION_HPP
 #define WAYBILL_EXT_JSON_SESSION_HPP
@@ -109,7 +69,7 @@ public:
 
     [[nodiscard]] const state_codec_options& options() const noexcept { return options_; }
 
-    /// What is in the state's bytes, of which there are none where the broker has no state.
+    /// Reads the state from `bytes`. Pass nullopt if the broker has no state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes) const
     {
         state s;
@@ -128,15 +88,16 @@ public:
             s.read.are(*bytes);
             return s;
         }
-        s.value = T{};  // nothing of it is to be taken for what was there
+        s.value = T{};  // no part of it may be mistaken for the stored state
         s.progress = {};
         s.read = {};
         return s;
     }
 
-    /// The same where a session may have been redriven: one that has no state yet begins with the
-    /// user's part of the state that came with its first message (`step_origin::state`), and
-    /// `how` is `absent` all the same.
+    /// The same for a session that may have been redriven. If `bytes` is nullopt, the value is read
+    /// from the user's part of `came`, the state that came with the first message
+    /// (`step_origin::state`), and `how` is still `absent`. An error in `came` is reported as if it
+    /// were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes, std::string_view came) const
     {
         state s = decode(bytes);
@@ -156,7 +117,7 @@ public:
         s.read.later = {};
         s.read.bytes = s.read.sum = 0;
         const std::uint64_t value = unwritable(s, s.read.user).size;
-        if (value != 0) {  // one that has failed may be larger
+        if (value != 0) {  // a failed state may be larger
             refuse_size(s, value);
             s.value = T{};
             s.read = {};
@@ -167,22 +128,21 @@ public:
         return s;
     }
 
-    /// The state's bytes. Where the session has failed the text of it is cut to the room there is.
+    /// Returns the bytes of the state. The text of a failure is cut to the available bytes.
     [[nodiscard]] result<std::string, state_unwritten> encode(const state& s) const
     {
         return written(s, options_.budget);
     }
 
-    /// Bytes that `encode` would give if there were no budget, with the whole value and the whole
-    /// text of a failure; the largest number where there is no way to write it. It costs as much as
-    /// to encode.
+    /// Bytes that `encode` would return without a budget, with the whole value and the whole text
+    /// of a failure. `highest_size` if the state cannot be written. Costs as much as `encode`.
     [[nodiscard]] std::uint64_t size(const state& s) const
     {
         const auto bytes = written(s, {.bytes = highest_size, .failure_reserve = 0});
         return bytes ? bytes->size() : highest_size;
     }
 
-    /// Whether these bytes are others than those that the state was read from, or stored as.
+    /// True if size or checksum of `bytes` differ from those of the state as read or stored.
     [[nodiscard]] bool changed(const state& s, std::string_view bytes) const noexcept
     {
         return !s.read.is(bytes);
@@ -240,7 +200,7 @@ private:
             return refuse(s, state_read::corrupt, bad->first, bad->second);
         }
         s.read.user = std::move(tree.root);
-        detail::tree_check check{.json = false, .texts = cbor};  // a parser of JSON sees to it
+        detail::tree_check check{.json = false, .texts = cbor};  // the JSON parser checks UTF-8
         if (cbor && !check(s.read.user)) {
             return refuse(s, state_read::corrupt, json_state_problem::syntax,
                           check.path + " is not UTF-8");
@@ -248,7 +208,7 @@ private:
         return read_member(s, told) && !newer(s);
     }
 
-    // A later major version may mean anything.
+    // A later major version may have another meaning.
     [[nodiscard]] bool newer(state& s) const
     {
         if (s.version.major <= options_.version.major) return false;
@@ -257,7 +217,7 @@ private:
         return true;
     }
 
-    /// Takes what is ours out of the user's object, and the version where the member tells it.
+    /// Moves the members of this library out of the user's object, and their version into `told`.
     static bool read_member(state& s, std::optional<schema_version>& told)
     {
         json& user = s.read.user;
@@ -290,7 +250,8 @@ private:
         return true;
     }
 
-    /// The user's part is held to what is not kept for a failure, with the line that it gets.
+    /// Checks that the user's part, with the envelope that will be added, leaves the failure
+    /// reserve.
     [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& told) const
     {
         const std::uint64_t most = options_.budget.for_value();
@@ -304,13 +265,13 @@ private:
                         : detail::value_bytes<detail::json_out>(value, m, members);
         }
         if (value <= most && s.envelope.format != options_.format) {
-            value = unwritable(s, s.read.user).size;  // nothing but what is too large has a size
+            value = unwritable(s, s.read.user).size;  // the size is 0 unless it is too large
         }
         if (value <= most) return true;
         return refuse_size(s, value);
     }
 
-    /// Puts the object of our version in the place of an older one, and that one into `before`.
+    /// Replaces an object of an older version by the upgraded one. `before` receives the older one.
     [[nodiscard]] bool upgrade(state& s, json& before) const
     {
         const bool older = s.version.major < options_.version.major;
@@ -329,7 +290,7 @@ private:
         return false;
     }
 
-    /// Why this user's part could not be written beside the progress.
+    /// The reason why this user's part cannot be written next to the progress.
     [[nodiscard]] state_unwritten unwritable(const state& s, json user) const
     {
         state_unwritten bad;
@@ -338,7 +299,7 @@ private:
         return bad;
     }
 
-    /// A session that has failed is that, whatever its value is; any other one cannot go on.
+    /// The value cannot be read: a failed session is still read as failed, any other is `corrupt`.
     static void unread(state& s, json_state_problem p, std::string why)
     {
         refuse(s, s.progress.failed ? state_read::ok : state_read::corrupt, p, std::move(why));
@@ -363,7 +324,7 @@ private:
             else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
-        // It has failed: that must be said, whatever becomes of the value.
+        // The failure must be written, even if the value cannot be.
         user = detail::last_user(s.read);
         if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
         const json nothing;
@@ -381,7 +342,8 @@ private:
         return {cbor, options_.envelope, budget, version, s.progress, later, s.read.bytes};
     }
 
-    /// The value, with what it does not know of what was read.
+    /// Builds the user's object from the value and from the stored fields that the type does not
+    /// know.
     static void make_user(const state& s, json& user)
     {
         user = json(s.value);

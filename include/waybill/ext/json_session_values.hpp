@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_session_values: what is said of sessions as JSON: policies, stamps and letters both
-// ways, and what was found, planned and done one way.
+// ext/json_session_values: values of sessions as JSON: policies, step properties and dead letters,
+// read and written; results, plans and outcomes, written only.
 //
 //     {"mode": "independent", "patience": "5s", "broker_deliveries": 20}
 //
-// The state of a session itself is read and written by json_session.hpp.
+// json_session.hpp reads and writes the state of a session.
 
 #ifndef WAYBILL_EXT_JSON_SESSION_VALUES_HPP
 #define WAYBILL_EXT_JSON_SESSION_VALUES_HPP
@@ -42,7 +42,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The version of the form of a letter that is written here.
+/// Format version of a written dead letter.
 inline constexpr std::uint64_t step_letter_version = 1;
 
 inline void to_json(nlohmann::json& j, const drain_end& e) { j = name(e); }
@@ -299,7 +299,7 @@ inline void read_value(const json_place& at, step_origin& into)
         .done();
 }
 
-/// What is nothing is left out: tables are paid for by their bytes.
+/// Leaves out optional fields without a value, because stores charge by bytes.
 inline void to_json(nlohmann::json& j, const step_letter& l)
 {
     j = {{"version", step_letter_version}, {"stamp", l.stamp},   {"sequence", l.sequence},

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_settle: how messages of a queue are settled: the policies both ways, what is to be told
-// to the queue one way.
+// ext/json_settle: policies that settle messages of a queue, read and written; their actions,
+// written only.
 //
 //     {"max_deliveries": 10, "on_outage": "defer", "longest_defer": "12h"}
 //
-// Members that "levels" leaves out have the defaults of retry_levels, as in C++.
+// A field that "levels" leaves out has the default of retry_levels, not of settle_policy, as in
+// C++.
 
 #ifndef WAYBILL_EXT_JSON_SETTLE_HPP
 #define WAYBILL_EXT_JSON_SETTLE_HPP

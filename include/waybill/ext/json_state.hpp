@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_state: what outlives a process, both ways: what has been learnt about a destination, how
-// far a partition has been consumed, and the events that failed.
+// ext/json_state: state that outlives a process, read and written: calibrations of destinations,
+// checkpoints of partitions, and dead letters.
 //
-// The form has a version of its own and does not depend on how the values are found out or kept.
+// Each format has its own version, independent of the algorithms and the store.
 
 #ifndef WAYBILL_EXT_JSON_STATE_HPP
 #define WAYBILL_EXT_JSON_STATE_HPP
@@ -24,14 +24,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// The versions of the forms that are written here.
+/// Format versions of the written JSON.
 inline constexpr std::uint64_t calibration_version = 2;
 inline constexpr std::uint64_t checkpoint_version = 1;
 inline constexpr std::uint64_t dead_letter_version = 1;
 
 namespace detail {
 
-/// Text under its name, or as base64 under another one.
+/// Writes UTF-8 under `field`, and other bytes as base64 under `field` with "_base64" appended.
 inline void put_text(nlohmann::json& j, std::string_view field, const std::string& value)
 {
     if (is_utf8(value)) j[std::string(field)] = value;
@@ -68,8 +68,8 @@ inline void read_value(const json_place& at, overhead_state& into)
         .done();
 }
 
-/// What contradicts itself is forgotten, as `calibration` forgets it: what is written can always be
-/// read.
+/// Drops learnt values that contradict each other, as the constructor of `calibration` does. So the
+/// written JSON can always be read.
 inline void to_json(nlohmann::json& j, const calibration_state& known)
 {
     const calibration_state c = calibration(known).state();
@@ -90,7 +90,7 @@ inline void to_json(nlohmann::json& j, const calibration_state& known)
 inline void read_value(const json_place& at, calibration_state& into)
 {
     if (at.value.is_object() && at.value.value("version", nlohmann::json()) == 1) {
-        std::uint64_t header = 0;  // the first form knew the header alone
+        std::uint64_t header = 0;  // version 1 has only the header
         std::uint64_t version = 1;
         json_fields(at)
             .must("version", version)

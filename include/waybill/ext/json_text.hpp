@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_text: bytes as JSON text, whatever they are.
+// ext/json_text: any bytes as JSON text.
 //
-// A JSON string is UTF-8, and a library that writes one throws at anything else. Bytes from
-// a broker may be anything. So each text is written as it is where it can be, and as base64 under
-// another name where it cannot.
+// A JSON string is UTF-8, and nlohmann's library throws if it has to write other bytes. Bytes from
+// a broker may be anything. So UTF-8 is written as it is, and other bytes as base64 under another
+// name.
 
 #ifndef WAYBILL_EXT_JSON_TEXT_HPP
 #define WAYBILL_EXT_JSON_TEXT_HPP
@@ -18,7 +18,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// RFC 4648, with padding.
+/// Encodes bytes as base64 (RFC 4648), with padding.
 [[nodiscard]] inline std::string base64(std::string_view bytes)
 {
     std::string written = to_base64(bytes);
@@ -26,7 +26,7 @@ namespace waybill::inline v0_2 {
     return written;
 }
 
-/// The bytes that `written` stands for; empty if it is not base64, or could not come from `base64`.
+/// Decodes base64. Empty if `base64` cannot have written this text.
 [[nodiscard]] inline std::optional<std::string> bytes_in_base64(std::string_view written)
 {
     if (written.size() % 4 != 0) return {};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_tree: stored bytes as a JSON value, of JSON text or of CBOR, whatever they are.
+// ext/json_tree: parses stored bytes (JSON text or CBOR) as a JSON value.
 //
-// Nothing here throws. json_parse.hpp makes the value. It refuses a name that an object has twice,
-// and more than `deepest_state` levels, because nlohmann's library recurses once a level when it
-// writes JSON or reads CBOR. A CBOR text of indefinite length within another one is refused before
-// the parser sees it, because the parser recurses for each.
+// The parser of json_parse.hpp does not throw. It refuses duplicate names and more than
+// `deepest_state` levels, because nlohmann's library recurses once per level when it writes JSON or
+// reads CBOR. A CBOR string of indefinite length directly inside another one is refused before
+// parsing, because the parser recurses for each.
 //
-// `tried` is how what throws by itself is called: the way from a JSON value to a user's type.
+// `tried` calls functions that may throw: the conversions between JSON and the user's type.
 
 #ifndef WAYBILL_EXT_JSON_TREE_HPP
 #define WAYBILL_EXT_JSON_TREE_HPP
@@ -32,21 +32,21 @@
 
 namespace waybill::inline v0_2 {
 
-/// So many objects and arrays may a stored state have in one another.
+/// Maximum nesting depth of objects and arrays in a stored state.
 inline constexpr std::size_t deepest_state = 256;
 
 namespace detail {
 
-/// Where a text of indefinite length, or such bytes, stand directly in others, from 1 on: what CBOR
-/// forbids (RFC 8949, 3.2.3). 0 where they do not up to the first head that is none.
+/// Position, counted from 1, of a CBOR string of indefinite length directly inside another one,
+/// which RFC 8949, 3.2.3 forbids. 0 if there is none before the first invalid head.
 [[nodiscard]] constexpr std::size_t nested_string_at(std::string_view cbor) noexcept
 {
-    // Most states have neither of the heads of such strings, not even in a text or a number.
+    // Most states do not contain the heads of such strings, not even inside a text or a number.
     if (cbor.find('\x7F') == cbor.npos && cbor.find('\x5F') == cbor.npos) return 0;
     bool inside = false;
     for (std::size_t at = 0; at < cbor.size();) {
         const unsigned head = static_cast<unsigned char>(cbor[at++]);
-        const bool is_string = (head & 0xC0U) == 0x40U;  // of characters or of bytes
+        const bool is_string = (head & 0xC0U) == 0x40U;  // text or bytes
         const unsigned low = head & 0x1FU;
         if (low == 31) {
             if (is_string && inside) return at;
@@ -68,7 +68,7 @@ namespace detail {
     return 0;
 }
 
-/// Parses all of these bytes as one value. The caller limits their number.
+/// Parses all bytes as one value. The caller limits the number of bytes.
 [[nodiscard]] inline tree_builder tree_of(std::string_view bytes, bool cbor)
 {
     using format = nlohmann::json::input_format_t;
@@ -79,8 +79,7 @@ namespace detail {
     return tree;
 }
 
-/// As a log can have it, in one line and in UTF-8: a name may hold anything, and so may what others
-/// throw.
+/// `text` for a log: one line, in UTF-8. A name or the text of an exception may contain any bytes.
 [[nodiscard]] inline std::string in_line(std::string_view text)
 {
     const std::string made = is_utf8(text) ? std::string(text) : made_utf8(text);
@@ -99,8 +98,9 @@ inline constexpr bool can_throw = true;
 inline constexpr bool can_throw = false;
 #endif
 
-/// What `call` threw, in its own words; empty if it did not. What an allocator throws passes. Where
-/// there are no exceptions it is simply called, and ends the program as it has been told to.
+/// Calls `call` and returns the text of its exception, at most 300 bytes; empty if it did not
+/// throw. std::bad_alloc is rethrown. If exceptions are disabled, a throwing `call` ends the
+/// program.
 template <class F>
 [[nodiscard]] std::optional<std::string> tried(F&& call)
 {

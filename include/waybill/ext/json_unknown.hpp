@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_unknown: the fields of a stored object that a program does not know, kept through it.
+// ext/json_unknown: keeps the fields of a stored object that a program's type does not know.
 //
-// A program reads an object into a type of its own, changes that, and writes it. What another
-// program, most likely a later version of this one, had put beside would be gone. So what was read
-// is laid under what is written: all that was there, that the type does not know, and that the new
-// object does not have. A type knows what it writes of what it has read; so a field that is known
-// and gone from the new object was taken out on purpose, as an entry of a map is, and stays out.
+// A program reads an object into its type, changes the value and writes it. Fields of another
+// program, probably of a later version, would be lost. So the new object gets each field of the old
+// one that the type does not know and that the new object does not have. A type knows the fields
+// that it writes after reading the old object. A known field that the new object does not have was
+// removed on purpose, such as an entry of a map, and is not added.
 //
-// Objects in objects are compared name by name. In an array an element that is what it was read as
-// keeps what is not known of it, wherever others are put in, taken out or changed; one that is new,
-// or changed in any depth, has none of it, since that may belong to another one. Which is which is
-// told by the place: the same one where there are as many as before, else as far from either end.
-// So those that look the same may get what was one another's; but where some of them have gone, the
-// rest keep only what they all had. Where the type has another order than what it was read from, as
-// a std::set may, or another number of elements, these keep nothing.
+// Nested objects are compared name by name. An element of an array keeps its unknown fields if it
+// is equal to the element that was read, even if other elements are inserted, removed or changed. A
+// new or changed element (at any depth) has none, since they may belong to another element.
+// Elements are matched by position: the same index if the number of elements is the same, else the
+// same distance from the front or the end. So elements that look equal may exchange unknown fields.
+// If some of them were removed, the others keep only the fields that all of them had. If the type
+// changes the order, as std::set may, or the number of elements that it read, these elements keep
+// nothing.
 
 #ifndef WAYBILL_EXT_JSON_UNKNOWN_HPP
 #define WAYBILL_EXT_JSON_UNKNOWN_HPP
@@ -34,13 +35,13 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why a value cannot be stored so that it is read again as what it was.
+/// The reason why a value would not be read back as it was stored.
 enum class tree_fault : std::uint8_t {
     none,
-    not_finite,  ///< JSON has no such number.
+    not_finite,  ///< A number that JSON cannot represent.
     not_utf8,    ///< A text or a name that is not UTF-8.
-    not_json,    ///< Bytes, of which JSON knows nothing, or a value that a parser has given up.
-    subtype,     ///< Bytes with a subtype, which CBOR says with a tag, and no tag is read.
+    not_json,    ///< Binary data, which JSON cannot represent, or a value discarded by a parser.
+    subtype,     ///< Binary data with a subtype: CBOR writes a tag, and tags are not read.
     too_deep,
 };
 
@@ -59,7 +60,7 @@ enum class tree_fault : std::uint8_t {
 
 namespace detail {
 
-/// Whether texts of the same length, of one word to two, begin and end with the same.
+/// True if two texts of equal length begin and end with equal words. They have one to two words.
 template <class Word>
 [[nodiscard]] bool same_ends(std::string_view a, std::string_view b) noexcept
 {
@@ -72,7 +73,7 @@ template <class Word>
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
 }
 
-/// Names are short, and a state has many of them: to call memcmp for each costs more than to look.
+/// Compares without memcmp: names are short and numerous, and the call would cost more.
 [[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) noexcept
 {
     if (a.size() != b.size()) return false;
@@ -83,21 +84,21 @@ template <class Word>
 
 [[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then);
 
-/// Whether it does in an element that may be one of `now` still, by its place from either end.
+/// True if `lacks` is true for two elements at the same distance from the front or from the end.
 [[nodiscard]] inline bool lacks_in_elements(const nlohmann::json::array_t& now,
                                             const nlohmann::json::array_t& then)
 {
     for (std::size_t n = 0; n != then.size(); ++n) {
         if (!then[n].is_structured()) continue;
         if (n < now.size() && lacks(now[n], then[n])) return true;
-        const std::size_t end = n + now.size();  // so far behind the end of the other one
+        const std::size_t end = n + now.size();  // minus then.size(): same distance from the end
         if (now.size() == then.size() || end < then.size()) continue;
         if (lacks(now[end - then.size()], then[n])) return true;
     }
     return false;
 }
 
-/// Whether `then` has a name somewhere that `now` does not have there.
+/// True if `then` has a name, at any depth, that `now` does not have at the same place.
 [[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then)
 {
     using object = nlohmann::json::object_t;
@@ -110,8 +111,8 @@ template <class Word>
         return before && after && lacks_in_elements(*after, *before);
     }
     if (old->size() > fresh->size()) return true;
-    std::size_t others = fresh->size() - old->size();  // so many names may be new
-    auto at = fresh->begin();  // both stand in the order of their names
+    std::size_t others = fresh->size() - old->size();  // number of new names at most
+    auto at = fresh->begin();  // both are sorted by name
     for (const auto& [key, value] : *old) {
         for (; !same_name(at->first, key); ++at) {
             if (others-- == 0) return true;
@@ -122,20 +123,20 @@ template <class Word>
     return false;
 }
 
-/// Adds to `names` what a type has names for, place by place, of which this value is one that it
-/// has written: the members of an object, and for an array those of all its elements in one.
+/// Adds the names that the type writes at each place, learnt from a value that it wrote: the
+/// members of an object and, for an array, the members of all its elements together.
 inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
 {
     if (const auto* members = value.get_ptr<const nlohmann::json::object_t*>()) {
-        if (!names.is_null() && !names.is_object()) return;  // now this and now that: the first
+        if (!names.is_null() && !names.is_object()) return;  // a place of several kinds: the first
         for (const auto& [key, one] : *members) learn_names(names[key], one);
     } else if (value.is_array() && (names.is_null() || names.is_array())) {
         for (const nlohmann::json& one : value) learn_names(names[0], one);
     }
 }
 
-/// Whether `known` is what the type makes of `then`: all that both have is equal, and what `then`
-/// has alone is nothing that the type writes at this place of any other element.
+/// True if the type may have made `known` of `then`: members of both are equal, and the type does
+/// not write a member that only `then` has at this place of any other element.
 [[nodiscard]] inline bool is_made_of(const nlohmann::json& known, const nlohmann::json& then,
                                      const nlohmann::json* names)
 {
@@ -164,7 +165,7 @@ inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
     return true;
 }
 
-/// Adds what `then` has more than `now`, which is what was made of it.
+/// Adds the members that only `then` has. `now` was made of `then`.
 inline void add_unknown(nlohmann::json& now, const nlohmann::json& then)
 {
     if (then.is_array()) {
@@ -178,7 +179,7 @@ inline void add_unknown(nlohmann::json& now, const nlohmann::json& then)
     }
 }
 
-/// Lays what `then` has more than `known` under those elements of `now` that still are the same.
+/// Adds the members that `then` has and `known` lacks to the elements of `now` that are unchanged.
 inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
                                const nlohmann::json& known)
 {
@@ -186,7 +187,7 @@ inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
     nlohmann::json names;
     for (const nlohmann::json& one : known) learn_names(names, one);
 
-    // Where something is not what was made of it, the type may have another order of its own.
+    // If an element does not match the element at its index, the type may have changed the order.
     std::size_t odd = 0;
     while (odd != then.size() && is_made_of(known[odd], then[odd], &names)) ++odd;
     if (odd != then.size()) {
@@ -210,7 +211,7 @@ inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
     while (back != most && now[now.size() - 1 - back] == known[known.size() - 1 - back]) ++back;
     const std::size_t gone = known.size() - most;
     for (std::size_t n = 0; n != front; ++n) {
-        const bool either = gone != 0 && n + back >= now.size();  // it looks like both
+        const bool either = gone != 0 && n + back >= now.size();  // matches from both ends
         if (!either || then[n] == then[n + gone]) lay(n, n);
     }
     for (std::size_t n = back < most - front ? back : most - front; n != 0; --n) {
@@ -218,7 +219,7 @@ inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
     }
 }
 
-/// Lays what `then` has, and neither `known` nor `now` has, under `now`.
+/// Adds to `now` the members of `then` that neither `known` nor `now` has.
 inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlohmann::json& known)
 {
     if (now.is_array() && then.is_array() && known.is_array()) {
@@ -237,7 +238,8 @@ inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlo
     }
 }
 
-/// Most texts are, and it is seen eight bytes at a time, the last eight of them whatever they are.
+/// True if all bytes are ASCII, as in most texts. Reads eight bytes at a time; the last
+/// eight may overlap those before.
 [[nodiscard]] inline bool is_ascii(std::string_view text) noexcept
 {
     std::uint64_t all = 0;
@@ -264,10 +266,10 @@ inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlo
 }
 
 struct tree_check {
-    bool json = true;    ///< It is going to be JSON, and not CBOR.
-    bool texts = false;  ///< Look at the texts, too. Who writes JSON does so anyway.
+    bool json = true;    ///< True if the value will be JSON, false if it will be CBOR.
+    bool texts = false;  ///< True to check texts, too. nlohmann's JSON writer checks them itself.
     tree_fault fault = tree_fault::none;
-    std::string path{};  ///< Of what is wrong.
+    std::string path{};  ///< The path of the fault.
 
     [[nodiscard]] bool bad(tree_fault f)
     {
@@ -280,7 +282,7 @@ struct tree_check {
         return !texts || is_ascii(s) || is_utf8(s) || bad(tree_fault::not_utf8);
     }
 
-    /// What there is most of, and nothing is wrong with.
+    /// A fast check: true for the most frequent values that have no fault.
     [[nodiscard]] bool is_plain(const nlohmann::json& v) const
     {
         if (v.is_string()) return !texts || is_ascii(*v.get_ptr<const std::string*>());
@@ -288,7 +290,7 @@ struct tree_check {
         return v.is_number_integer() || v.is_boolean();
     }
 
-    /// False where something is wrong.
+    /// Returns false if the value has a fault.
     [[nodiscard]] bool operator()(const nlohmann::json& v, std::size_t depth = 0)
     {
         using value_t = nlohmann::json::value_t;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_window: the samples of a window as JSON, and a window made of them again.
+// ext/json_window: the samples of a window as JSON, read and written.
 //
 //     {"version": 1, "clock": "2024-02-29T12:10:00Z",
 //      "samples": [["2024-02-29T12:01:00Z", 120], ["2024-02-29T12:02:00Z", 135]]}
-//
-// Each sample is its time, its value and, if the window has weights, its weight. There is a clock
-// if one was told. As in window_snapshot.hpp, options are the caller's and have to pass `check`;
-// neither losses are stored nor what `max_points` has pushed out:
 //
 //     nlohmann::json j = backlog;
 //     auto again = waybill::parse_window<backlog_window>(j.dump(), {.span = 10min});
 //     if (!again) die(waybill::text(again.error()));
 //     // "/samples/1/1: expected a whole number of -128 to 127, found 135"
 //
-// `read_json` reads a window, too: with the options of one that was given none, so it keeps all.
+// A sample is [time, value], or [time, value, weight] if the window has weights. "clock" is the
+// latest time that was passed to the window, if any. As in window_snapshot.hpp, options are not
+// stored: the caller passes them, and they must pass `check`. Neither losses nor the samples that
+// `max_points` removed are stored. `read_json` also reads a window, with default options: it keeps
+// all samples.
 
 #ifndef WAYBILL_EXT_JSON_WINDOW_HPP
 #define WAYBILL_EXT_JSON_WINDOW_HPP
@@ -57,13 +57,13 @@ inline void to_json(nlohmann::json& j, const snapshot_error& e)
 
 namespace detail {
 
-/// The widest type of its kind: nlohmann's library would write a char as it likes.
+/// The widest type of its kind, so that nlohmann's library writes a char as a number.
 template <class V>
 using widest = std::conditional_t<std::floating_point<V>, double,
                                   std::conditional_t<std::signed_integral<V>, std::int64_t,
                                                      std::uint64_t>>;
 
-/// A whole number that a V can hold.
+/// Reads a whole number in the range of V.
 template <std::integral V>
 void read_sample_value(const json_place& at, V& into)
 {
@@ -114,7 +114,7 @@ void read_sample(const json_place& at, bool weighted, Sample& into)
     }
 }
 
-/// Where the samples of a window go, in the order of their times.
+/// Reads samples, in the order of their times, into `window`, after advancing it to `clock`.
 template <class W>
 struct samples_into {
     W& window;
@@ -157,7 +157,7 @@ void to_json(nlohmann::json& j, const W& w)
     if (const std::optional<wall_time> clock = w.clock()) j["clock"] = *clock;
 }
 
-/// Into a window that has its options; what it held goes.
+/// Reads a window with the options of `into`. The samples of `into` are replaced.
 template <storable_window W>
 void read_value(const json_place& at, W& into)
 {
@@ -171,8 +171,8 @@ void read_value(const json_place& at, W& into)
     if (!at.error) into = std::move(fresh);
 }
 
-/// The window that `value` says, with these options. If those are none that a window can be kept
-/// with, the path of the error is "options".
+/// Reads a window with these options. If `check` refuses the options, the path of the error is
+/// "options".
 template <storable_window W>
 [[nodiscard]] result<W, json_error> read_window(const nlohmann::json& value,
                                                 const window_options& options)
@@ -188,7 +188,7 @@ template <storable_window W>
     return read;
 }
 
-/// The same from text.
+/// Parses `text` (within the default json_limits) and reads a window with these options.
 template <storable_window W>
 [[nodiscard]] result<W, json_error> parse_window(std::string_view text,
                                                  const window_options& options)

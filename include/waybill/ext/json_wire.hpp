@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_wire: what services take and what they answer, as JSON, one way: all of it is views of
-// text that stands in the program.
+// ext/json_wire: limits, error codes and refusals of services as JSON, written only: the values are
+// views of text in the program.
 
 #ifndef WAYBILL_EXT_JSON_WIRE_HPP
 #define WAYBILL_EXT_JSON_WIRE_HPP

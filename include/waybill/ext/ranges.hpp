@@ -1,35 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/ranges: chunk_by as a pipe of range-v3, over any input range.
+// ext/ranges: `views::chunk_by`, a view of batches over any input range, for range-v3.
 //
 //     for (auto&& batch : lines | ranges::views::transform(parse)
 //                               | waybill::views::chunk_by(limits, &event::bytes))
 //         batch.fits ? send(batch) : store_elsewhere(*batch.begin());
 //
-// What goes for chunk_by goes here: a size function, a framing, nothing where items are sizes.
-// What can be walked again is not copied: the elements are `chunk`s, which point into the range.
-// What can be read only once is kept: the elements are `owned_chunk`s, which hold the items
-// themselves, to be moved out or copied by who keeps them beyond the next. Both have bytes, fits,
-// closed, begin() and end(). For both these hold:
-//   1. every item is in exactly one chunk, in the order it came, and no chunk is empty;
-//   2. a chunk that does not fit is one single item, and no cut could have saved it;
-//   3. a chunk is cut when the loop asks for it and not before, with the limits and sizes of that
-//      moment. Limits may be a function, and so follow what a sender learnt from the last batch.
-// And for those that are read only once:
-//   4. each item is read once, and none beyond the one that did not fit: that is the first of the
-//      next batch. A batch that is full by count, or by one item too large, reads nothing further,
-//      so a slow source never holds back a full batch. Nobody knows then whether it was the last:
-//      it is closed by `items` or `bytes` even where nothing follows, and no empty batch does;
-//   5. nothing is allocated but by the items and by a framing's state, once a batch has grown to
-//      its size and if it is not moved from: what a view reads with is allocated when it is made,
-//      and its copies share it;
-//   6. no item is lost and none comes twice if a loop is left, if the view is copied or moved, or
-//      if something throws: see batched_view.
+// A forward range is not copied: the elements are `chunk`s, which point into the range. An input
+// range is read once: the elements are `owned_chunk`s, which contain the items.
 //
-// A container seen through a transform can be walked again, and is: its values are made anew for
-// each look. `| ranges::views::cache1` behind the transform makes it one that is read only once.
+// Guarantees (4 to 6 are for input ranges)
+//   1. Every item is in exactly one chunk, in its order. No chunk is empty.
+//   2. A chunk that does not fit is a single item that exceeds a limit alone.
+//   3. A chunk is cut when the loop asks for it, with the limits and sizes of that time.
+//   4. An item is read once. Only an item that did not fit is read ahead: it begins the next batch.
+//      A full batch, or a single item too large, is returned without reading ahead.
+//   5. After batches have grown, only items, framings and batches that were moved from allocate.
+//   6. No item is lost or duplicated by leaving a loop, by copies and moves, or by exceptions.
 //
-// A window over a series, views::sliding, stands in ext/ranges_window.hpp, which this includes.
+// ext/ranges_window.hpp has views::sliding, a window over a series.
 
 #ifndef WAYBILL_EXT_RANGES_HPP
 #define WAYBILL_EXT_RANGES_HPP
@@ -61,7 +50,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Limits, or a function that says what they are now.
+/// Limits, or a function that returns the current limits.
 template <class L>
 concept limits_source = std::convertible_to<const L&, limits> || requires(const L& l) {
     { l() } -> std::convertible_to<limits>;
@@ -76,14 +65,15 @@ template <limits_source L>
     else return l();
 }
 
-/// Can be walked again by an iterator that the rest of the house takes.
+/// A forward range whose iterators also satisfy the concepts of the standard library.
 template <class R>
 concept walkable = ranges::forward_range<R> && std::forward_iterator<ranges::iterator_t<R>> &&
                    std::sentinel_for<ranges::sentinel_t<R>, ranges::iterator_t<R>>;
 
 }  // namespace detail
 
-/// The chunks of a view that can be walked again. Its iterators look into it, so it outlives them.
+/// A view of the chunks of a forward range. Its iterators point into the view, which must outlive
+/// them.
 template <class V, limits_source L, class F>
 class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
     template <bool Const>
@@ -94,7 +84,7 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
 
     public:
         using iterator_concept = std::forward_iterator_tag;
-        using iterator_category = std::input_iterator_tag;  // what it gives is made on the way
+        using iterator_category = std::input_iterator_tag;  // because `reference` is a value
         using value_type = chunk<I>;
         using difference_type = std::iter_difference_t<I>;
         using pointer = const value_type*;
@@ -127,8 +117,8 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
         }
 
     private:
-        // The item that did not fit is measured once more: what was learnt from the chunk before it
-        // may have changed its size.
+        // The item that did not fit is measured again: the caller may have learnt from the previous
+        // chunk and changed the size function's result.
         constexpr void cut(I from)
         {
             const F& weigh = owner_->size_;
@@ -165,8 +155,8 @@ private:
 
 namespace detail {
 
-// One reading of what can be read only once. It stays where it is made, since the iterator of the
-// base may look into the base beside it.
+// One pass over an input range. It is neither copied nor moved, because the iterator of the base
+// may point into the base next to it.
 template <class V, limits_source L, class F>
 class reading {
     using item = ranges::range_value_t<V>;
@@ -182,14 +172,14 @@ public:
     reading& operator=(const reading&) = delete;
     ~reading() = default;
 
-    /// To the batch that nobody has seen yet; cuts it if it is not there.
+    /// Moves to the first batch that was not seen yet. Cuts it if that has not been done.
     void start()
     {
         if (!at_) at_.emplace(ranges::begin(base_));
         if (stage_ != stage::cut && !over_) fill();
     }
 
-    /// To the next batch, whether this one was seen or not.
+    /// Moves to the next batch, whether the current one was seen or not.
     void next()
     {
         if (stage_ == stage::cut) stage_ = stage::seen;
@@ -206,9 +196,9 @@ public:
 
 private:
     enum class stage : unsigned char {
-        seen,     // the batch was handed out: it is done with
-        growing,  // what was read, measured or limited threw in the midst of it: it is gone on with
-        cut,      // the batch is whole
+        seen,     // the batch was handed out and is no longer needed
+        growing,  // reading, measuring or the limits function threw: the batch is continued
+        cut,      // the batch is complete
     };
 
     [[nodiscard]] bool pull()
@@ -270,8 +260,8 @@ private:
     L limits_;
     framing_type framing_;
     std::optional<ranges::iterator_t<V>> at_;
-    bool taken_ = false;        // what `at_` is at was read already
-    std::optional<item> held_;  // read, and in no batch yet
+    bool taken_ = false;        // the item at `at_` was read
+    std::optional<item> held_;  // read, but in no batch yet
     owned_chunk<item> batch_;
     tally<framing_type> tally_;
     stage stage_ = stage::seen;
@@ -280,10 +270,10 @@ private:
 
 }  // namespace detail
 
-/// The batches of a view that can be read only once. All copies of it, and what it was moved to,
-/// are one reading: what one of them has handed out comes from none of the others. begin() goes on
-/// with the first batch that was not looked at, so a second loop starts behind the last batch that
-/// the first was given. There is no lock: copies belong on one thread.
+/// A view of the batches of an input range. All copies of the view, and the view it was moved to,
+/// share one pass: each batch is handed out once. begin() continues with the first batch that was
+/// not seen, so a second loop starts after the last batch of the first loop. There is no lock: use
+/// all copies on one thread.
 template <class V, limits_source L, class F>
 class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
     using reading = detail::reading<V, L, F>;
@@ -327,7 +317,7 @@ public:
     {
     }
 
-    /// Reads until there is a batch. Empty where it was moved from.
+    /// Reads until there is a batch. If the view was moved from, it is empty.
     [[nodiscard]] cursor begin()
     {
         if (reading_) reading_->start();
@@ -342,7 +332,7 @@ private:
 namespace views {
 
 struct chunk_by_fn {
-    /// What can be walked again: a view of `chunk`s, which point into it.
+    /// For a forward range: a view of `chunk`s, which point into the range.
     template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
         requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
@@ -352,7 +342,7 @@ struct chunk_by_fn {
         return chunked_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
-    /// What can be read only once: a view of `owned_chunk`s, which hold their items.
+    /// For an input range: a view of `owned_chunk`s, which contain their items.
     template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
         requires(!detail::walkable<V>) && ranges::input_range<V> &&
@@ -363,7 +353,7 @@ struct chunk_by_fn {
         return batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
-    /// To be piped into.
+    /// Returns a closure for use with `|`.
     template <limits_source L = limits, class F = std::identity>
     [[nodiscard]] constexpr auto operator()(L l, F size = {}) const
     {

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/ranges_window: a window over a series as a pipe of range-v3, over any input range of samples.
+// ext/ranges_window: `views::sliding`, the results of a window over a series, for range-v3.
 //
 //     using backlog = waybill::stats<std::int64_t>;
 //     for (const auto& s : rows | ranges::views::transform(parse)
 //                               | waybill::views::sliding<backlog>({.span = 10min}))
 //         print(s.now, s.points, s.mean(), s.highest());
 //
-// Each element is the answer of a sliding_window right after a sample: the measure of the samples
-// up to the latest so far, and not older than the span.
-//   1. there is one answer for each sample, also for one that is not taken, so that a series and
-//      its answers can be walked side by side. The answer for a late sample is that of the latest
-//      time;
-//   2. samples are read when the loop asks for the next answer and not before, and each one once in
-//      a loop. The element is the window's own answer: it is copied by who keeps it beyond the
-//      next;
-//   3. the samples that are taken are the clock. One from the far future would push out all others;
-//      with `ahead` it is not believed. But then nothing behind a gap of more than that is, either;
-//   4. what can be walked again is, and starts with an empty window each time. What can be read
-//      only once is one reading, which all copies share: a second loop goes on behind the last
-//      answer that the first was given. There is no lock: copies belong on one thread.
+// Each element is the result of a sliding_window after one sample: the measure of the samples in
+// the span that ends at the latest time so far. Guarantees:
+//   1. One result for each sample, also for a sample that is not accepted. The result for a late
+//      sample is that of the latest time.
+//   2. A sample is read when the loop asks for its result, and once per loop. The element belongs
+//      to the window: copy it to keep it after the next increment.
+//   3. Accepted samples are the clock. With `ahead`, a sample too far in the future is not
+//      accepted; then no sample after a gap longer than `ahead` is accepted either.
+//   4. Over a forward range, each loop starts with an empty window. Over an input range, all copies
+//      share one pass, without a lock: a second loop continues after the last result seen.
 
 #ifndef WAYBILL_EXT_RANGES_WINDOW_HPP
 #define WAYBILL_EXT_RANGES_WINDOW_HPP
@@ -52,13 +49,13 @@ namespace detail {
 template <class R>
 using time_of = std::remove_cvref_t<decltype(std::declval<ranges::range_value_t<R>&>().at)>;
 
-/// A series of samples that such a measure can be made of.
+/// A range of samples from which the measure M can be computed.
 template <class R, class M>
 concept series_for = ranges::input_range<R> && requires { typename time_of<R>; } &&
                      sample_for<ranges::range_value_t<R>, M, time_of<R>>;
 
-// One reading of a series. It stays where it is made, since the iterator of the base may look into
-// the base beside it.
+// One pass over a series. It is neither copied nor moved, because the iterator of the base may
+// point into the base next to it.
 template <class V, class M, template <class> class How>
 class window_reading {
     using window = sliding_window<M, time_of<V>, How>;
@@ -71,7 +68,7 @@ public:
     window_reading& operator=(const window_reading&) = delete;
     ~window_reading() = default;
 
-    /// To the answer that nobody has seen yet.
+    /// Moves to the first result that was not seen yet.
     void start()
     {
         if (!at_) at_.emplace(ranges::begin(base_));
@@ -101,7 +98,7 @@ public:
 private:
     void take(const typename window::sample_type& s)
     {
-        // A sample that is not taken is no clock.
+        // A sample that is not accepted does not advance the clock.
         switch (window_.insert(s)) {
             case inserted::newest:
             case inserted::late:
@@ -115,14 +112,14 @@ private:
     window window_;
     std::optional<ranges::iterator_t<V>> at_;
     std::optional<summary> answer_;
-    bool taken_ = false;  // what `at_` is at was read already
-    bool seen_ = false;   // the answer was handed out
+    bool taken_ = false;  // the sample at `at_` was read
+    bool seen_ = false;   // the result was handed out
     bool over_ = false;
 };
 
 }  // namespace detail
 
-/// The answers of a window after each sample of a view.
+/// A view of the results of a window after each sample of V.
 template <class V, measure M, template <class> class How>
 class sliding_view : public ranges::view_interface<sliding_view<V, M, How>> {
     using reading = detail::window_reading<V, M, How>;
@@ -169,7 +166,7 @@ public:
         }
     }
 
-    /// Reads the first sample. Empty where it was moved from.
+    /// Reads the first sample. If the view was moved from, it is empty.
     [[nodiscard]] cursor begin()
     {
         if (!base_) return {};
@@ -200,7 +197,7 @@ struct sliding_fn {
         return sliding_view<V, M, How>(ranges::views::all(std::forward<R>(range)), o);
     }
 
-    /// To be piped into.
+    /// Returns a closure for use with `|`.
     [[nodiscard]] auto operator()(const window_options& o) const
     {
         return ranges::make_view_closure([o]<class R>(R&& range)
