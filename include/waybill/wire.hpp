@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The door to wire/: how large is it really, and how large may it be.
+// wire: message and batch sizes in bytes, limits of services, and meanings of error codes.
+//
+// Size functions and framings cover AMQP 1.0 and 0-9-1, Kafka, MQTT 5, NATS, protobuf, JSON, SQS,
+// SNS, Kinesis, EventBridge, CloudWatch Logs and Pub/Sub. A size is exact, or it is the size that
+// the service documents. services.hpp contains the limits of named services. The error_codes
+// headers map error codes to outcomes; refusal_text.hpp reads sizes and limits from error texts.
 
 #ifndef WAYBILL_WIRE_HPP
 #define WAYBILL_WIRE_HPP

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp091: exact bytes of a message published over AMQP 0-9-1, frame by frame.
-//
-// A message goes out as a method frame, one content header frame and as many body frames as the
-// negotiated frame_max asks for, at eight bytes each:
+// amqp091: exact size in bytes of a message published over AMQP 0-9-1, all frames included.
 //
 //     namespace amqp = waybill::wire::amqp091;
 //     const amqp::field headers[] = {{"traceparent", trace}, {"attempt", std::int32_t{2}}};
 //     amqp::message m{.exchange = "orders", .headers = headers, .message_id = id, .body = json};
 //     amqp::size(m, frame_max);              // all frames
-//     amqp::header_frame_size(m);            // this one cannot be split
-//     m.body.size() <= max_message_size;     // what RabbitMQ limits: the body and nothing else
+//     amqp::header_frame_size(m);            // this frame cannot be split
+//     m.body.size() <= max_message_size;     // RabbitMQ's limit counts the body only
 //
-// What holds:
-//   1. RabbitMQ's max_message_size counts the body only, headers and properties do not count. What
-//      limits those is frame_max: a content header that is over it cannot be sent at all;
-//   2. clients choose the types of the values in a table, an integer being anything from two to
-//      nine bytes. The type that is given here is the type that is counted;
-//   3. what the protocol cannot encode, or cannot send with this frame_max, reads as the largest
-//      size: a short string over 255 bytes, a table or a long string over 4 GiB.
+// A message is a method frame, a content header frame and the body frames, with 8 bytes per frame.
 //
-// Source: AMQP 0-9-1, sections 2.3.5 and 4.2, and for basic.publish the reference,
-// https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf and amqp-xml-doc0-9-1.pdf beside it. What
-// max_message_size counts was measured with RabbitMQ 3.10.8.
-// Proved by amqplib 2.3.1 (tests/golden/amqp091) and by a writer in amqp091.prop.cpp.
+// Guarantees
+//   1. `frame_max` limits headers and properties: a larger content header cannot be sent.
+//   2. An integer in a table takes 2 to 9 bytes, depending on the type that the client chooses. The
+//      size is that of the type given here.
+//   3. If the protocol cannot encode the message, or not send it with this `frame_max`, the size is
+//      `highest_size`. Examples: a short string over 255 bytes, a table or long string of 4 GiB.
+// Sources: sections 2.3.5 and 4.2, and the reference of basic.publish, see `message`. Tested
+// against amqplib 2.3.1 (tests/golden/amqp091) and an independent writer in amqp091.prop.cpp.
 
 #ifndef WAYBILL_WIRE_AMQP091_HPP
 #define WAYBILL_WIRE_AMQP091_HPP
@@ -40,14 +35,17 @@ namespace waybill::inline v0_2::wire {
 
 namespace amqp091 {
 
-/// What RabbitMQ proposes unless it is told otherwise.
+/// RabbitMQ's default frame_max in bytes.
 inline constexpr std::uint64_t default_frame_max = 131'072;
 
-/// A frame's type, channel, length and end.
+/// Bytes that each frame adds: type, channel, length and frame end.
 inline constexpr std::uint64_t frame_overhead = 8;
 
-/// A message and where it is published to. It views what it names and owns nothing. A property that
-/// is absent is not sent; one that is present and empty is.
+/// A message with its exchange and routing key. Contains views and owns nothing. An absent property
+/// is not sent. A property that is present but empty is sent. Sources: AMQP 0-9-1,
+/// https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf, and its reference,
+/// https://www.rabbitmq.com/resources/specs/amqp-xml-doc0-9-1.pdf.
+/// RabbitMQ's max_message_size counts the body only (measured with RabbitMQ 3.10.8).
 struct message {
     std::string_view exchange{};
     std::string_view routing_key{};
@@ -68,7 +66,8 @@ struct message {
     std::string_view body{};
 };
 
-/// Bytes of the basic.publish method frame. Constant time. Source: section 4.2 and basic.publish.
+/// Bytes of the basic.publish method frame, or `highest_size` if a name is longer than 255 bytes.
+/// Constant time. Source: section 4.2 and basic.publish.
 [[nodiscard]] constexpr std::uint64_t method_frame_size(const message& m) noexcept
 {
     // Class, method, a reserved short and the octet of flags.
@@ -77,7 +76,7 @@ struct message {
     return saturating_add(frame_overhead + 2 + 2 + 2 + 1, names);
 }
 
-/// Bytes of the content header frame: properties and headers. It must fit into one frame.
+/// Bytes of the content header frame: properties and headers. A message has exactly one such frame.
 /// Linear in the headers. Source: section 4.2.6.1.
 [[nodiscard]] constexpr std::uint64_t header_frame_size(const message& m) noexcept
 {
@@ -91,8 +90,9 @@ struct message {
     return m.headers ? saturating_add(sum, amqp091::table_size(*m.headers)) : sum;
 }
 
-/// Bytes of the body frames; an empty body has none. A frame_max that leaves no room for a body, as
-/// 0 does, is too small for any; no limit is `unlimited`. Constant time. Source: section 4.2.6.2.
+/// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, no other body can be
+/// sent and the result is `highest_size`. Pass `unlimited` for no limit, not 0. Constant time.
+/// Source: section 4.2.6.2.
 [[nodiscard]] constexpr std::uint64_t
 body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
 {
@@ -103,8 +103,8 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
     return saturating_add(body, saturating_mul(frames, frame_overhead));
 }
 
-/// Bytes of all frames of the message. The highest size where method or content header are over
-/// frame_max. Linear in the headers.
+/// Bytes of all frames of the message. The result is `highest_size` if the method frame or the
+/// content header frame is larger than `frame_max`. Linear in the headers.
 [[nodiscard]] constexpr std::uint64_t size(const message& m,
                                            std::uint64_t frame_max = default_frame_max) noexcept
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp091_table: exact bytes of an AMQP 0-9-1 field table, such as a message's headers.
-//
-// A value is sized when it is made, so that tables nest without anything being kept:
+// amqp091_table: exact size in bytes of an AMQP 0-9-1 field table, such as a message's headers.
 //
 //     namespace amqp = waybill::wire::amqp091;
 //     const amqp::field inner[] = {{"count", std::int64_t{3}}};
 //     const amqp::field headers[] = {{"x-death", amqp::table(inner)}, {"flag", true}};
 //     amqp::table_size(headers);
 //
+// A value computes its size in its constructor and stores nothing else. Nested tables therefore
+// need no storage.
+//
 // Source: AMQP 0-9-1, section 4.2.5, https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf, with
-// the types that brokers use, https://www.rabbitmq.com/amqp-0-9-1-errata.html#section_3.
-// Proved by amqplib 2.3.1 (tests/golden/amqp091) and by a writer in amqp091.prop.cpp.
+// the types that brokers use, https://www.rabbitmq.com/amqp-0-9-1-errata.html#section_3. Tested
+// against amqplib 2.3.1 (tests/golden/amqp091) and an independent writer in amqp091.prop.cpp.
 
 #ifndef WAYBILL_WIRE_AMQP091_TABLE_HPP
 #define WAYBILL_WIRE_AMQP091_TABLE_HPP
@@ -35,7 +36,7 @@ namespace detail {
     return s.size() > 0xFF ? highest_size : 1 + s.size();
 }
 
-// What has a 32-bit length in front: long strings, byte arrays, tables, arrays.
+// Size of content after a 32-bit length: long strings, byte arrays, tables and arrays.
 [[nodiscard]] constexpr std::uint64_t with_length(std::uint64_t n) noexcept
 {
     return n > 0xFFFF'FFFF ? highest_size : 4 + n;
@@ -43,14 +44,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bytes of a value as they stand after the octet that names its type.
+/// The size of an encoded value in bytes, without the octet of its type.
 struct encoded {
     std::uint64_t bytes = 0;
 };
 
-/// A value in a table or an array. What it is made of says its type: a bool is 't', integers are
-/// signed or unsigned of their own width, float is 'f' and double 'd', text is a long string 'S',
-/// nullptr is no value 'V'. The others are made by name.
+/// The size of a value in a table or an array. The C++ type determines the AMQP type: bool is 't',
+/// an integer has its own width and sign, float is 'f', double is 'd', text is a long string 'S',
+/// nullptr is no value 'V'. The functions below create the other types.
 class value {
 public:
     constexpr value(std::nullptr_t) noexcept {}
@@ -63,7 +64,7 @@ public:
         : bytes_(detail::with_length(std::string_view(text).size())) {}
     constexpr value(encoded e) noexcept : bytes_(e.bytes) {}
 
-    /// With the octet that names the type.
+    /// Bytes of the value, including the octet of its type. Constant time.
     [[nodiscard]] constexpr std::uint64_t size() const noexcept
     {
         return saturating_add(1, bytes_);
@@ -73,13 +74,14 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// A named value. Names are short strings; a broker may take less than their 255 bytes.
+/// A named value. A name has at most 255 bytes; a broker may accept fewer.
 struct field {
     std::string_view name{};
     value content = nullptr;
 };
 
-/// Bytes of a table with the length in front of it. Linear in its fields.
+/// Bytes of a table, including its 4-byte length, or `highest_size` if it cannot be encoded. Linear
+/// in the fields; a nested value takes constant time.
 [[nodiscard]] constexpr std::uint64_t table_size(std::span<const field> fields) noexcept
 {
     std::uint64_t sum = 0;
@@ -90,13 +92,13 @@ struct field {
     return detail::with_length(sum);
 }
 
-/// A table in a table: 'F'.
+/// A nested table, type 'F'. Linear in its fields.
 [[nodiscard]] constexpr value table(std::span<const field> fields) noexcept
 {
     return encoded{amqp091::table_size(fields)};
 }
 
-/// An array: 'A'.
+/// An array, type 'A'. Linear in its values.
 [[nodiscard]] constexpr value array(std::span<const value> values) noexcept
 {
     std::uint64_t sum = 0;
@@ -104,19 +106,19 @@ struct field {
     return encoded{detail::with_length(sum)};
 }
 
-/// Bytes, 'x': as long as the same text would be.
+/// A byte array, type 'x', with the size of a long string of equal length.
 [[nodiscard]] constexpr value bytes(std::string_view all) noexcept
 {
     return encoded{detail::with_length(all.size())};
 }
 
-/// A time in seconds: 'T'.
+/// A time in seconds, type 'T': 64 bits.
 [[nodiscard]] constexpr value timestamp() noexcept
 {
     return encoded{8};
 }
 
-/// A decimal number, 'D': its scale and 32 bits.
+/// A decimal number, type 'D': one octet of scale and 32 bits.
 [[nodiscard]] constexpr value decimal() noexcept
 {
     return encoded{5};

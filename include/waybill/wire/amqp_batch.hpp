@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp_batch: what a message adds to a batch of Service Bus or Event Hubs.
-//
-// Such a batch is one AMQP message of format 0x80013700: an envelope with the sections before the
-// body, and then a data section for each message, which holds it encoded. So a message of S bytes
-// takes S + 5 up to 255 bytes and S + 8 from there on, and the envelope takes its own:
+// amqp_batch: size in bytes that each message adds to a batch of Service Bus or Event Hubs.
 //
 //     constexpr waybill::wire::amqp::batch<waybill::wire::amqp::proton> framing{
 //         .carries = {.message_annotations = partition_key}};
 //     for (auto part : waybill::chunk_by(messages, limits, framing)) send(part);
 //
-// What an SDK writes into the envelope is its choice; the options say it, and the size of a batch
-// is exact if they are right. Those of some SDKs are below, by name. A message that is alone may go
-// without a batch around it: see `lone`.
+// A batch is one AMQP message of format 0x80013700. Its envelope contains the sections before the
+// body. One data section per message contains the encoded message. The section adds 5 bytes to a
+// message of at most 255 bytes and 8 bytes to a longer message (profile `bound`: 15 bytes).
+//
+// Each SDK chooses the fields of the envelope; the options of `batch` describe its choice. The size
+// of a batch is exact if the options match the SDK. Constants below contain the options of some
+// SDKs. A single message may be sent without a batch: see `lone`.
 
 #ifndef WAYBILL_WIRE_AMQP_BATCH_HPP
 #define WAYBILL_WIRE_AMQP_BATCH_HPP
@@ -27,56 +27,62 @@
 
 namespace waybill::inline v0_2::wire::amqp {
 
-/// The message format of a batch, for the transfer that carries it.
+/// The message format of a batch, a field of its AMQP transfer.
 inline constexpr std::uint32_t batch_format = 0x8001'3700;
 
-/// The size of an encoded message as a data section of a batch.
+/// Bytes of a data section that contains a message of `encoded` bytes.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t wrapped(std::uint64_t encoded) noexcept
 {
     return saturating_add(detail::descriptor<P>, size<P>(value::binary(encoded)));
 }
 
-/// How a batch with a single message travels.
+/// How a batch with a single message is sent.
 enum class lone : std::uint8_t {
-    wrapped,  ///< As a batch, like any other.
+    wrapped,  ///< As a batch, like several messages.
     bare,     ///< As the message itself, without envelope and data section.
 };
 
-/// A framing for messages of one encoder. All options are plain data and off by default, which is
-/// an envelope without any field.
+/// A framing for messages that the encoder `P` writes. All options are plain data. By default all
+/// options are off and the envelope has no field.
 template <profile P>
 struct batch {
-    message carries{};  ///< Fields of the envelope that are the same for all batches; no body.
+    /// Envelope fields with the same value in all batches; its body is ignored.
+    message carries{};
 
-    // What the envelope repeats of the first message, instead of the same in `carries`.
+    // Fields that the envelope copies from the first message. A copy replaces the field in
+    // `carries`.
     bool copies_message_id = false;
     bool copies_group_id = false;
-    bool copies_properties = false;  ///< All that stands in the properties section, ids included.
+    bool copies_properties = false;  ///< All fields of the properties section, including ids.
     bool copies_message_annotations = false;
     bool copies_application_properties = false;
 
-    bool drops_empty = false;  ///< Does not repeat an empty string or a number 0.
+    /// Does not copy an empty string, an id equal to 0, or a group-sequence of 0. An empty user-id
+    /// and a time of 0 are copied.
+    bool drops_empty = false;
 
-    /// With `lone::bare` the second message of a batch pays for the envelope and for wrapping the
-    /// first, so a limit for single messages must not be held against what it adds.
+    /// How a batch with a single message is sent. With `lone::bare`, `delta` of the second message
+    /// also contains the envelope and the data section of the first. Do not compare that value with
+    /// a limit for single messages.
     amqp::lone lone = amqp::lone::wrapped;
 
-    /// A batch so far.
+    /// The batch built so far.
     struct state {
         bool empty = true;
-        std::uint64_t unpaid = 0;  ///< What is due when the first message gets company.
+        /// Bytes that the second message adds for the first one, see `lone`.
+        std::uint64_t unpaid = 0;
 
         friend bool operator==(const state&, const state&) = default;
     };
 
-    /// Bytes before the first message.
+    /// Bytes of the envelope for a batch that begins with `first`; 0 with `lone::bare`.
     [[nodiscard]] constexpr std::uint64_t envelope(const message& first) const noexcept
     {
         return lone == amqp::lone::bare ? 0 : head(first);
     }
 
-    /// Bytes that a message adds.
+    /// Bytes that `m` adds as the next message. Linear in its map entries.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const message& m) const noexcept
     {
         const std::uint64_t own = size<P>(m);
@@ -84,6 +90,7 @@ struct batch {
         return saturating_add(s.unpaid, wrapped<P>(own));
     }
 
+    /// Adds `m` to the batch. Linear in its map entries.
     constexpr void push(state& s, const message& m) const noexcept
     {
         s.unpaid = 0;
@@ -108,7 +115,7 @@ private:
         return drops_empty && is_empty ? identifier{} : id;
     }
 
-    // The envelope, up to its body.
+    // Bytes of all sections of the envelope before its body.
     [[nodiscard]] constexpr std::uint64_t head(const message& first) const noexcept
     {
         message e = carries;
@@ -134,19 +141,20 @@ private:
     }
 };
 
-/// Azure's event-hubs for JavaScript. Its messages always have a map of annotations, which may be
-/// empty, and with a partition key they are durable. Proved with 6.0.4: tests/golden/amqp.
+/// Azure's event-hubs SDK for JavaScript. It gives each message a map of message annotations, which
+/// may be empty. If the message has a partition key, the SDK sets `durable`. Tested with 6.0.4:
+/// tests/golden/amqp.
 inline constexpr batch<rhea> event_hubs_js{.copies_message_annotations = true};
 
-/// Azure's service-bus for JavaScript. Its messages always have a map of annotations, which may be
-/// empty. Proved with 7.9.5: tests/golden/amqp.
+/// Azure's service-bus SDK for JavaScript. It gives each message a map of message annotations,
+/// which may be empty. Tested with 7.9.5: tests/golden/amqp.
 inline constexpr batch<rhea> service_bus_js{.copies_properties = true,
                                             .copies_message_annotations = true,
                                             .copies_application_properties = true,
                                             .drops_empty = true};
 
-/// Azure.Messaging.ServiceBus for .NET, without partition keys: `carries` takes one, as it is the
-/// same for a whole batch. Documented: AmqpMessageConverter.cs of Azure/azure-sdk-for-net.
+/// Azure.Messaging.ServiceBus for .NET. A partition key is equal for all messages of a batch; put
+/// it into `carries`. Documented: AmqpMessageConverter.cs of Azure/azure-sdk-for-net.
 inline constexpr batch<dotnet> service_bus_dotnet{
     .copies_message_id = true, .copies_group_id = true, .lone = lone::bare};
 

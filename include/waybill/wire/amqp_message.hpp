@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp_message: the fields of an AMQP 1.0 message, as far as they decide its encoded size.
-//
-// A plain aggregate in the order of the specification, the body first since nobody goes without.
-// What is not named is absent:
+// amqp_message: the fields of an AMQP 1.0 message that affect its encoded size.
 //
 //     const waybill::wire::amqp::property props[] = {{"tenant", "blue"}, {"tries", 3}};
 //     const waybill::wire::amqp::message m{.body = text.size(), .ttl = 60'000, .message_id = id,
 //                                          .content_type = "application/json",
 //                                          .group_id = session, .properties = props};
 //
-// It holds lengths, not views, save for the maps: those are seen through a span, and the array
-// behind it must be there as long as the message is measured.
+// An aggregate with the body first and then the fields in the order of the specification. A field
+// without an initialiser is absent. The message contains lengths, not views. Exception: a map is a
+// span, and its array must exist as long as the message is measured.
 
 #ifndef WAYBILL_WIRE_AMQP_MESSAGE_HPP
 #define WAYBILL_WIRE_AMQP_MESSAGE_HPP
@@ -28,7 +26,7 @@
 namespace waybill::inline v0_2::wire::amqp {
 
 /// One entry of a map: an application property, or an annotation, whose name is a symbol. A string
-/// and a symbol of one length take the same bytes.
+/// and a symbol of equal length have the same size.
 struct property {
     octets name{};
     amqp::value value{};
@@ -36,8 +34,8 @@ struct property {
     friend bool operator==(const property&, const property&) = default;
 };
 
-/// A map: any array of properties. Absent by default; one without entries is empty, which some
-/// encoders write.
+/// A map: a view of an array of properties. Absent by default. A map without entries is empty, not
+/// absent; some encoders write it.
 class entries {
 public:
     constexpr entries() noexcept = default;
@@ -62,8 +60,8 @@ private:
     bool given_ = false;
 };
 
-/// The body: none, a data section of so many octets, or a section with one value. A number is the
-/// length of the data; so is whatever has a length, text included.
+/// The body: none, a data section, or a section with one value. From a number: that many octets of
+/// data. From text or another object with a length: data of that length.
 class content {
 public:
     enum class kind : std::uint8_t { none, data, value };
@@ -101,7 +99,7 @@ private:
     amqp::value value_{};
 };
 
-/// A message to be measured. Times are milliseconds since 1970. There is no footer.
+/// A message to be measured. Times are in milliseconds since 1970. There is no footer.
 struct message {
     content body{};
 

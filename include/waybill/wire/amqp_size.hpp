@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp_size: how many bytes an AMQP 1.0 message takes on the wire, without encoding it.
+// amqp_size: the encoded size of an AMQP 1.0 message in bytes, computed without encoding it.
 //
 //     constexpr auto n = waybill::wire::amqp::size<waybill::wire::amqp::proton>(
 //         {.body = body.size(), .message_id = id, .group_id = session, .properties = props});
 //
-// The profile says whose bytes they are (see amqp_encoder). The size is exact, from the first byte
-// of the header to the last of the body; what the transfer and its frames add is not counted, as no
-// broker's limit counts it. Nothing is read but lengths, nothing is allocated.
+// The profile names the encoder (see amqp_encoder).
 //
-// AMQP cannot write a string, a body or a map of 4 GiB or more. What holds one has the largest
-// size, which fits nowhere.
+// Guarantees
+//   1. The size is exact, from the first byte of the header to the last byte of the body. Transfer
+//      and frames are not counted; no broker's limit counts them.
+//   2. Only lengths are read and nothing is allocated.
+//   3. AMQP cannot encode a string, a body or a map of 4 GiB or more. A message with such a part
+//      has the size `highest_size`, which is over every limit.
 //
-// What is added to a message after it was measured is not in the size. Tracing does so: a
-// traceparent of 55 characters takes 70 bytes as one more application property, and the same as a
-// Diagnostic-Id 72; the first property of all brings the map with it, 12 bytes by Proton. Put them
-// into the message, or keep their room free.
+// Fields that are added after the measurement are not counted; include them or reserve space.
+// Example: tracing adds an application property. A traceparent of 55 characters adds 70 bytes; as
+// Diagnostic-Id it adds 72. The first application property also adds the map: 12 bytes with Proton.
 
 #ifndef WAYBILL_WIRE_AMQP_SIZE_HPP
 #define WAYBILL_WIRE_AMQP_SIZE_HPP
@@ -32,20 +33,21 @@ namespace waybill::inline v0_2::wire::amqp {
 
 namespace detail {
 
-inline constexpr std::uint64_t longest = 0xFFFF'FFFF;  // what 32 bits can count
+inline constexpr std::uint64_t longest = 0xFFFF'FFFF;  // the largest 32-bit length
 
-// A section begins with 0x00 and the ulong of its descriptor, in its short or its long form.
+// A section begins with 0x00 and the ulong of its descriptor, in short or long form.
 template <profile P>
 inline constexpr std::uint64_t descriptor = P::rules.widest ? 10 : 3;
 
-// What stands before so many octets: a constructor, and their number in one byte or four.
+// Bytes before `octets` octets: a constructor and the length in one byte or four.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t prefix(std::uint64_t octets) noexcept
 {
     return P::rules.widest || octets > 255 ? 5 : 2;
 }
 
-// A list or map of `count` things that take `bytes`. Its own length counts the count, too.
+// A list or map of `count` elements with `bytes` bytes. Its length field also counts its count
+// field.
 [[nodiscard]] constexpr std::uint64_t compound(bool can_be_short, std::uint64_t count,
                                                std::uint64_t bytes) noexcept
 {
@@ -53,8 +55,8 @@ template <profile P>
     return bytes > longest - 4 || count > longest ? highest_size : bytes + 9;
 }
 
-// The bytes of things in a row. Sums need not saturate here: a length that 32 bits cannot count is
-// remembered instead, and without one it takes 2^31 things of 4 GiB to wrap around.
+// Bytes of consecutive values. The sums need not saturate: `seen_` records a length over 32 bits.
+// Without such a length, an overflow takes more than 2^31 values of 4 GiB.
 template <profile P>
 class sum {
 public:
@@ -81,7 +83,7 @@ public:
         else bytes_ += n + v.narrow() + (is_long ? 3 : 0);
     }
 
-    // An identifier's number is a ulong, in whatever language.
+    // A numeric identifier is a ulong with every encoder.
     constexpr void put(const identifier& id) noexcept
     {
         const value& v = id.as_value();
@@ -89,7 +91,7 @@ public:
         else put(v);
     }
 
-    // Summed up by itself first, so that an entry need not wait for the one before it.
+    // A separate sum per entry, so that its additions do not wait for those of the previous entry.
     constexpr void put(const property& p) noexcept
     {
         sum one;
@@ -106,15 +108,15 @@ public:
 
 private:
     std::uint64_t bytes_ = 0;
-    std::uint64_t seen_ = 0;  // all bits of all lengths
+    std::uint64_t seen_ = 0;  // bitwise or of all lengths
 };
 
-// The fields of a list in their order. A field that is not written is null, of one byte, if there
-// is one after it that is.
+// The fields of a list in their order. An unwritten field is a null of one byte if a later field is
+// written, or if the encoder does not trim nulls.
 template <profile P>
 class fields {
 public:
-    // Counts the next field in, and says whether it is to be put.
+    // Counts the next field. Returns true if the caller has to add its size.
     constexpr bool next(bool is_given, bool is_written) noexcept
     {
         ++at_;
@@ -125,7 +127,7 @@ public:
         return true;
     }
 
-    // One that the encoder may leave out where it says nothing.
+    // Adds an optional field. If its value is `idle`, it is written only if `writes_idle` is set.
     template <class T>
     constexpr void put(const std::optional<T>& field, bool writes_idle, T idle) noexcept
     {
@@ -180,7 +182,8 @@ private:
 
 }  // namespace detail
 
-/// The size of a value in a map or as a body, its constructor included.
+/// Bytes of a value in a map or as a body, including its constructor; `highest_size` if it cannot
+/// be encoded. Constant time.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const value& v) noexcept
 {
@@ -189,7 +192,8 @@ template <profile P>
     return all.bytes();
 }
 
-/// The size of a map without its descriptor: for one inside of a value, by `value::encoded`.
+/// Bytes of a map without a descriptor. For a map inside a value, pass the result to
+/// `value::encoded`. Linear in its entries.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const entries& map) noexcept
 {
@@ -204,7 +208,7 @@ template <profile P>
 [[nodiscard]] constexpr std::uint64_t header_size(const message& m) noexcept
 {
     constexpr encoder e = P::rules;
-    // Any of the fields may be there, at its widest: durable, priority, ttl, first-acquirer and
+    // Every field may be present, at its widest: durable, priority, ttl, first-acquirer and
     // delivery-count.
     if (e.widest) return descriptor<P> + 9 + (2 + 2 + 5 + 2 + 5);
     fields<P> f;
@@ -262,7 +266,7 @@ template <profile P>
     return saturating_add(descriptor<P>, size<P>(body.as_value()));
 }
 
-// All that stands before the body.
+// All sections before the body.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t head_size(const message& m) noexcept
 {
@@ -274,15 +278,16 @@ template <profile P>
 
 }  // namespace detail
 
-/// The size of a message by the encoder that the profile names.
+/// Bytes of a message as the encoder `P` writes it; `highest_size` if it cannot be encoded. Linear
+/// in the entries of its maps.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
     return saturating_add(detail::head_size<P>(m), detail::body_size<P>(m.body));
 }
 
-/// The same as a value, for whoever asks for a size function: `chunk_by(messages, limits,
-/// sized<proton>)`.
+/// `size` as a function object, for functions that take a size function: `chunk_by(messages,
+/// limits, sized<proton>)`.
 template <profile P>
 inline constexpr auto sized = [](const message& m) noexcept { return size<P>(m); };
 

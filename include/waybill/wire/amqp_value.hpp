@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp_value: what decides the encoded size of one AMQP 1.0 value, and nothing else of it.
-//
-// AMQP writes small numbers and short strings in fewer bytes, so the size of a value follows from
-// its type, the magnitude of a number and the length of a string. Only these are kept: no character
-// is read and nothing can dangle. Values are made from what C++ has, and by name where C++ has
-// nothing of the kind:
+// amqp_value: the properties of one AMQP 1.0 value that determine its encoded size.
 //
 //     value v = 5;                  // int; also bool, the other integers, float, double, char32_t
-//     value s = "text";             // a string; whatever holds octets that are no text is binary
+//     value s = "text";             // a string; a container of octets that are not text is binary
 //     value b = value::binary(16);  // and symbol(n), uuid(), timestamp(), encoded(n)
 //
+// AMQP encodes small numbers and short strings in fewer bytes. The size of a value follows from its
+// type, the magnitude of a number and the length of a string. A `value` contains only these: it
+// reads no character and cannot dangle. Named functions create AMQP types that C++ does not have.
+//
 // Lengths are octets in UTF-8. Absent and empty differ: an absent field is not written or is null,
-// an empty one has a length of 0.
+// an empty field has length 0.
 
 #ifndef WAYBILL_WIRE_AMQP_VALUE_HPP
 #define WAYBILL_WIRE_AMQP_VALUE_HPP
@@ -34,7 +33,7 @@ template <class S>
 concept text = std::convertible_to<const S&, std::string_view> &&
                !std::same_as<std::remove_cvref_t<S>, std::nullptr_t>;
 
-// Octets that are no text: a vector or span of std::byte or std::uint8_t, a u8string_view.
+// Octets that are not text: a vector or span of std::byte or std::uint8_t, a u8string_view.
 template <class S>
 concept blob = !text<S> && requires(const S& s) {
     { s.size() } -> countable;
@@ -63,8 +62,8 @@ template <blob S>
 
 }  // namespace detail
 
-/// The length of a string, symbol or binary that is given; made from what has one. Absent by
-/// default, and made from an empty optional.
+/// The length of a string, symbol or binary, taken from an object with a length. Absent by default
+/// and from an empty optional.
 class octets {
 public:
     constexpr octets() noexcept = default;
@@ -84,7 +83,7 @@ public:
 
     constexpr octets(std::nullopt_t) noexcept {}
 
-    /// Where only the length is at hand.
+    /// From a length in octets.
     template <countable N>
     constexpr explicit octets(N n) noexcept : length_(known(as_size(n)))
     {
@@ -92,7 +91,7 @@ public:
 
     [[nodiscard]] constexpr bool given() const noexcept { return length_ != absent; }
 
-    /// 0 where it is absent.
+    /// The length in octets; 0 if absent.
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return given() ? length_ : 0; }
 
     friend bool operator==(const octets&, const octets&) = default;
@@ -100,24 +99,25 @@ public:
 private:
     static constexpr std::uint64_t absent = highest_size;
 
-    // No encoder can write that many, so one less is as good.
+    // `highest_size` means absent. No encoder can write that many octets, so one less has the same
+    // effect.
     static constexpr std::uint64_t known(std::uint64_t n) noexcept { return lesser(n, absent - 1); }
 
     std::uint64_t length_ = absent;
 };
 
-/// Any AMQP scalar. Null by default.
+/// Any AMQP scalar, or a value that the caller has measured. Null by default.
 class value {
 public:
-    /// What encoders tell apart when they choose a width.
+    /// The kinds of values that encoders treat differently in their choice of a width.
     enum class kind : std::uint8_t {
         null,
         boolean,
         number,
-        fixed,    ///< char, timestamp and uuid: one width for all encoders.
+        fixed,    ///< char, timestamp and uuid: the same width with all encoders.
         binary,
         text,     ///< string and symbol.
-        encoded,  ///< Written by somebody else.
+        encoded,  ///< Encoded and measured by the caller.
     };
 
     constexpr value() noexcept = default;
@@ -135,7 +135,7 @@ public:
     {
     }
 
-    /// float and double.
+    /// The AMQP float or double.
     template <std::floating_point F>
         requires(sizeof(F) <= sizeof(double))
     constexpr value(F f) noexcept
@@ -146,7 +146,7 @@ public:
     {
     }
 
-    /// char.
+    /// The AMQP char.
     template <std::same_as<char32_t> C>
     constexpr value(C) noexcept : value(kind::fixed, 0, 5, 5)
     {
@@ -189,7 +189,7 @@ public:
     [[nodiscard]] static constexpr value uuid() noexcept { return {kind::fixed, 0, 17, 17}; }
     [[nodiscard]] static constexpr value timestamp() noexcept { return {kind::fixed, 0, 9, 9}; }
 
-    /// Something that the caller has measured, its constructor included: a list, a map, an array, a
+    /// A value that the caller has measured, including its constructor: a list, a map, an array, a
     /// described or a decimal value.
     template <countable N>
     [[nodiscard]] static constexpr value encoded(N bytes) noexcept
@@ -199,18 +199,20 @@ public:
 
     [[nodiscard]] constexpr kind what() const noexcept { return kind_; }
 
-    /// Octets of a string, symbol or binary, bytes of what is encoded; otherwise 0.
+    /// Octets of a string, symbol or binary; bytes of an encoded value; otherwise 0.
     [[nodiscard]] constexpr std::uint64_t length() const noexcept { return length_; }
 
-    /// The shortest encoding, without the octets of what has a length; with them three bytes more
-    /// where they are more than 255.
+    /// Bytes of the shortest encoding, without `length()`. A string, symbol or binary of more than
+    /// 255 octets takes three bytes more.
     [[nodiscard]] constexpr std::uint64_t narrow() const noexcept { return narrow_; }
 
-    /// The same where a language has one type for all numbers: JavaScript sends 5.0 and 5L alike,
-    /// by the smallest AMQP type, and a NaN as null. By the rules of rhea 3.0.5.
+    /// Bytes of the shortest encoding, without `length()`, in a language with one type of number.
+    /// JavaScript sends 5.0 and 5L with the same, smallest AMQP type, and a NaN as null. The rules
+    /// are those of rhea 3.0.5.
     [[nodiscard]] constexpr std::uint64_t plain() const noexcept { return plain_; }
 
-    /// The longest encoding, without the octets; a number being of any type.
+    /// Bytes of the longest encoding, without `length()`. A number may have any type of at most 64
+    /// bits.
     [[nodiscard]] constexpr std::uint64_t wide() const noexcept { return wide_; }
 
     friend bool operator==(const value&, const value&) = default;
@@ -241,8 +243,8 @@ private:
 
     [[nodiscard]] static constexpr std::uint8_t untyped(double d) noexcept
     {
-        if (!(d <= 0) && !(d > 0)) return 1;  // not a number
-        constexpr double exact = 9007199254740992.0;  // from here on all are integers, 9 bytes each
+        if (!(d <= 0) && !(d > 0)) return 1;  // NaN
+        constexpr double exact = 9007199254740992.0;  // larger doubles are integers of 9 bytes
         if (d >= exact || d <= -exact) return 9;
         const auto n = static_cast<std::int64_t>(d);
         const auto back = static_cast<double>(n);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// base64: how many characters bytes take once they are base64.
-//
-// Requests in JSON carry binary data this way, and a limit that is meant for them is a quarter
-// smaller than it says:
+// base64: number of characters of base64 text for a number of bytes.
 //
 //     waybill::wire::base64_size(n)               // "AQ==": padded to a multiple of four
-//     waybill::wire::base64_unpadded_size(n)      // "AQ": as in base64url, mostly
+//     waybill::wire::base64_unpadded_size(n)      // "AQ": usual in base64url
 //
-// Neither has line breaks. Source: RFC 4648, sections 3.2, 4 and 5,
-// https://www.rfc-editor.org/rfc/rfc4648. Proved by a writer of our own in
-// varint.prop.cpp.
+// JSON requests contain binary data in base64, so three quarters of a limit remain for the data.
+// Line breaks are not counted.
+//
+// Source: RFC 4648, sections 3.2, 4 and 5, https://www.rfc-editor.org/rfc/rfc4648. Tested against
+// an independent writer in varint.prop.cpp.
 
 #ifndef WAYBILL_WIRE_BASE64_HPP
 #define WAYBILL_WIRE_BASE64_HPP
@@ -21,13 +20,13 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// Characters of `bytes` in base64, padding included. Constant time.
+/// Characters of `bytes` bytes in base64, padding included. Constant time.
 [[nodiscard]] constexpr std::uint64_t base64_size(std::uint64_t bytes) noexcept
 {
     return saturating_mul(bytes / 3 + (bytes % 3 == 0 ? 0U : 1U), 4);
 }
 
-/// Characters of `bytes` in base64 without padding. Constant time.
+/// Characters of `bytes` bytes in base64 without padding. Constant time.
 [[nodiscard]] constexpr std::uint64_t base64_unpadded_size(std::uint64_t bytes) noexcept
 {
     const std::uint64_t rest = bytes % 3;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// cloudwatch: bytes of a log event as Amazon CloudWatch Logs accounts for it, and what one
-// PutLogEvents may hold together.
-//
-// Each event counts with its message in UTF-8 and 26 bytes. The bytes are not all, though: events
-// of one call have to be in the order of their times, and not more than 24 hours apart. As a
-// framing both close a batch, since what may not come next into this one fits into the next:
+// cloudwatch: size of a log event as Amazon CloudWatch Logs counts it, and PutLogEvents as a
+// framing.
 //
 //     namespace cloudwatch = waybill::wire::cloudwatch;
 //     cloudwatch::size({.message = line, .timestamp = ms});
 //     cloudwatch::put_log_events framing;      // with limits.bytes = 1'048'576, items = 10'000
 //
-// Documented, not proved: only the service itself could show it. Newer texts name the order and no
-// span any more, so the span can be set to what holds.
+// The size of an event is its message in UTF-8 plus 26 bytes. The events of one call must be
+// ordered by time and at most 24 hours apart. With the framing, an event that breaks one of these
+// two rules begins the next batch.
+//
+// Documented, not tested: only the service can confirm the numbers. Newer pages require the order
+// but name no time span, so `span` can be changed.
 //
 // Source: PutLogEvents,
 // https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html.
@@ -33,17 +33,18 @@ struct event {
     std::int64_t timestamp = 0;  ///< Milliseconds.
 };
 
-/// Bytes that the event is counted with. Constant time. Documented.
+/// Bytes that the service counts for the event. Constant time. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const event& e) noexcept
 {
     return saturating_add(e.message.size(), 26);
 }
 
-/// PutLogEvents as a framing. An event that may not come next adds the highest size.
+/// PutLogEvents as a framing. An event that must not follow the batch adds `highest_size`.
 struct put_log_events {
-    std::uint64_t span = 86'400'000;  ///< Most milliseconds from the first event to the last.
+    /// Maximum time from the first event to the last, in milliseconds.
+    std::uint64_t span = 86'400'000;
 
-    /// Times of a batch so far.
+    /// Times of the batch built so far.
     struct state {
         bool any = false;
         std::int64_t first = 0;
@@ -52,11 +53,11 @@ struct put_log_events {
         friend bool operator==(const state&, const state&) = default;
     };
 
-    /// Nothing.
+    /// 0: the request itself is not counted.
     [[nodiscard]] constexpr std::uint64_t envelope(const event&) const noexcept { return 0; }
 
-    /// Bytes that `e` adds, or the highest size where it is earlier than the last one or more than
-    /// the span after the first. Constant time.
+    /// Bytes that `e` adds as the next event. The result is `highest_size` if `e` is earlier than
+    /// the last event or more than `span` after the first. Constant time.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const event& e) const noexcept
     {
         if (s.any) {
@@ -67,7 +68,7 @@ struct put_log_events {
         return cloudwatch::size(e);
     }
 
-    /// Counts `e` in.
+    /// Adds `e` to the batch. Constant time.
     constexpr void push(state& s, const event& e) const noexcept
     {
         if (!s.any) s.first = e.timestamp;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// error_codes: what a service's error code means for who sends.
-//
-// Every client of every broker has the same switch somewhere, and it is wrong in the same places: a
-// timeout that is taken for a refusal, a queue that does not exist and parks ten thousand messages,
-// a duplicate that is sent a third time. Here the codes of failures are tables, with the month and
-// the page; that a request succeeded is not asked of them:
+// error_codes: the meaning of a service's error codes for a sender.
 //
 //     switch (waybill::wire::find(waybill::wire::kafka_errors, code).value_or(answer::unknown)) {
 //         case answer::too_large: s.on(refused{attempt}, now); break;
@@ -13,14 +8,17 @@
 //         ...
 //     }
 //
-// Promises:
-//   1. A code that is not in a table has no answer; nothing is guessed from the look of a code.
-//   2. A code with two meanings is in no table; where that is so, the table says it, and mostly
-//      the text tells (refusal_text.hpp).
-//   3. Your own list goes first: `find(mine, table, code)`. So a table can be put right at once.
+// Each service has a table of failure codes with the month and the page of its source. The tables
+// are for failed requests only.
 //
-// Codes are compared exactly, as they stand on the wire. An SDK that says FooException for Foo has
-// to be undone by the caller.
+// Guarantees
+//   1. `find` returns nullopt for a code that is not in the table. It does not guess.
+//   2. A code with two meanings is in no table; the comment of the table lists it. Its text often
+//      decides (refusal_text.hpp).
+//   3. A list of the caller has priority: `find(mine, table, code)`. It can correct a table at
+//      once.
+//   4. Codes are compared exactly, as sent by the service. If an SDK changes a code (FooException
+//      for Foo), the caller has to restore it first.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_HPP
 #define WAYBILL_WIRE_ERROR_CODES_HPP
@@ -34,18 +32,22 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// What came of a request, as far as its code tells.
+/// The outcome of a request, as far as its error code shows it.
 enum class answer : std::uint8_t {
-    accepted,        ///< The broker has it, by this attempt or an earlier one: never send it again.
-    too_large,       ///< Not taken: too many bytes. Cut smaller; a lone message is hopeless.
-    too_many,        ///< Not taken: too many items for one request. Cut smaller.
-    throttled,       ///< Not taken: later, and slower.
-    transient,       ///< Not taken: the same may be taken later.
-    permanent,       ///< Not taken, and the same never will be.
-    infrastructure,  ///< Broker, connection, destination or the right to it: no message is to
-                     ///< blame, and what was under way on that connection may have arrived.
-    ownership_lost,  ///< Somebody else has the lock, the session or the producer's id: stop.
-    unknown,         ///< It may have arrived: repeat the identical request or ask, never re-cut.
+    /// The broker has the message, from this or an earlier attempt. Do not send it again.
+    accepted,
+    too_large,  ///< Refused: too many bytes. Send a smaller batch; a single message cannot be sent.
+    too_many,        ///< Refused: too many items for one request. Send a smaller batch.
+    throttled,       ///< Refused: send later and more slowly.
+    transient,       ///< Refused: the same request may succeed later.
+    permanent,       ///< Refused: the same request can never succeed.
+    /// The cause is the broker, the connection, the destination or a permission, not a message.
+    /// Messages in flight on that connection may have arrived.
+    infrastructure,
+    ownership_lost,  ///< Another owner has the lock, the session or the producer id. Stop.
+    /// The message may have arrived. Repeat the identical request or query the outcome. Do not
+    /// change the batch.
+    unknown,
 };
 
 [[nodiscard]] constexpr std::string_view name(answer a) noexcept
@@ -64,8 +66,8 @@ enum class answer : std::uint8_t {
     return "?";
 }
 
-/// The answer as the fault of one message that was sent alone: for those who send without batches.
-/// A batch that is too large is no fault of its messages, so ask for the answer itself there.
+/// The fault of a message that was sent alone, for callers without batches. For a batch use the
+/// `answer` itself: `too_large` is no fault of its messages.
 [[nodiscard]] constexpr fault_class fault_of(answer a) noexcept
 {
     switch (a) {
@@ -82,7 +84,7 @@ enum class answer : std::uint8_t {
     return fault_class::infrastructure;
 }
 
-/// One code and what it means. Protocols that number their errors have the number, too.
+/// A code and its meaning. `number` is set if the protocol numbers its errors.
 struct error_code {
     std::string_view code{};
     answer means = answer::unknown;
@@ -91,15 +93,16 @@ struct error_code {
     friend bool operator==(const error_code&, const error_code&) = default;
 };
 
-/// All codes of a service that a sender can meet and that have one meaning.
+/// The codes of a service that a sender can receive and that have exactly one meaning.
 struct error_table {
     std::string_view service{};
     std::span<const error_code> codes{};
-    std::string_view as_of{};   ///< Year and month of the source; of reading it, where it has none.
+    /// Year and month of the source. If the source has no date: of reading it.
+    std::string_view as_of{};
     std::string_view source{};
 };
 
-/// What a code means, if the list has it.
+/// The meaning of `code`, or nullopt if the list does not contain it. Linear in the list.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> codes,
                                                    std::string_view code) noexcept
 {
@@ -109,7 +112,7 @@ struct error_table {
     return std::nullopt;
 }
 
-/// What a number means, if the list has it.
+/// The meaning of `number`, or nullopt if the list does not contain it. Linear in the list.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> codes,
                                                    std::int64_t number) noexcept
 {
@@ -131,8 +134,8 @@ struct error_table {
     return find(table.codes, number);
 }
 
-/// The same with a list that is asked first: your own corrections, or the codes of a service before
-/// those that all services of its vendor share.
+/// The same with a list that has priority: corrections of the caller, or the codes of a service
+/// before those that all services of its vendor share.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> first,
                                                    const error_table& then,
                                                    std::string_view code) noexcept

@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// error_codes_aws: SQS, SNS, Kinesis, Firehose, EventBridge, CloudWatch Logs.
-//
-// A request that went through can still say of single entries that they failed; those codes are in
-// the same tables. What all services share is asked last:
+// error_codes_aws: error codes of SQS, SNS, Kinesis, Firehose, EventBridge and CloudWatch Logs.
 //
 //     auto a = waybill::wire::find(waybill::wire::kinesis_errors.codes,
 //                                  waybill::wire::aws_common_errors, entry.error_code);
 //
-// InternalFailure of an entry is transient, since the entry is said not to have been added; of a
-// whole request it is unknown. InternalError of SQS and SNS is unknown of either: SQS was met to
-// say it of entries (https://github.com/aws/aws-sdk-java/issues/2562), and no page was found that
-// says such an entry was not added.
+// A successful request can contain failed entries; the tables contain their codes, too. The codes
+// that all services share are in `aws_common_errors`.
 //
-// SQS's errors have two names, a short one and one of its older protocol that many clients still
-// show (AWS.SimpleQueueService.*, KMS.*); the table has both, as has the awsQueryError of each
-// error in aws-sdk-js-v3's client-sqs.
+// InternalFailure of an entry is transient, because the service documents that the entry was not
+// added. InternalFailure of a whole request is unknown. InternalError of SQS and SNS is unknown for
+// both: SQS also reports it for entries (https://github.com/aws/aws-sdk-java/issues/2562), and no
+// page was found that documents such an entry as not added.
 //
-// Some codes are in no table, since they are what something too large gets and much else besides;
-// the text tells, and some have numbers that read_refusal reads (refusal_text.hpp):
-//     CloudWatch   InvalidParameterException  too large, or out of order
-//     SQS          InvalidParameterValue      "Message must be shorter than", of one message; or an
-//                                             attribute that the queue has no use for
-//     SNS          InvalidParameter           "Message too long", of one message
-//     Kinesis      InvalidArgumentException   "Records size exceeds 5 MB limit", of the whole
-//                                             (https://github.com/snowplow/enrich/issues/685)
-//     Firehose     InvalidArgumentException   "Records size exceeds 4 MB limit", of the whole
-//                                             (https://github.com/osquery/osquery/issues/3568)
-//     both         ValidationException        one record too large; or anything else that is not
-//                                             as the service describes it
-//     EventBridge  ValidationException        all entries together over the limit, or too many; it
-//                                             was also met as a bare HTTP 413
-//                                             (https://github.com/boto/boto3/issues/3411)
+// Codes with several meanings are in no table; the comment of each table lists them. Their text may
+// contain the size and the limit: read_refusal in refusal_text.hpp.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_AWS_HPP
 #define WAYBILL_WIRE_ERROR_CODES_AWS_HPP
@@ -48,7 +31,7 @@ inline constexpr error_code aws_common_codes[] = {
     {"InternalFailure", answer::unknown},
     {"RequestAbortedException", answer::unknown},
     {"ServiceUnavailable", answer::transient},
-    {"RequestTimeoutException", answer::transient},  // the request was not read to its end
+    {"RequestTimeoutException", answer::transient},  // request not completely received
     {"ValidationError", answer::permanent},
     {"InvalidAction", answer::permanent},
     {"MalformedHttpRequestException", answer::permanent},
@@ -133,7 +116,7 @@ inline constexpr error_code kinesis_codes[] = {
 };
 
 inline constexpr error_code firehose_codes[] = {
-    {"ServiceUnavailableException", answer::throttled},  // also how it says: too fast
+    {"ServiceUnavailableException", answer::throttled},  // also used for throttling
     {"InternalFailure", answer::transient},              // of an entry
     {"ResourceNotFoundException", answer::infrastructure},
     {"InvalidKMSResourceException", answer::infrastructure},
@@ -142,7 +125,7 @@ inline constexpr error_code firehose_codes[] = {
 inline constexpr error_code eventbridge_codes[] = {
     {"ThrottlingException", answer::throttled},
     {"InternalFailure", answer::transient},  // of an entry
-    {"InternalException", answer::unknown},  // of the whole
+    {"InternalException", answer::unknown},  // of a whole request
     {"InvalidArgument", answer::permanent},
     {"InvalidAccountIdException", answer::permanent},
     {"MalformedDetail", answer::permanent},
@@ -163,37 +146,52 @@ inline constexpr error_code cloudwatch_logs_codes[] = {
 
 }  // namespace detail
 
-/// What all AWS services share, of whole requests.
+/// Codes that all AWS services share, for whole requests. ValidationException is in no table:
+/// Kinesis and Firehose use it for one record that is too large and for any other invalid input.
 inline constexpr error_table aws_common_errors{
     "AWS", detail::aws_common_codes, "2026-11",
     "https://docs.aws.amazon.com/awsconsolehelpdocs/latest/gsg/common-errors.html"};
 
-/// SendMessageBatch, its entries, and SendMessage.
+/// SendMessageBatch, its entries, and SendMessage. An error has a short name and one from the older
+/// protocol that many clients still show (AWS.SimpleQueueService.*, KMS.*). The table contains
+/// both, as does the awsQueryError of each error in client-sqs of aws-sdk-js-v3.
+/// Not in the table: InvalidParameterValue. Its meaning is one message that is too large ("Message
+/// must be shorter than"), or an attribute that the queue does not support.
 inline constexpr error_table sqs_errors{
     "Amazon SQS", detail::sqs_codes, "2026-11",
     "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html"};
 
 /// PublishBatch, its entries, and Publish.
+/// Not in the table: InvalidParameter. One of its meanings is one message that is too large
+/// ("Message too long").
 inline constexpr error_table sns_errors{
     "Amazon SNS", detail::sns_codes, "2026-11",
     "https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html"};
 
 /// PutRecords and its entries.
+/// Not in the table: InvalidArgumentException. One of its meanings is a request that is too large
+/// ("Records size exceeds 5 MB limit", https://github.com/snowplow/enrich/issues/685).
 inline constexpr error_table kinesis_errors{
     "Amazon Kinesis", detail::kinesis_codes, "2026-11",
     "https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecordsResultEntry.html"};
 
 /// PutRecordBatch and its entries.
+/// Not in the table: InvalidArgumentException. One of its meanings is a request that is too large
+/// ("Records size exceeds 4 MB limit", https://github.com/osquery/osquery/issues/3568).
 inline constexpr error_table firehose_errors{
     "Amazon Data Firehose", detail::firehose_codes, "2026-11",
     "https://docs.aws.amazon.com/firehose/latest/APIReference/API_PutRecordBatch.html"};
 
 /// PutEvents and its entries.
+/// Not in the table: ValidationException. Among its meanings are entries that are too large
+/// together, and too many entries. A request that is too large was also refused with HTTP 413 and
+/// no code (https://github.com/boto/boto3/issues/3411).
 inline constexpr error_table eventbridge_errors{
     "Amazon EventBridge", detail::eventbridge_codes, "2026-11",
     "https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"};
 
 /// PutLogEvents.
+/// Not in the table: InvalidParameterException. Its meaning is too large or out of order.
 inline constexpr error_table cloudwatch_logs_errors{
     "Amazon CloudWatch Logs", detail::cloudwatch_logs_codes, "2026-11",
     "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html"};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// error_codes_azure: the AMQP error conditions of Azure Service Bus and Event Hubs.
+// error_codes_azure: AMQP error conditions of Azure Service Bus and Event Hubs.
 //
 //     auto a = waybill::wire::find(waybill::wire::azure_amqp_errors, condition);
 //
-// They come as the error of a rejected delivery, or of a link or connection that is closed. In the
-// second case deliveries without an outcome may have arrived, whatever the condition says.
+// A condition is the error of a rejected delivery, or of a closed link or connection. If a link or
+// connection was closed, deliveries without an outcome may have arrived, whatever the condition is.
 //
-// Beware of one of them: a batch of more messages than Service Bus takes is told to try again, in
-// words and by amqp:internal-error (https://github.com/Azure/azure-service-bus/issues/397).
+// Known exception: if a batch has more messages than Service Bus accepts, the condition is
+// amqp:internal-error and the text advises a retry. `find` then returns `unknown`
+// (https://github.com/Azure/azure-service-bus/issues/397).
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_AZURE_HPP
 #define WAYBILL_WIRE_ERROR_CODES_AZURE_HPP
@@ -23,10 +24,10 @@ inline constexpr error_code azure_amqp_codes[] = {
     {"amqp:link:message-size-exceeded", answer::too_large},
     {"com.microsoft:server-busy", answer::throttled},
     {"amqp:link:transfer-limit-exceeded", answer::throttled},
-    {"com.microsoft:timeout", answer::unknown},  // it might have completed all the same
+    {"com.microsoft:timeout", answer::unknown},  // may have completed
     {"com.microsoft:operation-cancelled", answer::unknown},
     {"amqp:internal-error", answer::unknown},
-    {"amqp:resource-limit-exceeded", answer::transient},  // the queue is full, for one
+    {"amqp:resource-limit-exceeded", answer::transient},  // for example: the queue is full
     {"amqp:not-allowed", answer::permanent},
     {"amqp:not-implemented", answer::permanent},
     {"amqp:decode-error", answer::permanent},

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// error_codes_brokers: Kafka, NATS and JetStream, RabbitMQ, MQTT 5.
+// error_codes_brokers: error codes of Kafka, NATS and JetStream, RabbitMQ and MQTT 5.
 //
 //     waybill::wire::find(waybill::wire::kafka_errors, 7);         // unknown: it may be written
 //     waybill::wire::find(waybill::wire::mqtt5_errors, 0x95);      // too_large
 //
-// They are the codes that a producer can meet. Left out, since they mean more than one thing:
-// Kafka's OUT_OF_ORDER_SEQUENCE_NUMBER and UNKNOWN_PRODUCER_ID (what came before may be lost) and
-// TRANSACTION_ABORTABLE (the transaction has to be given up, not only the batch), RabbitMQ's 406
-// PRECONDITION_FAILED (too large, among others; the text tells, and refusal_text.hpp reads it),
-// MQTT's 0x80 and 0x83 (unspecified) and 0x91 (the packet identifier is taken: by an earlier
-// attempt with the same message, or because the server remembers another session than the client),
-// and NATS errors that name a subject.
+// The tables contain the codes that a producer can receive. A code with several meanings is in no
+// table; the comment of each table lists it.
 //
-// Whatever closes a channel or a connection says what was wrong with one publication, and mostly
-// not with which. The others that have no confirmation yet may have arrived: they are unknown.
-//   RabbitMQ  closes the channel for 311, 313, 403 to 406, and the whole connection for 320, 402
-//             and 501 to 541. 312 comes with the message that is handed back and closes nothing.
-//   MQTT 5    can say 0x10, 0x87, 0x90, 0x97, 0x99 of one publication (PUBACK, PUBREC). The rest,
-//             too large and too fast among it, comes in the DISCONNECT that ends the connection, or
-//             in the CONNACK that refuses the next one.
-//
-// MQTT's 0x97 is the quota of whatever the server has quotas for. Mosquitto says it for too many
-// publications under way (https://github.com/eclipse-mosquitto/mosquitto/issues/3611), which passes
-// by itself; a full store or a spent allowance may not pass before somebody cleans up or pays. It
-// is throttled here, as nothing was taken and slower does no harm; so give the waiting an end, or
-// put the meaning that your server has into your own list. 0x89 and 0x96 do pass. 0x93 says that
-// the sender broke the Receive Maximum which it was told: it has to keep fewer under way.
+// The error of a closed channel or connection describes one publication, and usually not which one.
+// The other publications without a confirmation may have arrived: they are unknown.
+//   - RabbitMQ: 311, 313 and 403 to 406 close the channel. 320, 402 and 501 to 541 close the
+//     connection. 312 comes with the returned message and closes nothing.
+//   - MQTT 5: PUBACK and PUBREC report 0x10, 0x87, 0x90, 0x97 and 0x99 for one publication. All
+//     other codes of the table, including 0x95 (too large) and 0x96 (too fast), come in the
+//     DISCONNECT that ends the connection, or in the CONNACK that refuses the next connection.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_BROKERS_HPP
 #define WAYBILL_WIRE_ERROR_CODES_BROKERS_HPP
@@ -51,7 +39,7 @@ inline constexpr error_code kafka_codes[] = {
     {"INVALID_TOPIC_EXCEPTION", answer::permanent, 17},
     {"RECORD_LIST_TOO_LARGE", answer::too_large, 18},
     {"NOT_ENOUGH_REPLICAS", answer::transient, 19},
-    {"NOT_ENOUGH_REPLICAS_AFTER_APPEND", answer::unknown, 20},  // written, but to too few
+    {"NOT_ENOUGH_REPLICAS_AFTER_APPEND", answer::unknown, 20},  // written, but to too few replicas
     {"INVALID_REQUIRED_ACKS", answer::permanent, 21},
     {"TOPIC_AUTHORIZATION_FAILED", answer::infrastructure, 29},
     {"CLUSTER_AUTHORIZATION_FAILED", answer::infrastructure, 31},
@@ -63,23 +51,23 @@ inline constexpr error_code kafka_codes[] = {
     {"DUPLICATE_SEQUENCE_NUMBER", answer::accepted, 46},
     {"INVALID_PRODUCER_EPOCH", answer::ownership_lost, 47},
     {"INVALID_TXN_STATE", answer::permanent, 48},
-    {"INVALID_PRODUCER_ID_MAPPING", answer::ownership_lost, 49},  // or its id has expired
+    {"INVALID_PRODUCER_ID_MAPPING", answer::ownership_lost, 49},  // or the producer id has expired
     {"CONCURRENT_TRANSACTIONS", answer::transient, 51},
     {"TRANSACTIONAL_ID_AUTHORIZATION_FAILED", answer::infrastructure, 53},
     {"OPERATION_NOT_ATTEMPTED", answer::transient, 55},
-    {"KAFKA_STORAGE_ERROR", answer::unknown, 56},  // a disk failed, at whatever point
+    {"KAFKA_STORAGE_ERROR", answer::unknown, 56},  // a disk failed before or after the write
     {"SASL_AUTHENTICATION_FAILED", answer::infrastructure, 58},
-    {"UNSUPPORTED_COMPRESSION_TYPE", answer::permanent, 76},  // zstd, by a client before 2.1
+    {"UNSUPPORTED_COMPRESSION_TYPE", answer::permanent, 76},  // zstd from a client older than 2.1
     {"INVALID_RECORD", answer::permanent, 87},
     {"THROTTLING_QUOTA_EXCEEDED", answer::throttled, 89},
     {"PRODUCER_FENCED", answer::ownership_lost, 90},
     {"UNKNOWN_TOPIC_ID", answer::transient, 100},
 };
 
-// What stands between the quotes of -ERR '...'. Not "Invalid Publish Subject", which a pedantic server
-// says of a message that it then passes on.
+// The text between the quotes of -ERR '...'. "Invalid Publish Subject" is not in the list: a server
+// in pedantic mode reports it for a message that it then delivers.
 inline constexpr error_code nats_codes[] = {
-    {"Maximum Payload Violation", answer::too_large},  // and closes the connection
+    {"Maximum Payload Violation", answer::too_large},  // also closes the connection
     {"Invalid Subject", answer::permanent},
     {"Unknown Protocol Operation", answer::infrastructure},
     {"Attempted To Connect To Route Port", answer::infrastructure},
@@ -101,7 +89,7 @@ inline constexpr error_code nats_codes[] = {
     {"Account Authentication Expired", answer::infrastructure},
 };
 
-// The err_code of a publish acknowledgement, not the code of three digits beside it.
+// The err_code of a publish acknowledgement, not its three-digit `code`.
 inline constexpr error_code jetstream_codes[] = {
     {"JSStreamMessageExceedsMaximumErr", answer::too_large, 10054},
     {"JSStreamHeaderExceedsMaximumErr", answer::too_large, 10097},
@@ -109,14 +97,14 @@ inline constexpr error_code jetstream_codes[] = {
     {"JSStreamTooManyRequests", answer::throttled, 10167},
     {"JSAtomicPublishTooManyInflight", answer::throttled, 10210},
     {"JSBatchPublishTooManyInflight", answer::throttled, 10211},
-    {"JSStreamDuplicateMessageConflict", answer::unknown, 10158},  // an earlier one is under way
+    {"JSStreamDuplicateMessageConflict", answer::unknown, 10158},  // earlier attempt in progress
     {"JSAccountResourcesExceededErr", answer::transient, 10002},
     {"JSClusterNotAvailErr", answer::transient, 10008},
     {"JSClusterNotLeaderErr", answer::transient, 10009},
     {"JSInsufficientResourcesErr", answer::transient, 10023},
     {"JSMemoryResourcesExceededErr", answer::transient, 10028},
     {"JSStorageResourcesExceededErr", answer::transient, 10047},
-    {"JSStreamStoreFailedF", answer::transient, 10077},  // the stream is full, for one
+    {"JSStreamStoreFailedF", answer::transient, 10077},  // for example: the stream is full
     {"JSStreamExpectedLastSeqPerSubjectNotReady", answer::transient, 10163},
     {"JSBadRequestErr", answer::permanent, 10003},
     {"JSStreamNotMatchErr", answer::permanent, 10060},
@@ -131,16 +119,17 @@ inline constexpr error_code jetstream_codes[] = {
     {"JSAtomicPublishDisabledErr", answer::infrastructure, 10174},
     {"JSBatchPublishDisabledErr", answer::infrastructure, 10205},
     {"JSStreamOfflineReasonErrF", answer::infrastructure, 10194},
-    // Somebody wrote there first, be it an earlier attempt of the same sender.
+    // Another write came first. It may be an earlier attempt of the same sender.
     {"JSStreamWrongLastMsgIDErrF", answer::ownership_lost, 10070},
     {"JSStreamWrongLastSequenceErrF", answer::ownership_lost, 10071},
     {"JSStreamWrongLastSequenceConstantErr", answer::ownership_lost, 10164},
 };
 
-// By the names of the specification, and as a reply text begins ("NOT_FOUND - no exchange ...").
+// Names as in the specification, and as at the beginning of a reply text ("NOT_FOUND - no exchange
+// ...").
 inline constexpr error_code rabbitmq_codes[] = {
-    {"content-too-large", answer::too_large, 311},  // perhaps for the moment; smaller helps anyway
-    {"no-route", answer::permanent, 312},  // of a message that was published as mandatory
+    {"content-too-large", answer::too_large, 311},  // may be temporary; a smaller body also helps
+    {"no-route", answer::permanent, 312},  // for a message published as mandatory
     {"no-consumers", answer::transient, 313},
     {"connection-forced", answer::infrastructure, 320},
     {"invalid-path", answer::infrastructure, 402},
@@ -175,7 +164,7 @@ inline constexpr error_code rabbitmq_codes[] = {
     {"INTERNAL_ERROR", answer::unknown},
 };
 
-// Of PUBACK and PUBREC, of the DISCONNECT that may come instead, and of the CONNACK after it.
+// Reason codes of PUBACK and PUBREC, of a DISCONNECT instead of them, and of the next CONNACK.
 inline constexpr error_code mqtt5_codes[] = {
     {"No matching subscribers", answer::accepted, 0x10},
     {"Malformed Packet", answer::permanent, 0x81},
@@ -192,11 +181,11 @@ inline constexpr error_code mqtt5_codes[] = {
     {"Keep Alive timeout", answer::infrastructure, 0x8D},
     {"Session taken over", answer::ownership_lost, 0x8E},
     {"Topic Name invalid", answer::permanent, 0x90},
-    {"Receive Maximum exceeded", answer::throttled, 0x93},  // keep fewer under way
+    {"Receive Maximum exceeded", answer::throttled, 0x93},  // keep fewer publications in flight
     {"Topic Alias invalid", answer::permanent, 0x94},
     {"Packet too large", answer::too_large, 0x95},
     {"Message rate too high", answer::throttled, 0x96},
-    {"Quota exceeded", answer::throttled, 0x97},  // not always for a while only; see above
+    {"Quota exceeded", answer::throttled, 0x97},  // may be permanent: see `mqtt5_errors`
     {"Administrative action", answer::infrastructure, 0x98},
     {"Payload format invalid", answer::permanent, 0x99},
     {"Retain not supported", answer::permanent, 0x9A},
@@ -210,11 +199,13 @@ inline constexpr error_code mqtt5_codes[] = {
 }  // namespace detail
 
 /// Produce, by name and by number.
+/// Not in the table: OUT_OF_ORDER_SEQUENCE_NUMBER and UNKNOWN_PRODUCER_ID, since earlier records
+/// may be lost; TRANSACTION_ABORTABLE, since the transaction must be aborted, not only the batch.
 inline constexpr error_table kafka_errors{
     "Apache Kafka", detail::kafka_codes, "2026-11",
     "https://kafka.apache.org/44/generated/protocol_errors.html"};
 
-/// Core NATS.
+/// Core NATS, by error text. Errors that contain a subject are not in the table.
 inline constexpr error_table nats_errors{
     "NATS", detail::nats_codes, "2026-11",
     "https://docs.nats.io/reference/reference-protocols/nats-protocol"};
@@ -225,13 +216,24 @@ inline constexpr error_table jetstream_errors{
     "https://github.com/nats-io/nats-server/blob/"
     "00903595eaba7145d53828e1359d9f9f66bcef3b/server/errors.json"};
 
-/// AMQP 0-9-1, by name and by reply code. All codes of RabbitMQ but 200 and 406.
+/// AMQP 0-9-1, by name and by reply code. The table contains all codes of RabbitMQ except 200 and
+/// 406.
+/// 406 PRECONDITION_FAILED has several meanings, one of them a message that is too large; its text
+/// decides (refusal_text.hpp).
 inline constexpr error_table rabbitmq_errors{
     "RabbitMQ", detail::rabbitmq_codes, "2026-11",
     "https://github.com/rabbitmq/rabbitmq-server/blob/"
     "046ea717cab5f41569792020abf6d779ac627444/deps/rabbitmq_codegen/amqp-rabbitmq-0.9.1.json"};
 
 /// MQTT 5, by name and by reason code.
+/// Not in the table: 0x80 and 0x83 (unspecified); 0x91 (packet identifier in use, by an earlier
+/// attempt of the same message or because server and client have different session states).
+/// 0x97 reports an exceeded quota of any kind. Mosquitto reports it for too many publications in
+/// flight (https://github.com/eclipse-mosquitto/mosquitto/issues/3611), which is temporary. A full
+/// store or a used-up allowance may last until an operator acts. Its meaning is `throttled`,
+/// because the message was refused and a slower sender does no harm. Limit the time of waiting, or
+/// put the meaning of your server into your own list. 0x89 and 0x96 are temporary. 0x93 means that
+/// the sender exceeded the server's Receive Maximum: keep fewer publications in flight.
 inline constexpr error_table mqtt5_errors{
     "MQTT 5", detail::mqtt5_codes, "2019-03",
     "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html"};

@@ -5,21 +5,8 @@
 //     waybill::wire::find(waybill::wire::http_errors, 413);                       // too_large
 //     waybill::wire::find(waybill::wire::pubsub_errors, "DEADLINE_EXCEEDED");     // unknown
 //
-// Left out, since they mean more than one thing: HTTP 409 and 412, which depend on the service, and
-// Pub/Sub's INVALID_ARGUMENT, which is what a request that is too large gets; the text tells.
-//
-// A status says less than it seems to; where it has two readings, the row has the one that does no
-// harm in the other:
-//   500, 502, 504  The request may have been carried out all the same.
-//   503            A server that is overloaded says so before it takes anything. A proxy says the
-//                  same when it loses a server that has the request already, as Envoy does
-//                  (https://github.com/envoyproxy/envoy/issues/1979), and a server may say it after
-//                  it did the work (https://github.com/envoyproxy/envoy/issues/23089). So: unknown,
-//                  as gRPC's UNAVAILABLE. With a Retry-After, or from a service that is known to
-//                  refuse by it, it is throttled: put it into your own list, which goes first.
-//   413            With a Retry-After it is a matter of the moment; smaller helps then, too.
-//   405, 411, 501, 505  Method, framing and version are the same for every message, so no message
-//                  is to blame and none must be parked for it.
+// A code with several meanings is in no table; the comment of each table lists it. If a code in a
+// table has two readings, its row contains the reading that does no harm if the other one is true.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_HTTP_HPP
 #define WAYBILL_WIRE_ERROR_CODES_HTTP_HPP
@@ -37,7 +24,7 @@ inline constexpr error_code http_codes[] = {
     {"404", answer::infrastructure, 404},
     {"405", answer::infrastructure, 405},
     {"407", answer::infrastructure, 407},
-    {"408", answer::transient, 408},  // the request was not read to its end
+    {"408", answer::transient, 408},  // request not completely received
     {"410", answer::infrastructure, 410},
     {"411", answer::infrastructure, 411},
     {"413", answer::too_large, 413},
@@ -75,13 +62,26 @@ inline constexpr error_code pubsub_codes[] = {
 
 }  // namespace detail
 
-/// Any service that has no table of its own; its own meaning of a status goes first. The few that
-/// are not from RFC 9110 name theirs.
+/// HTTP status codes, for a service without its own table. If a service defines a different
+/// meaning, put it into your own list, which has priority. Codes that are not from RFC 9110 name
+/// their RFC.
+/// Not in the table: 409 and 412, whose meaning depends on the service.
+///   - 500, 502, 504: the request may have been executed.
+///   - 503: unknown, like gRPC's UNAVAILABLE. An overloaded server sends 503 before it accepts
+///     anything. A proxy may send 503 after it lost a server that already has the request (Envoy:
+///     https://github.com/envoyproxy/envoy/issues/1979). A server may send it after it did the work
+///     (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from a service
+///     that is known to refuse with 503, the meaning is `throttled`: put that into your own list.
+///   - 413: with a Retry-After it is temporary; a smaller request also helps then.
+///   - 405, 411, 501, 505: method, framing and version are equal for all messages. No message is
+///     the cause; do not dead-letter messages for them.
 inline constexpr error_table http_errors{
     "HTTP", detail::http_codes, "2022-06", "https://www.rfc-editor.org/rfc/rfc9110"};
 
-/// Publish. RESOURCE_EXHAUSTED is the quota here; elsewhere in gRPC it is also what a message gets
-/// that is too large.
+/// Publish. RESOURCE_EXHAUSTED is the quota here. In other gRPC services it is also the code for a
+/// message that is too large.
+/// Not in the table: INVALID_ARGUMENT, which is also the code for a request that is too large; its
+/// text decides (refusal_text.hpp).
 inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
     "https://docs.cloud.google.com/pubsub/docs/reference/error-codes"};

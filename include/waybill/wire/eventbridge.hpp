@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// eventbridge: bytes of an entry as Amazon EventBridge accounts for it in PutEvents.
-//
-// The event that subscribers see is larger than its entry, as it is JSON with more keys. What the
-// limit is held against is the entry, and the sum of a request's entries has to be *less* than it:
+// eventbridge: size in bytes of a PutEvents entry as Amazon EventBridge counts it.
 //
 //     namespace eventbridge = waybill::wire::eventbridge;
 //     eventbridge::size({.source = "shop", .detail_type = "order", .detail = json});
 //
-// Documented, not proved: only the service itself could show it. The event bus's name and a trace
-// header are not in the documented sum.
+// The limit applies to the entries. The event that subscribers receive is larger, because it is
+// JSON with more keys. The sum of the entries of a request must be *less* than the limit.
+//
+// Documented, not tested: only the service can confirm the size. The documented sum does not
+// contain the name of the event bus or a trace header.
 //
 // Source: "Calculating PutEvents event entry size",
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html.
@@ -31,10 +31,10 @@ struct entry {
     std::string_view detail_type{};
     std::string_view detail{};
     std::span<const std::string_view> resources{};
-    bool has_time = false;  ///< Whether a time is given.
+    bool has_time = false;  ///< True if the entry has a time, which counts 14 bytes.
 };
 
-/// Bytes that the entry is counted with. Linear in the resources. Documented.
+/// Bytes that the service counts for the entry. Linear in the resources. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const entry& e) noexcept
 {
     std::uint64_t sum = e.has_time ? 14 : 0;

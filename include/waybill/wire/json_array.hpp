@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// json_array: exact bytes of JSON documents that travel together, in an array or a line each.
-//
-// The first document of an array costs itself, all others a comma more; a line costs its end. Both
-// are framings over the size of a document, which is a number, whatever has a size(), or what a
-// function of the caller's says:
+// json_array: exact size in bytes of JSON documents in one array, or in lines.
 //
 //     namespace json = waybill::wire::json;
 //     json::array<> a;                                             // [one,two,three]
 //     json::lines<> l;                                             // one\ntwo\nthree\n
 //     json::lines bulk{[](const doc& d) { return json::bulk_size(d.action, d.source); }};
 //
+// Both are framings. In an array, the brackets add two bytes, and each document after the first
+// adds a comma. In lines, each document adds a line end. A document is a number of bytes or an
+// object with size(). For any other type, the caller passes a function that returns the size.
+//
 // Source: RFC 8259 for arrays without spaces, https://www.rfc-editor.org/rfc/rfc8259; for lines,
-// https://github.com/ndjson/ndjson-spec. Proved in json.prop.cpp: arrays by nlohmann-json's
-// dump(), lines by a writer of our own.
+// https://github.com/ndjson/ndjson-spec. Tested in json.prop.cpp: arrays against nlohmann-json's
+// dump(), lines against an independent writer.
 
 #ifndef WAYBILL_WIRE_JSON_ARRAY_HPP
 #define WAYBILL_WIRE_JSON_ARRAY_HPP
@@ -25,7 +25,7 @@
 
 namespace waybill::inline v0_2::wire::json {
 
-/// The size of what is a size, or has one.
+/// The size of a number, which is the number, or of an object with size().
 struct length {
     template <countable N>
     [[nodiscard]] constexpr std::uint64_t operator()(N n) const noexcept
@@ -40,12 +40,12 @@ struct length {
     }
 };
 
-/// Documents in brackets, with commas between them and no spaces. Constant time beside `size`.
+/// Documents in brackets, with commas between them and without spaces. Constant time plus `size`.
 template <class F = length>
 struct array {
     F size{};  ///< Bytes of a document.
 
-    /// Whether there is one to put a comma after.
+    /// The batch built so far; `any` is true if it has a document.
     struct state {
         bool any = false;
 
@@ -74,13 +74,13 @@ array() -> array<>;
 template <class F>
 array(F) -> array<F>;
 
-/// Documents with a line end after each, as in NDJSON, or whatever ends an item with one byte.
-/// Constant time beside `size`.
+/// Documents with a line end after each, as in NDJSON, or any format with one byte after each item.
+/// Constant time plus `size`.
 template <class F = length>
 struct lines {
     F size{};  ///< Bytes of a document, without its line end.
 
-    /// Nothing: what a line adds does not depend on those before it.
+    /// Empty: the bytes of a line do not depend on the lines before it.
     struct state {
         friend bool operator==(const state&, const state&) = default;
     };
@@ -106,8 +106,9 @@ lines() -> lines<>;
 template <class F>
 lines(F) -> lines<F>;
 
-/// An action and its document as two lines of an Elasticsearch or OpenSearch bulk request, without
-/// the second line's end, which `lines` adds. Constant time. Documented; source: "Bulk API",
+/// Bytes of an action and its document: two lines of an Elasticsearch or OpenSearch bulk request.
+/// The end of the second line is not counted, because `lines` adds it. Constant time. Documented;
+/// source: "Bulk API",
 /// https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html.
 [[nodiscard]] constexpr std::uint64_t bulk_size(std::string_view action,
                                                 std::string_view source) noexcept

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// json_text: exact bytes of a text once it is a string in JSON.
-//
-// A document is sent as a string in another document more often than one would think, and quotes,
-// line ends and, in ASCII, every letter with an accent take more bytes then than they had:
+// json_text: exact size in bytes of a text as a JSON string, quotes and escapes included.
 //
 //     namespace json = waybill::wire::json;
 //     json::string_size(text);                            // quotes and escapes
-//     json::string_size(text, json::escapes::ascii);      // é as \u00e9
+//     json::string_size(text, json::escapes::ascii);      // U+00E9 as \u00e9
 //     json::measure(text).replaced != 0;                  // it is not UTF-8
 //
-// What holds:
-//   1. the answer for broken UTF-8 is defined: U+FFFD stands for each broken part, a part being
-//      what could have begun a character, or else one byte. This is what browsers do, and what
-//      nlohmann-json does if told to replace; who refuses broken text looks at `replaced`;
-//   2. escapes are the fewest that JSON allows: \" \\ \b \f \n \r \t, \u00XX for other controls.
-//      `ascii` adds \uXXXX for all that is not printable ASCII, DEL included, and a pair of them
-//      above U+FFFF. Python's ensure_ascii leaves DEL as it is, and some encoders escape more, as
-//      "/", "<" or U+2028: they need a size of their own.
-//
+// Guarantees
+//   1. Invalid UTF-8 has a defined size: each invalid part counts as U+FFFD. Such a part is the
+//      longest beginning of a character, or else one byte. Browsers do the same, and nlohmann-json
+//      with its error handler `replace`. A caller that refuses invalid text checks `replaced`.
+//   2. `fewest` escapes only as JSON requires: \" \\ \b \f \n \r \t, and \u00XX for other controls.
+//   3. `ascii` also writes \uXXXX for each character that is not printable ASCII, DEL included, and
+//      two of them above U+FFFF. Python's ensure_ascii does not escape DEL.
+//   4. Encoders with more escapes ("/", "<", U+2028) have other sizes.
 // Sources: RFC 8259, section 7, https://www.rfc-editor.org/rfc/rfc8259; the Unicode Standard,
-// section 3.9, "Substitution of Maximal Subparts".
-// Proved by nlohmann-json's dump() on random text, well-formed and not, in json.prop.cpp.
+// section 3.9, "Substitution of Maximal Subparts". Tested against nlohmann-json's dump() on random
+// text, valid and invalid, in json.prop.cpp.
 
 #ifndef WAYBILL_WIRE_JSON_TEXT_HPP
 #define WAYBILL_WIRE_JSON_TEXT_HPP
@@ -34,16 +30,16 @@
 
 namespace waybill::inline v0_2::wire::json {
 
-/// What an encoder escapes.
+/// The characters that an encoder escapes.
 enum class escapes {
-    fewest,  ///< What JSON demands.
-    ascii,   ///< All that is not printable ASCII, too.
+    fewest,  ///< Only characters that JSON requires to be escaped.
+    ascii,   ///< Also all characters that are not printable ASCII.
 };
 
-/// What a text takes between the quotes.
+/// The size of a text between the quotes, in bytes.
 struct measured {
     std::uint64_t bytes = 0;
-    std::uint64_t replaced = 0;  ///< Parts that are not UTF-8, each counted as U+FFFD.
+    std::uint64_t replaced = 0;  ///< Number of parts that are not UTF-8; each counts as U+FFFD.
 
     friend bool operator==(const measured&, const measured&) = default;
 };
@@ -57,10 +53,11 @@ namespace detail {
     return c == '\b' || c == '\t' || c == '\n' || c == '\f' || c == '\r' ? 2 : 6;
 }
 
-// What is known of a character from its first byte: how many follow, and within which bounds the
-// next one is. These keep out overlong forms, surrogates and what is above U+10FFFF.
+// The properties of a character that follow from its first byte: the number of the bytes that
+// follow, and the bounds of the next one. The bounds exclude overlong forms, surrogates and code
+// points above U+10FFFF.
 struct lead {
-    unsigned follow = 0;  // 0: no first byte of a character
+    unsigned follow = 0;  // 0: not the first byte of a multi-byte character
     unsigned char lowest = 0x80;
     unsigned char highest = 0xBF;
 };
@@ -79,7 +76,7 @@ struct lead {
 
 }  // namespace detail
 
-/// Bytes of `text` between the quotes, and what had to be replaced. Reads it once.
+/// Bytes of `text` between the quotes, and the number of replaced parts. Linear.
 [[nodiscard]] constexpr measured measure(std::string_view text,
                                          escapes e = escapes::fewest) noexcept
 {
@@ -106,7 +103,7 @@ struct lead {
     return m;
 }
 
-/// Bytes of `text` as a string, quotes included. Reads it once.
+/// Bytes of `text` as a JSON string, quotes included. Linear.
 [[nodiscard]] constexpr std::uint64_t string_size(std::string_view text,
                                                   escapes e = escapes::fewest) noexcept
 {

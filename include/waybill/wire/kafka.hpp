@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka: exact bytes of records and of a record batch, version 2.
-//
-// A record's bytes depend on its place: it stores its time and its offset as the distance from the
-// batch's first record, and each distance in as few bytes as will do. So one record takes 7 bytes
-// over its value here and 17 there, and no function of the record alone can say which. The framing
-// knows the place; the bound holds in any place and needs none:
+// kafka: exact size in bytes of records and of a record batch, format version 2.
 //
 //     namespace kafka = waybill::wire::kafka;
 //     const kafka::record r{.key = id, .value = json, .timestamp = ms, .headers = headers};
-//     kafka::bound(r);                        // at most this, wherever it ends up
+//     kafka::bound(r);                        // upper bound for any position in any batch
 //     kafka::size(r, 3, 250);                 // as the fourth record, 250 ms after the first
-//     kafka::record_batch framing;            // for whatever cuts batches by a framing
+//     kafka::record_batch framing;            // for functions that take a framing
 //
-// What holds:
-//   1. an absent key is not an empty one: -1 and 0 are both one byte, but the broker tells them
-//      apart, and so does a compacted topic. Lengths are all that is read, never a character;
-//   2. what the format cannot say reads as the largest size, which fits nowhere: a field or record
-//      of 2 GiB, and a record further on than a 32-bit offset delta counts. A whole batch cannot
-//      say more than `most_bytes`, so no limit in bytes should be higher;
-//   3. sizes are before compression. A broker's max.message.bytes is held against the batch as it
-//      is sent, so what fits here fits there unless a codec makes it larger;
-//   4. the 61 bytes are the batch's own head. The request around it (topic, partition, acks) is
-//      not counted, as max.message.bytes does not count it.
+// A record contains its timestamp and offset as varint differences from the batch's first record.
+// Its size depends on its position: for example, 7 to 17 bytes more than its value.
 //
-// Source: "Record Batch" and "Record", https://kafka.apache.org/documentation/#recordbatch.
-// Proved by kafkajs 2.2.4 (tests/golden/kafka) and by an encoder in kafka.prop.cpp.
+// Guarantees
+//   1. Only lengths are read. An absent key and an empty key have the same size (lengths -1 and 0),
+//      but differ for the broker and for a compacted topic.
+//   2. A record that the format cannot encode has the size `highest_size`: a field or record of 2
+//      GiB, or an offset difference over 31 bits. Limits in bytes should be at most `most_bytes`.
+//   3. Sizes are before compression and contain the batch header of 61 bytes, but not the request
+//      (topic, partition, acks). max.message.bytes limits the same bytes after compression.
 
 #ifndef WAYBILL_WIRE_KAFKA_HPP
 #define WAYBILL_WIRE_KAFKA_HPP
@@ -40,50 +32,54 @@
 
 namespace waybill::inline v0_2::wire::kafka {
 
-/// A header of a record. Its key is never absent; its value may be.
+/// A header of a record. Its key is always present; its value may be absent.
 struct header {
     std::string_view key{};
     std::optional<std::string_view> value{};
 };
 
-/// A record as a producer hands it over. It views what it names and owns nothing.
+/// A record as a producer sends it. Contains views and owns nothing.
 struct record {
     std::optional<std::string_view> key{};
     std::optional<std::string_view> value{};
-    std::int64_t timestamp = 0;  ///< Milliseconds; only the distance to the batch's first counts.
+    /// In milliseconds; only the difference from the batch's first record affects the size.
+    std::int64_t timestamp = 0;
     std::span<const header> headers{};
 };
 
 /// Bytes of a batch before its first record.
 inline constexpr std::uint64_t batch_head = 61;
 
-/// Most bytes of a batch: its length is 32 bits with a sign and counts all but the first twelve.
+/// Maximum bytes of a batch. Its length field is a signed 32-bit number and does not count the
+/// first 12 bytes.
 inline constexpr std::uint64_t most_bytes = 12U + 0x7FFF'FFFFU;
 
 namespace detail {
 
 inline constexpr std::uint64_t highest_int32 = 0x7FFF'FFFFU;
 
-// Stands for fields that the format cannot say, and leaves room to add to it.
+// The size of fields that the format cannot encode. Additions to it cannot overflow.
 inline constexpr std::uint64_t too_large = highest_int32 + 1;
 
-// Lengths are zigzag, too, although only -1 needs a sign.
+// Bytes of a length field. It is a zigzag varint, although only -1 is negative.
 [[nodiscard]] constexpr std::uint64_t length_size(std::uint64_t n) noexcept
 {
     return varint_size(n << 1U);
 }
 
-// What is absent has the length -1, which is written in as many bytes as that of an empty text.
+// An absent value has the length -1, which takes as many bytes as the length 0.
 [[nodiscard]] constexpr std::uint64_t length_of(const std::optional<std::string_view>& s) noexcept
 {
     return s ? s->size() : 0;
 }
 
-// A record has six lengths and more, and to count the width of each takes several times as long as
-// to add them up. Nearly all are short, which is a byte, or two from 64 on. So all are taken for
-// short, at one comparison each, and one look at the bits of all tells whether they were. If not,
-// they are gone through again with care, apart, so that the short way is small enough to inline.
-// Headers are apart as well, for a loop beside it takes the registers of a record without any.
+// A fast path for short records. A record has at least six varints, and computing their widths
+// takes several times as long as adding the lengths. Nearly all lengths are short: one byte, or two
+// bytes from 64 on. `short_sum` assumes this for all of them, with one comparison each, and
+// collects the bits of all lengths. One check of these bits at the end verifies the assumption. If
+// it fails, a separate function computes the record again without it, so that the fast path stays
+// small enough to inline. Headers have separate functions, too: a loop in the same function uses
+// registers that a record without headers needs.
 inline constexpr std::uint64_t short_end = 8'192;
 
 [[nodiscard]] constexpr std::uint64_t second_byte(std::uint64_t n) noexcept
@@ -95,8 +91,8 @@ struct short_sum {
     std::uint64_t bytes = 0;
     std::uint64_t bits = 0;
 
-    // Whoever adds a length counts its first byte. As an `if` it was seen to become the carry of the
-    // comparison (g++ 12, clang 14, -O2), where adding a bool took two instructions more.
+    // The caller counts the first byte of the length field. With `if`, the compilers use the carry
+    // of the comparison (g++ 12, clang 14, -O2); adding a bool took two instructions more.
     constexpr void add(std::uint64_t length) noexcept
     {
         bytes += length;
@@ -116,7 +112,8 @@ struct short_sum {
     }
 };
 
-// Lengths below 2^31 leave room to add up without looking.
+// Key, value and headers with their length fields, or `too_large`. Lengths below 2^31 cannot
+// overflow the sum.
 [[nodiscard, gnu::noinline]] constexpr std::uint64_t long_fields(const record& r) noexcept
 {
     const std::uint64_t key = detail::length_of(r.key);
@@ -131,10 +128,10 @@ struct short_sum {
         if ((name | text) > highest_int32) return too_large;
         sum += name + text + detail::length_size(name) + detail::length_size(text);
     }
-    return sum;  // at most 2^31 headers of 2^32 bytes and some: far from 2^64
+    return sum;  // at most 2^31 headers of little more than 2^32 bytes: less than 2^64
 }
 
-// Key and value. What is absent adds nothing to its first byte.
+// Key and value, without the first byte of each length field.
 [[nodiscard, gnu::always_inline]] constexpr short_sum short_texts(const record& r) noexcept
 {
     short_sum sum;
@@ -143,11 +140,11 @@ struct short_sum {
     return sum;
 }
 
-// The bytes of key, value and headers with their lengths.
+// Bytes of key, value and headers with their length fields.
 [[nodiscard]] constexpr std::uint64_t fields(const record& r) noexcept
 {
     short_sum sum = detail::short_texts(r);
-    sum.bytes += 3;  // the first bytes of two lengths and of the count
+    sum.bytes += 3;  // the first bytes of two lengths and of the header count
     if (!r.headers.empty()) sum.add_headers(r.headers);
     return sum.bits < short_end ? sum.bytes : detail::long_fields(r);
 }
@@ -162,15 +159,16 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
     return body > highest_int32 ? highest_size : detail::length_size(body) + body;
 }
 
-// The record in its place, once the fields are added up.
+// Bytes of the record at its position. `fields` is the sum of key, value and headers.
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t
 placed(const record& r, short_sum fields, std::uint64_t offset_delta,
        std::int64_t timestamp_delta) noexcept
 {
-    // From -64 to 63 a time is one byte. One that is further back is not taken for short.
+    // A timestamp difference in [-64, 63] takes one byte. A difference below -64 makes `away`
+    // large, so the record is not treated as short.
     const std::uint64_t away = static_cast<std::uint64_t>(timestamp_delta) + 64;
-    // A byte each for the attributes, the record's length and those of key, value and headers, and
-    // two for each distance, less one where that will do.
+    // One byte each for the attributes and the lengths of record, key, value and headers. Two bytes
+    // each for the two differences, minus one if one byte is enough.
     std::uint64_t rest = 9;
     rest -= static_cast<std::uint64_t>(offset_delta < 64);
     rest -= static_cast<std::uint64_t>(away < 128);
@@ -178,7 +176,7 @@ placed(const record& r, short_sum fields, std::uint64_t offset_delta,
     if ((fields.bits | offset_delta | away | bytes) >= short_end) [[unlikely]] {
         return detail::long_size(r, offset_delta, timestamp_delta);
     }
-    return bytes + (bytes > 64 ? 1U : 0U);  // the length counts all but its own byte
+    return bytes + (bytes > 64 ? 1U : 0U);  // the record length does not count its own byte
 }
 
 [[nodiscard, gnu::noinline]] constexpr std::uint64_t
@@ -190,8 +188,8 @@ size_with_headers(const record& r, std::uint64_t offset_delta,
     return detail::placed(r, fields, offset_delta, timestamp_delta);
 }
 
-// The distance as a producer takes it: from one end of time to the other it wraps, and so does
-// the broker's sum when it reads it.
+// The timestamp difference as a producer computes it. It wraps around between the extremes, and so
+// does the broker's sum.
 [[nodiscard]] constexpr std::int64_t distance(std::int64_t from, std::int64_t to) noexcept
 {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
@@ -201,8 +199,9 @@ size_with_headers(const record& r, std::uint64_t offset_delta,
 }  // namespace detail
 
 /// Bytes of the record at `offset_delta` records and `timestamp_delta` milliseconds after the first
-/// one of its batch, which is at 0 and 0. Linear in the headers, otherwise constant.
-/// Proved by tests/golden/kafka and kafka.prop.cpp.
+/// record of its batch; both are 0 for the first record. Linear in the headers, otherwise constant.
+/// Source: "Record Batch" and "Record", https://kafka.apache.org/documentation/#recordbatch. Tested
+/// against kafkajs 2.2.4 (tests/golden/kafka) and an independent encoder in kafka.prop.cpp.
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t
 size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
@@ -212,9 +211,9 @@ size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) 
     return detail::placed(r, detail::short_texts(r), offset_delta, timestamp_delta);
 }
 
-/// The most bytes the record takes in any place of any batch: its fields and 21. Java's producer
-/// reserves the same. Linear in the headers.
-/// Source: `MAX_RECORD_OVERHEAD` in org.apache.kafka.common.record.DefaultRecord.
+/// Upper bound of the size of the record at any position of any batch: its fields and 21 bytes.
+/// Java's producer reserves the same. Linear in the headers. Source: `MAX_RECORD_OVERHEAD` in
+/// org.apache.kafka.common.record.DefaultRecord.
 [[nodiscard]] constexpr std::uint64_t bound(const record& r) noexcept
 {
     constexpr std::uint64_t place = 5 + 1 + 10 + 5;  // length, attributes, timestamp, offset
@@ -222,17 +221,17 @@ size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) 
     return fields > detail::highest_int32 ? highest_size : place + fields;
 }
 
-/// The record batch as a framing: what each record adds to the batch so far, in its place.
+/// The record batch as a framing: the size of each record depends on the batch built so far.
 struct record_batch {
-    /// A batch so far.
+    /// The batch built so far.
     struct state {
-        std::uint64_t count = 0;  ///< Records in it.
-        std::int64_t first = 0;   ///< Timestamp of the first one.
+        std::uint64_t count = 0;  ///< Number of records.
+        std::int64_t first = 0;   ///< Timestamp of the first record in milliseconds.
 
         friend bool operator==(const state&, const state&) = default;
     };
 
-    /// 61 bytes, whatever comes first.
+    /// 61 bytes for every batch.
     [[nodiscard]] constexpr std::uint64_t envelope(const record&) const noexcept
     {
         return batch_head;
@@ -245,7 +244,7 @@ struct record_batch {
         return size(r, s.count, s.count == 0 ? 0 : detail::distance(s.first, r.timestamp));
     }
 
-    /// Counts `r` in. Constant time.
+    /// Adds `r` to the batch. Constant time.
     constexpr void push(state& s, const record& r) const noexcept
     {
         if (s.count == 0) s.first = r.timestamp;

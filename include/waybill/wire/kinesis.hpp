@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// kinesis: bytes of a record as Amazon Kinesis Data Streams accounts for it in PutRecords.
-//
-// What counts is the data, before base64, and the partition key, both for the limit of a record and
-// for the limit of the request:
+// kinesis: size in bytes of a PutRecords record as Amazon Kinesis Data Streams counts it.
 //
 //     namespace kinesis = waybill::wire::kinesis;
 //     kinesis::size({.data = json, .partition_key = customer});
 //
-// Documented, not proved: only the service itself could show it. An explicit hash key is named
-// nowhere as counting. What the Kinesis Producer Library packs into one record is another format:
-// it writes each partition key once a record, and that is not sized here.
+// The data before base64 and the partition key count for the limit of a record and for the limit of
+// the request.
+//
+// Documented, not tested: only the service can confirm the size. No page names an explicit hash key
+// as counted. The Kinesis Producer Library packs several records into one record in another format:
+// it writes each partition key once per packed record. This header does not measure that format.
 //
 // Source: PutRecords, "a limit of 5 MiB for the entire request, including partition keys", and "the
 // record size limit applies to the total size of the partition key and data blob",
@@ -32,7 +32,7 @@ struct record {
     std::string_view partition_key{};  ///< UTF-8.
 };
 
-/// Bytes that the record is counted with. Constant time. Documented.
+/// Bytes that the service counts for the record. Constant time. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const record& r) noexcept
 {
     return saturating_add(r.data.size(), r.partition_key.size());

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// limits: what a destination takes in one batch.
-//
-// Four numbers say it for every broker: bytes of the whole batch, items in it, bytes of one item,
-// and the bytes that a batch takes before its first item. They are plain data, from a preset, from
-// a link that was opened, or from a refusal that taught better:
+// limits: the limits of a destination for one batch.
 //
 //     waybill::limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
 //     if (auto bad = waybill::check(l)) explain(bad->field, bad->value, bad->rule, bad->bound);
 //
-// Two things hold for everything that works with limits:
-//   1. "no limit" is said by name, and a zero is never mistaken for it;
-//   2. limits that `check` refuses still do no harm: no batch is empty, and what cannot fit is
-//      a batch of one item that says so.
+// Four numbers describe every broker: bytes of a batch, items in a batch, bytes of one item, and
+// bytes of a batch before its first item. They are plain data: from a preset, from an opened link,
+// or from a refusal that names the limit.
+//
+// Guarantees
+//   1. "No limit" has a name, `unlimited`. 0 never means "no limit".
+//   2. Limits that `check` refuses do no harm: no batch is empty, and an item that cannot fit
+//      becomes a batch of one item that is marked as too large.
 
 #ifndef WAYBILL_WIRE_LIMITS_HPP
 #define WAYBILL_WIRE_LIMITS_HPP
@@ -26,20 +26,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// No limit at all; said by name, so that a zero is never mistaken for it.
+/// No limit.
 inline constexpr std::uint64_t unlimited = highest_size;
 
-/// What a broker takes in one batch. A limit is the last value that is still taken.
+/// The limits of a broker for one batch. A limit is the largest value that is accepted.
 struct limits {
-    std::uint64_t bytes = unlimited;   ///< Most bytes of a whole batch, the envelope counted.
-    std::uint64_t items = unlimited;   ///< Most items in a batch; 0 reads as 1.
-    std::uint64_t single = unlimited;  ///< Most bytes of one item, the envelope not counted.
-    std::uint64_t envelope = 0;        ///< Bytes that a batch takes before its first item.
+    std::uint64_t bytes = unlimited;   ///< Maximum bytes of a batch, envelope included.
+    std::uint64_t items = unlimited;   ///< Maximum items in a batch; 0 is treated as 1.
+    std::uint64_t single = unlimited;  ///< Maximum bytes of one item, envelope excluded.
+    std::uint64_t envelope = 0;        ///< Bytes of a batch before its first item.
 
     friend bool operator==(const limits&, const limits&) = default;
 };
 
-/// The first field that makes no sense, if any.
+/// The first invalid field with its rule, or nullopt if all limits are valid. Constant time.
 [[nodiscard]] constexpr std::optional<config_error> check(const limits& l)
 {
     constexpr std::string_view something = "must be at least 1, or unlimited";
@@ -52,9 +52,9 @@ struct limits {
     return std::nullopt;
 }
 
-/// Whether an item of `own` bytes fits into a batch of its own. If it does not, no cut can save it.
-/// A sum that has reached the largest value fits nowhere, even where there is no limit: it has
-/// saturated, and nobody knows how large it really is.
+/// Returns true if an item of `own` bytes fits into a batch without other items. If not, no smaller
+/// batch can help. A sum equal to `highest_size` never fits, even if there is no limit: it has
+/// saturated, so the true size is unknown. Constant time.
 [[nodiscard]] constexpr bool fits_alone(const limits& l, std::uint64_t own) noexcept
 {
     const std::uint64_t whole = saturating_add(l.envelope, own);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// mqtt5: exact bytes of a PUBLISH packet of MQTT 5, properties included.
-//
-// A broker says in CONNACK how large a packet it takes, and it means the whole packet: topic,
-// properties and the fixed header as well as the payload. The same message is larger with a topic
-// alias the first time, and smaller from then on, when the topic is left out:
+// mqtt5: exact size in bytes of an MQTT 5 PUBLISH packet, properties included.
 //
 //     namespace mqtt5 = waybill::wire::mqtt5;
 //     mqtt5::publish p{.topic = "a/b", .payload = json, .qos = 1, .content_type = "text/plain"};
 //     mqtt5::size(p) <= maximum_packet_size;
 //
-// What the protocol cannot encode reads as the largest size: a string of more than 65,535 bytes,
-// and a packet whose remaining length is over 268,435,455.
+// The broker's CONNACK contains its Maximum Packet Size. This limit applies to the whole packet:
+// topic, properties, fixed header and payload. The first packet with a topic alias is larger than
+// one without; later packets omit the topic and are smaller.
+//
+// If the protocol cannot encode a packet, its size is `highest_size`: a string of more than 65,535
+// bytes, or a remaining length over 268,435,455.
 //
 // Source: MQTT Version 5.0, OASIS Standard, sections 1.5, 2.1.4, 2.2.2 and 3.3,
-// https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6.
-// Proved by mqtt-packet 9.0.2 (tests/golden/mqtt5) and by a writer of our own in mqtt5.prop.cpp.
+// https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6. Tested
+// against mqtt-packet 9.0.2 (tests/golden/mqtt5) and an independent writer in mqtt5.prop.cpp.
 
 #ifndef WAYBILL_WIRE_MQTT5_HPP
 #define WAYBILL_WIRE_MQTT5_HPP
@@ -32,20 +32,20 @@ namespace waybill::inline v0_2::wire {
 
 namespace mqtt5 {
 
-/// A user property; a key may come more than once.
+/// A user property. Several user properties may have the same key.
 struct property {
     std::string_view key{};
     std::string_view value{};
 };
 
-/// A PUBLISH packet. It views what it names and owns nothing. A property that is absent is not
-/// sent; one that is present and empty is.
+/// A PUBLISH packet. Contains views and owns nothing. An absent property is not sent. A property
+/// that is present but empty is sent.
 struct publish {
-    std::string_view topic{};  ///< Empty where an alias that the broker knows stands for it.
+    std::string_view topic{};  ///< Empty if a topic alias that the broker knows replaces it.
     std::string_view payload{};
-    unsigned qos = 0;  ///< Above 0 a packet identifier is sent.
-    bool utf8 = false;  ///< Whether the payload is said to be text: payload format indicator.
-    std::optional<std::uint32_t> message_expiry{};  ///< Seconds.
+    unsigned qos = 0;  ///< If above 0, the packet contains a packet identifier.
+    bool utf8 = false;  ///< Sends the payload format indicator: the payload is UTF-8 text.
+    std::optional<std::uint32_t> message_expiry{};  ///< In seconds.
     std::optional<std::uint16_t> topic_alias{};
     std::optional<std::string_view> content_type{};
     std::optional<std::string_view> response_topic{};
@@ -53,12 +53,12 @@ struct publish {
     std::span<const property> user_properties{};
 };
 
-/// Most bytes after the fixed header.
+/// Maximum remaining length: bytes after the fixed header.
 inline constexpr std::uint64_t most_remaining = 268'435'455;
 
 namespace detail {
 
-// A string or binary data: two bytes of length, and what cannot be said in them.
+// A string or binary data with its length of two bytes; `highest_size` if longer than 65,535 bytes.
 [[nodiscard]] constexpr std::uint64_t text(std::string_view s) noexcept
 {
     return s.size() > 0xFFFF ? highest_size : 2 + s.size();
@@ -72,8 +72,8 @@ text_property(const std::optional<std::string_view>& s) noexcept
 
 }  // namespace detail
 
-/// Bytes of all properties, without the length in front of them. Linear in the user properties.
-/// Source: section 2.2.2.2. By itself proved by a writer of our own, in mqtt5.prop.cpp.
+/// Bytes of all properties, without their length field. Linear in the user properties. Source:
+/// section 2.2.2.2. Tested alone only against the independent writer in mqtt5.prop.cpp.
 [[nodiscard]] constexpr std::uint64_t properties_size(const publish& p) noexcept
 {
     std::uint64_t sum = p.utf8 ? 2 : 0;
@@ -88,8 +88,8 @@ text_property(const std::optional<std::string_view>& s) noexcept
     return sum > most_remaining ? highest_size : sum;
 }
 
-/// Bytes of the whole packet, as Maximum Packet Size limits it. Linear in the user properties.
-/// Source: sections 2.1.4 and 3.3. Proved by mqtt-packet and by mqtt5.prop.cpp.
+/// Bytes of the whole packet, as Maximum Packet Size counts them. Linear in the user properties.
+/// Source: sections 2.1.4 and 3.3. Tested against mqtt-packet and in mqtt5.prop.cpp.
 [[nodiscard]] constexpr std::uint64_t size(const publish& p) noexcept
 {
     const std::uint64_t properties = mqtt5::properties_size(p);

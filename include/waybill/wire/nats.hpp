@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// nats: exact bytes of a message as the server counts it, and of the frame that carries it.
-//
-// A server refuses what is over max_payload, and its payload is the header block and the body
-// together. A client that holds the body alone against the limit has messages refused, and the
-// connection with them:
+// nats: exact size in bytes of a message as the server counts it, and of its protocol frame.
 //
 //     namespace nats = waybill::wire::nats;
 //     const nats::message m{.subject = "orders", .headers = headers, .body = json};
-//     nats::payload_size(m) <= max_payload;   // taken, and one byte more is not
-//     nats::frame_size(m);                    // what goes over the connection, for buffers
+//     nats::payload_size(m) <= max_payload;   // accepted; one byte more is refused
+//     nats::frame_size(m);                    // bytes on the connection, for buffers
 //
-// Each value of a header that has several is a line of its own. JetStream's max_msg_size counts
+// The server refuses a message over max_payload. This limit counts the header block and the body.
+// If a client compares only the body with it, the server refuses the message and closes the
+// connection.
+//
+// Each value of a header with several values is a separate line. JetStream's max_msg_size counts
 // the same bytes as max_payload.
 //
-// Sources: https://docs.nats.io/reference/reference-protocols/nats-protocol (PUB, HPUB) and
-// ADR-4, https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-4.md (headers).
-// Proved by a server on both sides of its limit (tests/integration/nats_size.sh) and by a writer
-// in nats.prop.cpp.
+// Sources: https://docs.nats.io/reference/reference-protocols/nats-protocol (PUB, HPUB) and ADR-4,
+// https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-4.md (headers). Tested
+// against a server at its limit and one byte over it (tests/integration/nats_size.sh), and against
+// an independent writer in nats.prop.cpp.
 
 #ifndef WAYBILL_WIRE_NATS_HPP
 #define WAYBILL_WIRE_NATS_HPP
@@ -37,18 +37,18 @@ struct header {
     std::string_view value{};
 };
 
-/// A message as a client publishes it. It views what it names and owns nothing.
+/// A message as a client publishes it. Contains views and owns nothing.
 struct message {
     std::string_view subject{};
-    std::optional<std::string_view> reply{};  ///< Where answers go.
-    std::span<const header> headers{};        ///< None: no header block at all, and PUB, not HPUB.
+    std::optional<std::string_view> reply{};  ///< Subject for replies.
+    std::span<const header> headers{};  ///< If empty: no header block, and PUB instead of HPUB.
     std::string_view body{};
 };
 
-/// What a client writes between a key and its value. Servers take both.
+/// The separator that a client writes between key and value. Servers accept both.
 enum class header_style {
     spaced,   ///< "key: value", as nats.c, nats.go and most others do.
-    compact,  ///< "key:value", one byte less a line.
+    compact,  ///< "key:value", one byte less per line.
 };
 
 namespace detail {
@@ -62,8 +62,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bytes of the header block: 0 without headers, otherwise its first line, a line a header, and an
-/// empty line. Linear in the headers. Proved by nats_size.sh and nats.prop.cpp.
+/// Bytes of the header block: its first line, one line per header and an empty line; 0 without
+/// headers. Linear in the headers. Tested by nats_size.sh and nats.prop.cpp.
 [[nodiscard]] constexpr std::uint64_t
 header_size(std::span<const header> headers, header_style style = header_style::spaced) noexcept
 {
@@ -76,16 +76,17 @@ header_size(std::span<const header> headers, header_style style = header_style::
     return sum;
 }
 
-/// Bytes that max_payload limits: header block and body. Linear in the headers.
-/// Proved by nats_size.sh: at the limit it is taken, one byte over it is refused.
+/// Bytes that max_payload limits: header block and body. Linear in the headers. Tested by
+/// nats_size.sh: the server accepts the limit and refuses one byte more.
 [[nodiscard]] constexpr std::uint64_t
 payload_size(const message& m, header_style style = header_style::spaced) noexcept
 {
     return saturating_add(nats::header_size(m.headers, style), m.body.size());
 }
 
-/// Bytes of the whole PUB or HPUB frame, the lengths in it and all line ends counted, with single
-/// spaces. Linear in the headers. Proved by nats.prop.cpp, and in nats_size.sh by what is sent.
+/// Bytes of the whole PUB or HPUB frame with single spaces, including its length fields and all
+/// line ends. Linear in the headers. Tested by nats.prop.cpp, and in nats_size.sh with the bytes
+/// sent.
 [[nodiscard]] constexpr std::uint64_t
 frame_size(const message& m, header_style style = header_style::spaced) noexcept
 {

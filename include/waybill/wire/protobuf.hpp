@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// protobuf: exact bytes of the fields of a message, and of requests that repeat one.
-//
-// A request over gRPC is a few fixed fields and one repeated field, whose items cost their own
-// bytes, a tag, and a length that takes a byte more at 128, at 16,384 and so on. That step is what
-// "You passed 4194305, the maximum is 4194304" is made of:
+// protobuf: exact size in bytes of message fields, and of requests with one repeated field.
 //
 //     namespace protobuf = waybill::wire::protobuf;
 //     const auto fixed = protobuf::bytes_field_size(1, topic.size());
 //     protobuf::repeated framing{2, fixed, [](const point& p) { return p.ByteSizeLong(); }};
 //
-// Fields without presence are not written when they are empty or 0. The functions here size what
-// is written; whether it is, the caller says. A message is at most 2 GiB less one byte; a field
-// over that reads as the largest size, and so does a field number that there is not.
+// A typical gRPC request has some fixed fields and one repeated field. Each item of that field adds
+// its bytes, a tag and a length. The length takes one byte more from 128, 16,384 ... bytes on.
+// Without these bytes a batch can be too large: "You passed 4194305, the maximum is 4194304".
 //
-// Source: https://protobuf.dev/programming-guides/encoding/ and, for the 2 GiB,
-// https://protobuf.dev/programming-guides/proto-limits/#total.
-// `bytes_field_size` and `repeated` are proved by Google's own encoder, through pubsub.hpp. All is
-// proved by a writer of our own in protobuf.prop.cpp, fields of numbers by that alone.
+// A field without presence is not written if it is empty or 0. The functions return the size of a
+// written field; the caller decides whether it is written. A message has at most 2 GiB minus one
+// byte. A larger field and an invalid field number have the size `highest_size`.
+//
+// Source: https://protobuf.dev/programming-guides/encoding/, and proto-limits/#total for 2 GiB.
+// Tested in protobuf.prop.cpp against an independent writer. `bytes_field_size` and `repeated` are
+// also tested against Google's encoder, through pubsub.hpp; number fields are not.
 
 #ifndef WAYBILL_WIRE_PROTOBUF_HPP
 #define WAYBILL_WIRE_PROTOBUF_HPP
@@ -29,18 +28,19 @@
 
 namespace waybill::inline v0_2::wire::protobuf {
 
-/// Most bytes of a message, or of one field in it.
+/// Maximum bytes of a message, or of one field in it. Source:
+/// https://protobuf.dev/programming-guides/proto-limits/#total.
 inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
 
-/// Bytes of the tag in front of every field: 1 for numbers up to 15, 2 up to 2,047, at most 5.
-/// Constant time.
+/// Bytes of the tag before each field: 1 for numbers up to 15, 2 up to 2,047, at most 5. The result
+/// is `highest_size` if `number` is 0 or over 2^29 - 1. Constant time.
 [[nodiscard]] constexpr std::uint64_t tag_size(std::uint64_t number) noexcept
 {
     return number == 0 || number > 0x1FFF'FFFF ? highest_size : varint_size(number << 3U);
 }
 
-/// Bytes of an integer, bool or enum field. A negative int32 or int64 is as wide as can be and is
-/// given as its 64 bits; sint32 and sint64 go through `zigzag` first. Constant time.
+/// Bytes of an integer, bool or enum field. Pass a negative int32 or int64 as 64 bits; it takes 10
+/// bytes and the tag. Pass sint32 and sint64 through `zigzag` first. Constant time.
 [[nodiscard]] constexpr std::uint64_t varint_field_size(std::uint64_t number,
                                                         std::uint64_t value) noexcept
 {
@@ -59,8 +59,8 @@ inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
     return saturating_add(protobuf::tag_size(number), 8);
 }
 
-/// Bytes of a field that has a length: string, bytes, an embedded message, a map entry, packed
-/// numbers. `length` is of what it holds. Constant time.
+/// Bytes of a field with a length: string, bytes, an embedded message, a map entry, packed numbers.
+/// `length` is the size of its content in bytes. Constant time.
 [[nodiscard]] constexpr std::uint64_t bytes_field_size(std::uint64_t number,
                                                        std::uint64_t length) noexcept
 {
@@ -68,14 +68,15 @@ inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
     return saturating_add(protobuf::tag_size(number), varint_size(length) + length);
 }
 
-/// A request with one repeated field as a framing. `size` says the bytes of an item by itself.
+/// A request with one repeated field, as a framing. `size` returns the bytes of an item without tag
+/// and length.
 template <class F>
 struct repeated {
-    std::uint64_t number = 1;  ///< Of the repeated field.
+    std::uint64_t number = 1;  ///< Field number of the repeated field.
     std::uint64_t fixed = 0;   ///< Bytes of all other fields of the request.
     F size{};
 
-    /// Nothing: what an item adds does not depend on those before it.
+    /// Empty: the bytes of an item do not depend on the items before it.
     struct state {
         friend bool operator==(const state&, const state&) = default;
     };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// pubsub: exact bytes of a Google Cloud Pub/Sub message and of the request that publishes it.
-//
-// The service takes 10,000,000 bytes a request, and it is the encoded request that it measures: the
-// topic's name and three or more bytes a message count as well as what the messages hold.
+// pubsub: exact size in bytes of a Google Cloud Pub/Sub message and of its publish request.
 //
 //     namespace pubsub = waybill::wire::pubsub;
 //     const pubsub::message m{.data = json, .attributes = attributes, .ordering_key = order};
 //     pubsub::size(m);                                // the message by itself
 //     pubsub::publish_request framing{topic};         // "projects/p/topics/t"
 //
-// These are the bytes over gRPC. Over REST the request is JSON and the data in it is base64, a
-// third larger: see json_text.hpp and base64.hpp.
+// The service accepts 10,000,000 bytes per request. The limit applies to the encoded request: it
+// counts the content of the messages, the topic's name, and three or more bytes per message.
+//
+// The sizes are those of gRPC. A REST request is JSON with its data in base64, which is a third
+// larger: see json_text.hpp and base64.hpp.
 //
 // Source: PubsubMessage and PublishRequest in
 // https://github.com/googleapis/googleapis/blob/master/google/pubsub/v1/pubsub.proto; the encoding
-// as in protobuf.hpp. Proved by Google's Python encoder (tests/golden/pubsub), and by
-// a writer of our own in protobuf.prop.cpp.
+// as in protobuf.hpp. Tested against Google's Python encoder (tests/golden/pubsub), and against an
+// independent writer in protobuf.prop.cpp.
 
 #ifndef WAYBILL_WIRE_PUBSUB_HPP
 #define WAYBILL_WIRE_PUBSUB_HPP
@@ -30,13 +30,13 @@
 
 namespace waybill::inline v0_2::wire::pubsub {
 
-/// An attribute; a key comes once.
+/// An attribute. Its key is unique in the message.
 struct attribute {
     std::string_view key{};
     std::string_view value{};
 };
 
-/// A message as it is published: what the server fills in is not there yet.
+/// A message as it is published, without the fields that the server sets.
 struct message {
     std::string_view data{};
     std::span<const attribute> attributes{};
@@ -45,7 +45,7 @@ struct message {
 
 namespace detail {
 
-// A string or bytes field, which is not written when it is empty.
+// A string or bytes field; 0 if empty, because it is not written.
 [[nodiscard]] constexpr std::uint64_t text_field(std::uint64_t number, std::string_view s) noexcept
 {
     return s.empty() ? 0 : protobuf::bytes_field_size(number, s.size());
@@ -53,8 +53,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bytes of the message by itself. Linear in the attributes. A map writes the key and the value of
-/// each entry even where they are empty.
+/// Bytes of the message by itself. Linear in the attributes. The key and the value of a map entry
+/// are written even if they are empty.
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
     std::uint64_t sum = saturating_add(detail::text_field(1, m.data),
@@ -67,10 +67,10 @@ namespace detail {
     return sum > protobuf::most_bytes ? highest_size : sum;
 }
 
-/// What the message is billed for, which is no encoded size and is held against no limit of a
-/// request: what it holds, and 20 bytes for the time. The id that the server gives it is billed,
-/// too, and not known yet. Linear in the attributes. Documented; source: "Message ingestion and
-/// delivery" in https://cloud.google.com/pubsub/pricing.
+/// Bytes that the service bills for the message: its content and 20 bytes for the time. The message
+/// id is billed, too, but the server has not assigned it yet. This is not the encoded size; no
+/// limit of a request applies to it. Linear in the attributes. Documented; source: "Message
+/// ingestion and delivery" in https://cloud.google.com/pubsub/pricing.
 [[nodiscard]] constexpr std::uint64_t billed_size(const message& m) noexcept
 {
     std::uint64_t sum = saturating_add(20, saturating_add(m.data.size(), m.ordering_key.size()));
@@ -80,11 +80,11 @@ namespace detail {
     return sum;
 }
 
-/// A PublishRequest as a framing: the topic, and each message behind a tag and its length.
+/// A PublishRequest as a framing: the topic, and each message after its tag and its length.
 struct publish_request {
-    std::string_view topic{};  ///< In full: "projects/<project>/topics/<topic>".
+    std::string_view topic{};  ///< The full name: "projects/<project>/topics/<topic>".
 
-    /// Nothing: what a message adds does not depend on those before it.
+    /// Empty: the bytes of a message do not depend on the messages before it.
     struct state {
         friend bool operator==(const state&, const state&) = default;
     };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// refusal_phrases: the words in which services say how large something was and how large it may be.
+// refusal_phrases: phrases of services that contain the size of a refused request and its limit.
 //
-// They were collected from refusals that people have published; the tests have each with the thread
-// it is from. refusal_text.hpp reads them. A phrase is here only if it can mean nothing else, which
-// is why it is long, and why it goes on behind its last number where the service's text does: so a
-// text that was cut off gives no number at all, rather than half of one.
+// The phrases were collected from published refusals; the tests contain each one with the thread of
+// its source. refusal_text.hpp reads them. Each phrase is long enough to have one meaning only. If
+// the text of the service continues after the last number, so does the phrase: a shortened text
+// then gives no number instead of a part of one.
 
 #ifndef WAYBILL_WIRE_REFUSAL_PHRASES_HPP
 #define WAYBILL_WIRE_REFUSAL_PHRASES_HPP
@@ -16,13 +16,13 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// Whose words to look for.
+/// The service or library whose phrases are searched.
 enum class dialect : std::uint8_t {
     azure_amqp,       ///< Service Bus and Event Hubs: the description of the AMQP error.
-    sqs,              ///< SQS and what imitates it.
+    sqs,              ///< SQS and compatible services.
     cloudwatch_logs,  ///< PutLogEvents.
     pubsub,           ///< Google Pub/Sub, and Google's front end.
-    grpc,             ///< The gRPC libraries: C and what uses it, Go, Java, Node, Rust's tonic.
+    grpc,             ///< The gRPC libraries: C and its wrappers, Go, Java, Node, Rust's tonic.
     kafka,            ///< The broker, and the Java and Python producers.
     rabbitmq,         ///< The reply text of a closed channel.
 };
@@ -41,10 +41,10 @@ enum class dialect : std::uint8_t {
     return "?";
 }
 
-/// What the numbers are about.
+/// The thing that the numbers describe.
 enum class extent : std::uint8_t {
-    request,  ///< All that was sent in one go, the envelope counted.
-    item,     ///< One item by itself: of the batch it says nothing.
+    request,  ///< The whole request, envelope included.
+    item,     ///< One item by itself; the numbers are not those of the batch.
 };
 
 [[nodiscard]] constexpr std::string_view name(extent e) noexcept
@@ -54,8 +54,8 @@ enum class extent : std::uint8_t {
 
 namespace detail {
 
-// A phrase, with %a for the actual size, %l for the limit, %n for another number and %w for the
-// name of a partition.
+// A phrase with %a for the actual size, %l for the limit, %n for another number and %w for the name
+// of a partition.
 struct phrase {
     std::string_view words{};
     extent of = extent::request;
@@ -69,8 +69,9 @@ inline constexpr phrase azure_amqp_phrases[] = {
 
 inline constexpr phrase sqs_phrases[] = {
     {"Batch requests cannot be longer than %l bytes. You have sent %a bytes"},
-    // Of one message, or of one entry of a batch. It says "shorter", but the limit of a queue is
-    // documented as the last size that is taken (MaximumMessageSize), so it is the limit here.
+    // For one message, or for one entry of a batch. The text contains "shorter", but
+    // MaximumMessageSize of a queue is documented as the largest accepted size. %l is therefore the
+    // limit.
     {"One or more parameters are invalid. Reason: Message must be shorter than %l bytes",
      extent::item},
 };
@@ -83,7 +84,7 @@ inline constexpr phrase cloudwatch_logs_phrases[] = {
 inline constexpr phrase pubsub_phrases[] = {
     {"The value for request_size is too large. You passed %a in the request, but the maximum "
      "value is %l."},
-    // It said so for a while in 2018.
+    // The text of a period in 2018.
     {"The value for %a is too large. You passed request_size in the request, but the maximum "
      "value is %l."},
     {"Request payload size exceeds the limit: %l bytes"},

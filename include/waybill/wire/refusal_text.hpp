@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// refusal_text: the numbers in a refusal, where the service writes them into its text.
-//
-// A refusal that says how large the batch was and how large it may be saves a search: one attempt
-// teaches what bisecting takes ten for. Most brokers do say it, but only in words:
+// refusal_text: reads the size and the limit from the text of a refusal.
 //
 //     using waybill::wire::dialect;
 //     auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description);
 //     if (n && n->of == extent::request) s.on(refused{attempt, n->actual, n->limit}, now);
-//     else s.on(refused{attempt}, now);      // numbers of one item say nothing about the batch
+//     else s.on(refused{attempt}, now);      // numbers of one item do not apply to the batch
 //
-// The texts are no contract, so nothing here is clever:
-//   1. A known phrase has to stand there whole, letter by letter, wherever in the text. Two numbers
-//      that happen to stand in a text say nothing.
-//   2. Numbers are plain decimals of at most 64 bits: no sign, no separators, no leading zero, no
-//      unit behind. The limit is not 0, and the actual size is above it; otherwise no answer.
-//      Where the number may have been cut, as the dots behind it say, there is none, either.
-//   3. A text that says it twice, as many do, has to say the same twice; otherwise no answer.
-//   4. Linear in the length of the text, nothing allocated, nothing read beyond the end.
+// With both numbers, one attempt replaces about ten attempts of a bisection.
 //
-// So a change of the words costs the numbers and nothing else. What a client puts around them, as
-// "An error occurred (...) when calling ...: " or "(Service: Sqs, Status Code: 400, ...)", does not
-// matter. What cannot be seen: a text that was cut in the middle of its last number and does not
-// say so, where that ends the phrase; give it the text before any log shortens it. And whose
-// refusal it is: gRPC says the same of a response that was too large.
+// Guarantees
+//   1. A known phrase must be in the text completely and literally. Other numbers are ignored.
+//   2. A number is decimal, at most 64 bits, without sign, separators, leading zero or unit. The
+//      limit must be above 0 and the actual size above the limit. Otherwise, or if a number may
+//      have been cut (followed by "..."), the result is nullopt.
+//   3. If the text contains several phrases, their numbers must be equal; otherwise nullopt.
+//   4. Linear in the length of the text; no allocation.
+// Limitations: if a phrase ends with a number, a cut inside that number without a mark is not
+// detected. Read the text before a log shortens it. gRPC uses the same phrases for large responses.
 
 #ifndef WAYBILL_WIRE_REFUSAL_TEXT_HPP
 #define WAYBILL_WIRE_REFUSAL_TEXT_HPP
@@ -38,10 +32,10 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// What a refusal said. At least one of the two is there.
+/// The numbers of a refusal. At least one of `actual` and `limit` is set.
 struct refusal_numbers {
-    std::optional<std::uint64_t> actual{};  ///< How large it was, as the service counted.
-    std::optional<std::uint64_t> limit{};   ///< How large it may be.
+    std::optional<std::uint64_t> actual{};  ///< Actual size in bytes, as the service counts it.
+    std::optional<std::uint64_t> limit{};   ///< Maximum size in bytes.
     extent of = extent::request;
 
     friend bool operator==(const refusal_numbers&, const refusal_numbers&) = default;
@@ -57,11 +51,11 @@ constexpr bool is_letter(char c) noexcept
 constexpr bool is_word(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
 constexpr bool is_name(char c) noexcept { return is_word(c) || c == '.' || c == '-'; }
 
-// What an attempt to read at one place came to. A phrase that is whole and has an impossible number
-// in it is not passed over: it is a sign that the text means something else.
+// The result of reading one phrase at one position. A complete phrase with an impossible number is
+// not skipped: the text probably has another meaning.
 enum class reading : std::uint8_t { nothing, impossible, numbers };
 
-// A text that is read from the front. Whoever takes what is not there gets nothing.
+// A text that is read from its beginning. If the requested part is absent, the result is empty.
 class reader {
 public:
     constexpr explicit reader(std::string_view text) noexcept : rest_(text) {}
@@ -73,7 +67,7 @@ public:
         return true;
     }
 
-    // The digits at the front, or nothing.
+    // The digits at the beginning, possibly none.
     constexpr std::string_view digits() noexcept
     {
         return take_while(is_digit);
@@ -85,9 +79,10 @@ public:
         return take_while(is_name);
     }
 
-    // Whether a phrase may end here: in no word, and after a number before no unit, no fraction, no
-    // further digits and no sign that the text was cut. A byte that is not ASCII may be part of one
-    // of these, as the space within a French number or the one character that is three dots.
+    // Returns true if a phrase may end here. A phrase must not end inside a word. After a number,
+    // the text must not continue with a unit, a fraction, more digits or a mark of a shortened
+    // text. A byte that is not ASCII may be part of one of these: a space inside a French number,
+    // or the ellipsis character.
     constexpr bool ends(bool after_number) const noexcept
     {
         if (rest_.empty()) return true;
@@ -100,7 +95,8 @@ public:
         return c != '%' && !((c == ' ' || c == '\t') && unit_follows());
     }
 
-    // "...", "[...]", "(truncated", "<truncated" and their like, after a space or at once.
+    // Returns true for a mark of a shortened text, directly or after a space: "...", "[...]",
+    // "(truncated", "<truncated" and similar ones.
     constexpr bool cut() const noexcept
     {
         std::size_t at = lower(0) == ' ' ? 1 : 0;
@@ -130,7 +126,8 @@ private:
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
 
-    // B, kB, MiB, K, bytes, kilobytes and their like, in any case; a few characters are looked at.
+    // Returns true for B, kB, MiB, K, bytes, kilobytes and similar units in any case. Reads at most
+    // 24 characters.
     constexpr bool unit_follows() const noexcept
     {
         std::size_t first = 0;
@@ -149,8 +146,8 @@ private:
     std::string_view rest_;
 };
 
-// Whether a phrase may begin there: at the start of a word, where an n, r or t that is part of an
-// escaped line break or tab ends one.
+// Returns true if a phrase may begin at `at`: at the start of a word. The n, r or t of an escaped
+// line break or tab is not part of the word after it.
 constexpr bool begins_at(std::string_view text, std::size_t at) noexcept
 {
     if (at == 0 || !is_word(text[at - 1])) return true;
@@ -158,14 +155,14 @@ constexpr bool begins_at(std::string_view text, std::size_t at) noexcept
     return at > 1 && text[at - 2] == '\\' && (c == 'n' || c == 'r' || c == 't');
 }
 
-// The value of some digits, unless it is 0, has leading zeros or more than 64 bits.
+// The value of `digits`, or nullopt if it is 0, has leading zeros or needs more than 64 bits.
 constexpr std::optional<std::uint64_t> size_of(std::string_view digits) noexcept
 {
     if (digits.empty() || digits.front() == '0') return std::nullopt;
     return waybill::detail::digits_in(digits);
 }
 
-// Reads one phrase at the front of `text`.
+// Reads the phrase `p` at the beginning of `text`.
 constexpr reading read_at(const phrase& p, std::string_view text, refusal_numbers& into) noexcept
 {
     reader r(text);
@@ -204,7 +201,9 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
 
 }  // namespace detail
 
-/// What a refusal says in the words of a service, or nothing.
+/// The numbers in a refusal of the service `d`, or nullopt. Client text around the phrase does not
+/// matter, for example "An error occurred (...) when calling ...: " or "(Service: Sqs, Status Code:
+/// 400, ...)". The texts are no contract: if a service changes a phrase, the result is nullopt.
 [[nodiscard]] constexpr std::optional<refusal_numbers> read_refusal(dialect d,
                                                                     std::string_view text) noexcept
 {

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// services: what named services take in one request, with the month and the page that say so.
-//
-// Limits change under running programs: a queue took 262,144 bytes for years and takes four times
-// as much now. So a preset is data with a date, never a constant inside an algorithm; it is where
-// to start from when nothing better is known, and yours to change:
+// services: the limits of named services for one request, with the month and page of each source.
 //
 //     waybill::limits l = waybill::wire::service_bus_standard();
-//     l.bytes = link_says;                                  // what the broker itself says wins
+//     l.bytes = link_says;                                  // the broker's own limit has priority
 //     for (auto part : waybill::chunk_by(inbox, l, size)) send(part);
 //
-// How to read a row:
-//   1. A limit is the last value that is still taken. Where a page says "less than", or leaves open
-//      whether a KB is 1,000 or 1,024 bytes, the row has the value that is safe in either reading,
-//      and its note says so.
-//   2. Bytes are counted as the service counts them; the note names what counts. The envelope is 0:
-//      it depends on the encoder, so set `limits.envelope` or use a framing.
-//   3. `as_of` is the month of the source, as in "2026-05"; where the source bears no date, the
-//      month it was read in.
+// A preset is a starting point if no better number is known; the caller may change it. Limits
+// change while programs run: an SQS queue accepted 262,144 bytes for years, and now four times as
+// many. Only the service guarantees its limits. If a refusal contains a limit, read_refusal in
+// refusal_text.hpp reads it.
 //
-// Nobody promises these numbers but the service. A refusal that names its limit knows better:
-// read_refusal in refusal_text.hpp reads it.
+// Guarantees
+//   1. A limit is the largest value that is accepted. If a page is ambiguous ("less than", or a KB
+//      of 1,000 or 1,024 bytes), the limit is safe in both readings. The note names the ambiguity.
+//   2. Bytes are counted as the service counts them; the note names the counted parts. The envelope
+//      is 0, because it depends on the encoder. Set `limits.envelope` or use a framing.
+//   3. `as_of` is the month of the source, such as "2026-05". If the source has no date, it is the
+//      month of reading.
 
 #ifndef WAYBILL_WIRE_SERVICES_HPP
 #define WAYBILL_WIRE_SERVICES_HPP
@@ -33,11 +30,11 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// How we know.
+/// The kind of evidence for a limit.
 enum class proof : std::uint8_t {
-    measured,    ///< A server was sent the limit and one byte more, and took only the first.
-    reported,    ///< The service named the number itself, in a refusal or a source that is public.
-    documented,  ///< A page says so; nobody has shown it.
+    measured,    ///< A server accepted the limit and refused one byte more.
+    reported,  ///< The service reported the number in a refusal, or its public source contains it.
+    documented,  ///< A page contains the number; no test or refusal confirms it.
 };
 
 [[nodiscard]] constexpr std::string_view name(proof p) noexcept
@@ -50,14 +47,14 @@ enum class proof : std::uint8_t {
     return "?";
 }
 
-/// One service, one way to send, and what it takes. Becomes plain limits where limits are wanted.
+/// One service, one kind of request and its limits. Converts to `limits`.
 struct service {
-    std::string_view name{};    ///< As the function below is called.
-    limits most{};              ///< What it takes.
-    std::string_view as_of{};   ///< Year and month.
+    std::string_view name{};    ///< Name of the function below that returns it.
+    limits most{};              ///< The limits of a request.
+    std::string_view as_of{};   ///< Year and month of the source.
     proof how = proof::documented;
-    std::string_view source{};  ///< Where it says so.
-    std::string_view note{};    ///< What counts, and what to beware of.
+    std::string_view source{};  ///< Page with the limits.
+    std::string_view note{};    ///< Counted parts, and exceptions.
 
     [[nodiscard]] constexpr operator limits() const noexcept { return most; }
     friend bool operator==(const service&, const service&) = default;
@@ -73,7 +70,7 @@ struct service {
             "that there is no limit of count, so this is the safe one. 100 a transaction."};
 }
 
-/// Azure Service Bus, Premium: a batch. One large message has a limit of its own, see below.
+/// Azure Service Bus, Premium: a batch. For one large message see `service_bus_premium_single`.
 [[nodiscard]] constexpr service service_bus_premium() noexcept
 {
     return {"service_bus_premium", {1'048'576, 15'000, 1'048'576}, "2026-04", proof::documented,
@@ -84,7 +81,7 @@ struct service {
             "(https://github.com/Azure/azure-sdk-for-python/issues/14903), see Standard."};
 }
 
-/// Azure Service Bus, Premium: one message that is sent alone and unwrapped.
+/// Azure Service Bus, Premium: one message that is sent alone, without a batch.
 [[nodiscard]] constexpr service service_bus_premium_single() noexcept
 {
     return {"service_bus_premium_single", {100'000'000, 1, 100'000'000}, "2022-07",
@@ -121,7 +118,7 @@ struct service {
             "1 MB as in Standard. Clusters that serve more, up to 20 MB, say so on the link."};
 }
 
-/// Azure Queue storage: one message a request.
+/// Azure Queue storage: one message per request.
 [[nodiscard]] constexpr service azure_queue_storage() noexcept
 {
     return {"azure_queue_storage", {65'536, 1, 65'536}, "2022-05", proof::reported,
@@ -141,7 +138,8 @@ struct service {
             "AWS). To stay below it is safe. Until 2025-08 all was 262,144, see the next one."};
 }
 
-/// Amazon SQS SendMessageBatch as it was; safe for a queue whose MaximumMessageSize is that still.
+/// Amazon SQS SendMessageBatch until 2025-08. Safe for a queue that still has this
+/// MaximumMessageSize.
 [[nodiscard]] constexpr service sqs_send_message_batch_256k() noexcept
 {
     return {"sqs_send_message_batch_256k", {262'144, 10, 262'144}, "2025-03", proof::reported,
@@ -167,7 +165,7 @@ struct service {
             "Data before base64, and the partition key. See the next one."};
 }
 
-/// Amazon Kinesis PutRecords, to a stream whose maximum record size was raised to the end.
+/// Amazon Kinesis PutRecords, for a stream with the largest possible maximum record size.
 [[nodiscard]] constexpr service kinesis_put_records_large() noexcept
 {
     return {"kinesis_put_records_large", {10'485'760, 500, 10'485'760}, "2026-11",
@@ -194,7 +192,7 @@ struct service {
             "its JSON; some editions of the page count those, so leave room. See the next one."};
 }
 
-/// Amazon EventBridge PutEvents, since January of 2026.
+/// Amazon EventBridge PutEvents since January 2026.
 [[nodiscard]] constexpr service eventbridge_put_events_1mb() noexcept
 {
     return {"eventbridge_put_events_1mb", {999'999, 10, 999'999}, "2026-01", proof::documented,
@@ -222,7 +220,7 @@ struct service {
             "JSON, where data is base64."};
 }
 
-/// A gRPC server as it comes; OTLP and many others.
+/// A gRPC server with default settings; OTLP and many others.
 [[nodiscard]] constexpr service grpc_default() noexcept
 {
     return {"grpc_default", {4'194'304, unlimited, 4'194'304}, "2024-06", proof::reported,
@@ -230,7 +228,7 @@ struct service {
             "The encoded request, decompressed."};
 }
 
-/// Apache Kafka as it comes: one record batch.
+/// Apache Kafka with default settings: one record batch.
 [[nodiscard]] constexpr service kafka_default() noexcept
 {
     return {"kafka_default", {1'048'588, unlimited, unlimited}, "2017-10", proof::reported,
@@ -239,7 +237,7 @@ struct service {
             "otherwise (max.message.bytes), and the Java producer has 1,048,576 of its own."};
 }
 
-/// NATS as it comes: one message.
+/// NATS with default settings: one message.
 [[nodiscard]] constexpr service nats_default() noexcept
 {
     return {"nats_default", {1'048'576, 1, 1'048'576}, "2026-11", proof::measured,
@@ -247,7 +245,7 @@ struct service {
             "Headers and payload together, on nats-server 2.9.10. INFO has max_payload: use it."};
 }
 
-/// RabbitMQ 4 as it comes: one message.
+/// RabbitMQ 4 with default settings: one message.
 [[nodiscard]] constexpr service rabbitmq_4_default() noexcept
 {
     return {"rabbitmq_4_default", {16'777'216, 1, 16'777'216}, "2025-07", proof::reported,
@@ -256,14 +254,14 @@ struct service {
             "server of 3.10.8 did so (see amqp091.hpp)."};
 }
 
-/// RabbitMQ 3.8 to 3.13 as it comes: one message.
+/// RabbitMQ 3.8 to 3.13 with default settings: one message.
 [[nodiscard]] constexpr service rabbitmq_3_default() noexcept
 {
     return {"rabbitmq_3_default", {134'217'728, 1, 134'217'728}, "2024-02", proof::reported,
             "https://github.com/celery/py-amqp/issues/428", "Counted as in rabbitmq_4_default."};
 }
 
-/// What MQTT itself can say: one packet.
+/// The limit of the MQTT protocol: one packet.
 [[nodiscard]] constexpr service mqtt_protocol() noexcept
 {
     return {"mqtt_protocol", {268'435'460, 1, 268'435'460}, "2019-03", proof::documented,
@@ -272,7 +270,7 @@ struct service {
             "CONNACK's Maximum Packet Size, counted alike, is mostly far less."};
 }
 
-/// Redis as it comes: one argument of a command, as the value of a stream entry's field.
+/// Redis with default settings: one argument of a command, such as a field value of a stream entry.
 [[nodiscard]] constexpr service redis_default() noexcept
 {
     return {"redis_default", {unlimited, unlimited, 536'870'912}, "2021-09", proof::reported,
@@ -280,7 +278,7 @@ struct service {
             "Each bulk string by itself (proto-max-bulk-len); there is no limit for a pipeline."};
 }
 
-/// All of them.
+/// All services of this header.
 inline constexpr std::array services{
     service_bus_standard(),
     service_bus_premium(),

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// sqs: bytes of a message as Amazon SQS and SNS account for it.
-//
-// They do not measure the request: they add up the body and, of each attribute, the name, the data
-// type and the value. A batch is held against the sum of its messages, so a size function is all
-// that cutting needs:
+// sqs: size in bytes of a message as Amazon SQS and SNS count it.
 //
 //     namespace sqs = waybill::wire::sqs;
 //     const sqs::attribute attributes[] = {{"trace", "String", trace}};
 //     sqs::size({.body = json, .attributes = attributes});
 //
-// Documented, not proved: only the services themselves could show it. That system attributes, such
-// as a trace header, do not count is documented for SQS alone.
+// The services do not count the bytes of the request. They add the body and, for each attribute,
+// its name, data type and value. The size of a batch is the sum of its messages, so `chunk_by`
+// needs no framing.
+//
+// Documented, not tested: only the services can confirm the size. System attributes, such as a
+// trace header, do not count; this is documented for SQS only.
 //
 // Sources: MessageAttributeValue in the API references, "all parts of the message attribute,
 // including Name, Type, and Value, are part of the message size restriction":
@@ -33,7 +33,7 @@ namespace waybill::inline v0_2::wire::sqs {
 /// A message attribute.
 struct attribute {
     std::string_view name{};
-    std::string_view type{};   ///< "String", "Number", "Binary", with a custom label or without.
+    std::string_view type{};   ///< "String", "Number" or "Binary", with or without a custom label.
     std::string_view value{};  ///< UTF-8, or the bytes of a binary value before base64.
 };
 
@@ -43,7 +43,7 @@ struct message {
     std::span<const attribute> attributes{};
 };
 
-/// Bytes that the message is counted with. Linear in the attributes. Documented.
+/// Bytes that the service counts for the message. Linear in the attributes. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
     std::uint64_t sum = m.body.size();
@@ -58,7 +58,7 @@ struct message {
 
 namespace waybill::inline v0_2::wire {
 
-/// The same rule, with limits of its own.
+/// SNS counts by the same rule, with other limits.
 namespace sns = sqs;
 
 }  // namespace waybill::inline v0_2::wire

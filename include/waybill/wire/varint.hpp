@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// varint: how many bytes an integer takes in the formats that spend seven bits a byte.
-//
-// Kafka, MQTT and protobuf write a small number in one byte and a large one in up to ten. So a
-// length costs more the longer what it counts is, and a size that forgets this is one byte short
-// at 128 (64 where there is a sign), and one more at each of 16,384, 2,097,152 ...
+// varint: size in bytes of an integer in formats with seven bits per byte.
 //
 //     waybill::wire::varint_size(300)     // 2
-//     waybill::wire::zigzag_size(-1)      // 1: small either way of zero is short
+//     waybill::wire::zigzag_size(-1)      // 1: numbers near zero are short
 //
-// They are those of core/varint.hpp, under the name of this room.
+// Kafka, MQTT and protobuf write integers of one to ten bytes, and lengths as well. A length takes
+// one byte more at 128, 16,384, 2,097,152 ... (at 64, 8,192 ... for zigzag numbers).
+//
+// The functions are those of core/varint.hpp, here also in namespace wire.
 
 #ifndef WAYBILL_WIRE_VARINT_HPP
 #define WAYBILL_WIRE_VARINT_HPP
