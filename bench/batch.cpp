@@ -67,7 +67,7 @@ struct checksum {
 
 // The loop that first comes to mind: one pass, and a batch is closed when the next one is too much.
 template <class V, class F>
-[[gnu::noinline]] checksum flat(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum flat(const V& items, const waybill::batch_limits& l, const F& size)
 {
     checksum out;
     std::uint64_t bytes = l.envelope;
@@ -94,7 +94,7 @@ template <class V, class F>
 
 // A loop for the batch in a loop for all, with indices; the refused item is measured again.
 template <class V, class F>
-[[gnu::noinline]] checksum nested(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum nested(const V& items, const waybill::batch_limits& l, const F& size)
 {
     checksum out;
     const std::size_t n = items.size();
@@ -117,7 +117,7 @@ template <class V, class F>
 
 // The same with pointers and a budget that is used up; what was refused goes first in the next.
 template <class V, class F>
-[[gnu::noinline]] checksum carried(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum carried(const V& items, const waybill::batch_limits& l, const F& size)
 {
     checksum out;
     const auto* const begin = items.data();
@@ -149,7 +149,7 @@ template <class V, class F>
 }
 
 template <class V, class F>
-[[gnu::noinline]] checksum ours(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum ours(const V& items, const waybill::batch_limits& l, const F& size)
 {
     checksum out;
     const auto begin = items.begin();
@@ -161,7 +161,7 @@ template <class V, class F>
 
 // The items are the sizes: no size function, so blocks are added up.
 template <class V, class F>
-[[gnu::noinline]] checksum blocks(const V& items, const waybill::limits& l, const F&)
+[[gnu::noinline]] checksum blocks(const V& items, const waybill::batch_limits& l, const F&)
 {
     checksum out;
     const auto begin = items.begin();
@@ -173,7 +173,7 @@ template <class V, class F>
 
 // Through the framing that a size function makes: what the tally costs over the loop of its own.
 template <class V, class F>
-[[gnu::noinline]] checksum framed(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum framed(const V& items, const waybill::batch_limits& l, const F& size)
 {
     checksum out;
     const auto begin = items.begin();
@@ -184,7 +184,7 @@ template <class V, class F>
 }
 
 template <class V, class F>
-[[gnu::noinline]] checksum lists(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum lists(const V& items, const waybill::batch_limits& l, const F& size)
 {
     struct list {
         std::vector<const typename V::value_type*> items{};
@@ -213,7 +213,7 @@ template <class V, class F>
 }
 
 template <class V, class F>
-[[gnu::noinline]] checksum ids(const V& items, const waybill::limits& l, const F& size)
+[[gnu::noinline]] checksum ids(const V& items, const waybill::batch_limits& l, const F& size)
 {
     std::vector<std::uint32_t> batch_of(items.size());
     std::vector<std::uint64_t> bytes_of;
@@ -247,7 +247,7 @@ template <class V, class F>
 }
 
 // About `batch` items of 100 bytes fit; a few more and the count is the narrower limit.
-waybill::limits limits_for(std::uint64_t batch)
+waybill::batch_limits limits_for(std::uint64_t batch)
 {
     return {.bytes = 512 + 100 * batch, .items = batch + 1 + batch / 100, .envelope = 512};
 }
@@ -275,12 +275,12 @@ std::vector<std::string> strings()
 }
 
 template <class V, class F>
-using loop = checksum (*)(const V&, const waybill::limits&, const F&);
+using loop = checksum (*)(const V&, const waybill::batch_limits&, const F&);
 
 template <class V, class F>
 void time_loop(benchmark::State& state, const V& items, std::uint64_t batch, loop<V, F> run)
 {
-    const waybill::limits l = limits_for(batch);
+    const waybill::batch_limits l = limits_for(batch);
     checksum out;
     const std::uint64_t before = allocations;
     for ([[maybe_unused]] auto round : state) {

@@ -2,13 +2,13 @@
 //
 // bench/consume: what does process_batch cost over the same SQL by hand?
 //
-// Events of about 100 bytes are taken into effect in SQLite, in batches of 1, 10 and 100: a savepoint
-// around each, one in a hundred fails and becomes a dead letter, and the checkpoint is compared and
-// set in the same transaction. A row of attempts is written and committed before each batch, and
-// removed with its checkpoint. Beside process_batch, over the store that the examples use, stands a
-// loop on SQLite's C interface as one would write it for just this case: the same statements,
-// prepared once, in the same order, with the same journal and the same syncs. Both are checked to
-// leave the same rows.
+// Events of about 100 bytes are taken into effect in SQLite, in batches of 1, 10 and 100: a
+// savepoint around each, one in a hundred fails and becomes a dead letter, and the checkpoint is
+// compared and set in the same transaction. A row of attempts is written and committed before each
+// batch, and removed with its checkpoint. Beside process_batch, over the store that the examples
+// use, stands a loop on SQLite's C interface as one would write it for just this case: the same
+// statements, prepared once, in the same order, with the same journal and the same syncs. Both are
+// checked to leave the same rows.
 //
 // A second table leaves the database out: the machine over a store that does nothing, against
 // calling the handler in a loop, and what a batch allocates.
@@ -149,7 +149,7 @@ public:
             named(put_);
             sqlite3_bind_int64(put_, 4, static_cast<sqlite3_int64>(e->sequence));
             text(put_, 5, "");
-            sqlite3_bind_int(put_, 6, static_cast<int>(waybill::fault_class::permanent));
+            sqlite3_bind_int(put_, 6, static_cast<int>(waybill::fault_kind::permanent));
             text(put_, 7, reason);
             sqlite3_bind_blob(put_, 8, e->body.data(), static_cast<int>(e->body.size()), SQLITE_STATIC);
             sqlite3_bind_int(put_, 9, 1);
@@ -222,8 +222,8 @@ private:
     sqlite3_stmt* forget_ = make("DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?");
 };
 
-// Each way has a database of its own, and they take turns, batch by batch: what disturbs the machine
-// meets both. Answers with the time of each.
+// Each way has a database of its own, and they take turns, batch by batch: what disturbs the
+// machine meets both. Answers with the time of each.
 void in_turns(benchmark::State& state, std::uint64_t batch)
 {
     const scratch hand_file;
@@ -249,7 +249,7 @@ void in_turns(benchmark::State& state, std::uint64_t batch)
     const auto by_hand = [&](const event* at) { loop.batch(at, at + batch, reached, absent); };
     const auto by_us = [&](const event* at) {
         auto r = waybill::process_batch(store, mine, at, at + batch, handle, noon);
-        if (r.end != waybill::batch_end::committed) fail(our_db.handle());
+        if (r.outcome != waybill::batch_outcome::committed) fail(our_db.handle());
         mine.from = std::move(r.reached);
     };
     const auto timed = [](const auto& way, const event* at) {
@@ -294,11 +294,13 @@ struct nowhere {
         return waybill::advance_outcome::applied;
     }
     waybill::result<void> put(transaction&, const waybill::dead_letter&) { return {}; }
-    [[gnu::noinline]] waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key&)
+    [[gnu::noinline]] waybill::result<std::optional<waybill::crash_record>> attempted(
+        const waybill::partition_key&)
     {
-        return std::optional<waybill::attempt>();
+        return std::optional<waybill::crash_record>();
     }
-    [[gnu::noinline]] waybill::result<void> note(transaction&, const waybill::partition_key&, const waybill::attempt&)
+    [[gnu::noinline]] waybill::result<void> note(transaction&, const waybill::partition_key&,
+                                                 const waybill::crash_record&)
     {
         return {};
     }

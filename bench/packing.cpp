@@ -50,7 +50,7 @@ struct dice {
 struct bin {
     std::uint64_t bytes = 0;
     std::uint64_t items = 0;
-    bool takes(std::uint64_t own, const waybill::limits& l) const
+    bool takes(std::uint64_t own, const waybill::batch_limits& l) const
     {
         return bytes + own <= l.bytes && items < l.items;
     }
@@ -62,7 +62,7 @@ bool by_bytes(const bin& a, const bin& b)
 }
 
 // First fit, or best fit; with no more than `most` bins open, of which the fullest is closed.
-std::size_t fit(const sizes& all, const waybill::limits& l, bool best, std::size_t most)
+std::size_t fit(const sizes& all, const waybill::batch_limits& l, bool best, std::size_t most)
 {
     std::vector<bin> open;
     std::size_t closed = 0;
@@ -89,7 +89,7 @@ std::size_t fit(const sizes& all, const waybill::limits& l, bool best, std::size
     return closed + open.size();
 }
 
-std::size_t next_fit(const sizes& all, const waybill::limits& l)
+std::size_t next_fit(const sizes& all, const waybill::batch_limits& l)
 {
     std::size_t n = 0;
     for (auto part : waybill::chunk_by(all, l, itself)) n += part.fits ? 1 : 0;
@@ -97,9 +97,9 @@ std::size_t next_fit(const sizes& all, const waybill::limits& l)
 }
 
 // 0 if anything is wrong with it.
-std::size_t ours(const sizes& all, const waybill::limits& l, std::uint64_t bins)
+std::size_t ours(const sizes& all, const waybill::batch_limits& l, std::uint64_t bins)
 {
-    const waybill::packed p = waybill::pack(all, l, itself, bins);
+    const waybill::packed_bins p = waybill::pack(all, l, itself, bins);
     std::vector<int> seen(all.size(), 0);
     for (const auto& b : p.batches) {
         std::uint64_t sum = 0;
@@ -114,7 +114,7 @@ std::size_t ours(const sizes& all, const waybill::limits& l, std::uint64_t bins)
 
 struct row {
     const char* name;
-    waybill::limits l;
+    waybill::batch_limits l;
     std::uint64_t lowest;   // even in between,
     std::uint64_t highest;  // or lognormal around the lowest, if there is none
 };

@@ -3,10 +3,11 @@
 // bench/retry: what does it cost to ask before a call, and to say how it went?
 //
 // One operation is a permit and its report, the clock going on by a microsecond: with one call at a
-// time, with 64 out that come back in another order, with one call in twenty failing, and shut, when
-// none may pass. Beside it stands the breaker that one writes by hand into a loop: two counters that
-// start anew each period, a flag and a time; it has no permits, so a result that comes late counts,
-// and a probe that is lost is waited for. `decide` is what to do after a call that has failed.
+// time, with 64 out that come back in another order, with one call in twenty failing, and shut,
+// when none may pass. Beside it stands the breaker that one writes by hand into a loop: two
+// counters that start anew each period, a flag and a time; it has no permits, so a result that
+// comes late counts, and a probe that is lost is waited for. `decide` is what to do after a call
+// that has failed.
 //
 // Nothing here allocates; the last column counts it.
 
@@ -28,7 +29,7 @@ namespace retry_bench {
 namespace {
 
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::steady_time;
 
 constexpr steady_time after(std::uint64_t calls)
@@ -81,17 +82,18 @@ bool fails(std::uint64_t call, std::uint64_t one_in) { return one_in != 0 && cal
 
 void one_at_a_time(benchmark::State& state, std::uint64_t one_in)
 {
-    waybill::valve v;
+    waybill::circuit_breaker v;
     std::uint64_t n = 0;
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
         const steady_time now = after(++n);
-        const auto p = v.try_pass(now);
+        const auto p = v.try_acquire(now);
         if (!p) {
             state.SkipWithError("it shut");
             return;
         }
-        benchmark::DoNotOptimize(v.report(*p, fails(n, one_in) ? fault_class::infrastructure : fault_class::none, now));
+        benchmark::DoNotOptimize(
+            v.record(*p, fails(n, one_in) ? fault_kind::infrastructure : fault_kind::none, now));
     }
     state.counters["allocations"] = static_cast<double>(bench::allocations - before);
 }
@@ -99,16 +101,16 @@ void one_at_a_time(benchmark::State& state, std::uint64_t one_in)
 void many_out(benchmark::State& state)
 {
     constexpr std::uint64_t out = 64;
-    waybill::valve v;
+    waybill::circuit_breaker v;
     std::array<waybill::permit, out> given;
     std::uint64_t n = 0;
-    for (auto& p : given) p = *v.try_pass(after(++n));
+    for (auto& p : given) p = *v.try_acquire(after(++n));
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
         const steady_time now = after(++n);
         auto& p = given[n * 29 % out];  // neither the oldest nor the newest
-        benchmark::DoNotOptimize(v.report(p, fault_class::none, now));
-        const auto next = v.try_pass(now);
+        benchmark::DoNotOptimize(v.record(p, fault_kind::none, now));
+        const auto next = v.try_acquire(now);
         if (!next) {
             state.SkipWithError("it gave none");
             return;
@@ -120,12 +122,14 @@ void many_out(benchmark::State& state)
 
 void none_may_pass(benchmark::State& state)
 {
-    waybill::valve v({.min_calls = 1, .shut_for = {.base = duration::highest(), .cap = duration::highest()}});
-    v.report(*v.try_pass(after(1)), fault_class::infrastructure, after(1));
+    waybill::circuit_breaker v(
+        {.minimum_throughput = 1,
+         .break_duration = {.base = duration::highest(), .cap = duration::highest()}});
+    v.record(*v.try_acquire(after(1)), fault_kind::infrastructure, after(1));
     std::uint64_t n = 1;
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
-        const auto p = v.try_pass(after(++n));
+        const auto p = v.try_acquire(after(++n));
         if (p) std::abort();
         benchmark::DoNotOptimize(p);
     }
@@ -166,7 +170,7 @@ void decide(benchmark::State& state, waybill::retry_policy p)
     benchmark::DoNotOptimize(p);
     for ([[maybe_unused]] auto r : state) {
         tries = tries % 4 + 1;
-        const auto a = waybill::decide(p, tries, fault_class::transient, 0.5, after(++n));
+        const auto a = waybill::decide(p, tries, fault_kind::transient, 0.5, after(++n));
         benchmark::DoNotOptimize(a);
     }
     state.counters["allocations"] = static_cast<double>(bench::allocations - before);
@@ -175,19 +179,20 @@ void decide(benchmark::State& state, waybill::retry_policy p)
 /// Both let pass, shut, probe and open at the same calls where results come one by one and in time.
 bool agree()
 {
-    waybill::valve v({.trip_at = 0.5,
-                      .min_calls = 10,
-                      .period = duration::seconds(30),
-                      .in_a_row = waybill::valve_options::never,
-                      .ramp = 1});
+    waybill::circuit_breaker v({.failure_ratio = 0.5,
+                                .minimum_throughput = 10,
+                                .sampling_duration = duration::seconds(30),
+                                .consecutive_failures = waybill::circuit_breaker_options::never,
+                                .half_open_ramp = 1});
     counters c;
-    for (std::uint64_t n = 0; n != 40'000'000; n += 100'000) {  // 40 seconds, a call each tenth of one
+    // 40 seconds, a call each tenth of one
+    for (std::uint64_t n = 0; n != 40'000'000; n += 100'000) {
         const steady_time now = after(n);
         const bool down = n >= 3'000'000 && n < 6'000'000;
-        const auto p = v.try_pass(now);
+        const auto p = v.try_acquire(now);
         if (p.has_value() != c.may_pass(now)) return false;
         if (!p) continue;
-        v.report(*p, down ? fault_class::infrastructure : fault_class::none, now);
+        v.record(*p, down ? fault_kind::infrastructure : fault_kind::none, now);
         c.ended(down, now);
     }
     return true;
@@ -233,7 +238,8 @@ int main(int argc, char** argv)
 {
     using namespace retry_bench;
     if (!agree()) {
-        std::fprintf(stderr, "the valve and the breaker by hand do not let the same calls pass\n");
+        std::fprintf(
+            stderr, "the circuit breaker and the breaker by hand do not let the same calls pass\n");
         return 1;
     }
     std::vector<std::string> who;
@@ -244,10 +250,10 @@ int main(int argc, char** argv)
     add("raw loop", nothing);
     add("breaker by hand", by_hand, std::uint64_t{0});
     add("breaker by hand, 1 in 20 fails", by_hand, std::uint64_t{20});
-    add("valve", one_at_a_time, std::uint64_t{0});
-    add("valve, 1 in 20 fails", one_at_a_time, std::uint64_t{20});
-    add("valve, 64 out", many_out);
-    add("valve, shut", none_may_pass);
+    add("circuit breaker", one_at_a_time, std::uint64_t{0});
+    add("circuit breaker, 1 in 20 fails", one_at_a_time, std::uint64_t{20});
+    add("circuit breaker, 64 out", many_out);
+    add("circuit breaker, shut", none_may_pass);
     add("decide", decide, waybill::retry_policy{});
     add("decide, fixed pause", decide, waybill::retry_policy{.pauses = {.factor = 1.0}});
     if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",

@@ -2,11 +2,11 @@
 //
 // bench/scaling: what does a decision cost that can be explained?
 //
-// Five metrics, ten comparisons, and each way a decision may end. Beside decide() stand the same ten
-// comparisons as one would write them into an if, which leave no record behind, and the formula of
-// the Horizontal Pod Autoscaler over the same metrics: desired = ceil(current * value / target),
-// the greatest of all, with its tolerance. All are asked about the same numbers; what they answer is
-// compared first.
+// Five metrics, ten comparisons, and each way a decision may end. Beside decide() stand the same
+// ten comparisons as one would write them into an if, which leave no record behind, and the formula
+// of the Horizontal Pod Autoscaler over the same metrics: desired = ceil(current * value / target),
+// the greatest of all, with its tolerance. All are asked about the same numbers; what they answer
+// is compared first.
 
 #include <chrono>
 #include <cmath>
@@ -58,7 +58,7 @@ sc::policy ten_comparisons()
             .cooldown = {.up = 1min, .down = 10min},
             .instances = {1, 20},
             .stabilise = {.down = 5min},
-            .rate = {.up = {{.most = {.count = 4}, .per = 1min}}}};
+            .rate = {.up = {{.max_change = {.count = 4}, .per = 1min}}}};
 }
 
 /// The same rules by hand: 1, -1 or 0.
@@ -159,8 +159,8 @@ bool agree()
 {
     bool all = true;
     const sc::policy p = ten_comparisons();
-    if (const auto bad = sc::check(p)) {
-        std::fprintf(stderr, "the policy: %s\n", sc::text(*bad).c_str());
+    if (const auto bad = sc::validate(p)) {
+        std::fprintf(stderr, "the policy: %s\n", sc::describe(*bad).c_str());
         return false;
     }
     for (const situation& s : situations) {
@@ -171,11 +171,12 @@ bool agree()
         for (const char* name : names) tracking.targets.push_back({.of = sc::mean(name), .each = 100});
         const sc::decision t = sc::decide(tracking, m, {}, 4, noon);
         const bool same = d.verdict == s.verdict && d.why == s.why && ours == by_hand(m, 4) &&
-                          d.because.size() == 10 && t.desired == as_hpa(m, 4);
+                          d.reasons.size() == 10 && t.desired == as_hpa(m, 4);
         if (!same) {
             std::fprintf(stderr, "%s: %s, %s, %d against %d, %zu rows; %llu against %llu\n", s.name,
-                         std::string(name(d.verdict)).c_str(), std::string(name(d.why)).c_str(), ours,
-                         by_hand(m, 4), d.because.size(), static_cast<unsigned long long>(t.desired),
+                         std::string(name(d.verdict)).c_str(), std::string(name(d.why)).c_str(),
+                         ours, by_hand(m, 4), d.reasons.size(),
+                         static_cast<unsigned long long>(t.desired),
                          static_cast<unsigned long long>(as_hpa(m, 4)));
         }
         all = all && same;

@@ -4,15 +4,15 @@
 // loop that does nothing but cut. The broker answers at once, by the limit and the headers that it
 // is said to have, out of sums that were made beforehand.
 //
-//   raw            sizes added up in a loop, cut at the limit: nothing is numbered, kept or answered
-//   chunk_by       the same by waybill, over the same messages
+//   raw            sizes added up in a loop, cut at the limit: nothing is numbered, kept or
+//   answered chunk_by       the same by waybill, over the same messages
 //   sender         sizes of bodies, a header guessed, answers without numbers
 //   sender/sizes   the same, and each answer tells the size of the batch
 //   sender/exact   sizes as the broker counts them
-//   sender/ordered as `sender`, with 64 keys and two attempts in flight
+//   sender/ordered as `batch_sender`, with 64 keys and two attempts in flight
 //
-// The messages are strings of 50 to 500 bytes, so that their sizes come out of memory as they do for
-// who sends them. The table has the median of the repetitions, and allocations an item.
+// The messages are strings of 50 to 500 bytes, so that their sizes come out of memory as they do
+// for who sends them. The table has the median of the repetitions, and allocations an item.
 
 #include <cstdint>
 #include <cstdio>
@@ -30,7 +30,7 @@
 namespace sender_bench {
 
 constexpr std::size_t how_many = 1'000'000;
-constexpr waybill::limits limit{.bytes = 262'144, .items = 4'500, .envelope = 40};
+constexpr waybill::batch_limits limit{.bytes = 262'144, .items = 4'500, .envelope = 40};
 constexpr std::uint64_t header = 60;
 
 std::vector<std::string> messages()
@@ -88,8 +88,9 @@ sums sums_of(const std::vector<std::string>& items)
 }
 
 /// The sender outlives a round, as it does where messages keep coming.
-[[gnu::noinline]] std::uint64_t sent(waybill::sender& s, const std::vector<std::string>& items,
-                                     const sums& before, const mode& m)
+[[gnu::noinline]] std::uint64_t sent(waybill::batch_sender& s,
+                                     const std::vector<std::string>& items, const sums& before,
+                                     const mode& m)
 {
     const waybill::steady_time now{};
     std::uint64_t batches = 0;
@@ -99,7 +100,7 @@ sums sums_of(const std::vector<std::string>& items)
     std::uint64_t last_bytes = 0;
     const auto answer = [&](std::uint64_t attempt, std::uint64_t bytes) {
         if (bytes > limit.bytes) {
-            s.on(waybill::refused{attempt}, now);
+            s.on(waybill::too_large{attempt}, now);
             return;
         }
         waybill::accepted yes{attempt};
@@ -112,7 +113,7 @@ sums sums_of(const std::vector<std::string>& items)
                 s.next(now),
                 [&](const waybill::act::send& a) {
                     std::uint64_t bytes = limit.envelope;
-                    for (const waybill::run& r : a.items) {
+                    for (const waybill::item_range& r : a.items) {
                         bytes += before[r.end() - origin] - before[r.first - origin];
                     }
                     ++batches;
@@ -123,7 +124,7 @@ sums sums_of(const std::vector<std::string>& items)
                     if (std::exchange(away, true)) answer(earlier, its_bytes);
                 },
                 [&](const waybill::act::settle& x) { s.on(waybill::settled{x.items}, now); },
-                [](const waybill::act::replace&) {}, [&](const waybill::act::wait&) {},
+                [](const waybill::act::replace&) {}, [&](const waybill::act::wait_until&) {},
                 [&](waybill::act::idle) { going = false; });
         }
     };
@@ -202,7 +203,7 @@ int main(int argc, char** argv)
         p.exact_sizes = m.exact;
         p.ordered = m.ordered;
         p.in_flight = m.ordered ? 2 : 1;
-        add(name, [&items, &before, m, s = waybill::sender(p)]() mutable {
+        add(name, [&items, &before, m, s = waybill::batch_sender(p)]() mutable {
             return sent(s, items, before, m);
         });
     };

@@ -129,7 +129,7 @@ void opened(benchmark::State& state, std::uint64_t size)
     const std::string bytes = seal_state(state_format::text, {1, 0}, bytes_of(size));
     for ([[maybe_unused]] auto r : state) {
         const opened_state s = open_state(bytes, highest_size);
-        if (s.how != state_read::ok) std::abort();
+        if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(s);
     }
 }
@@ -141,8 +141,8 @@ text_state state_of(std::uint64_t size, bool failed)
     s.progress = {.done = 2, .total = 5, .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
     if (failed) {
-        s.progress.failed = step_failure{3, 17, park_reason::exhausted, 5,
-                                         std::string(4'000, '\n'), s.progress.changed};
+        s.progress.failed = step_failure{
+            3, 17, dead_letter_reason::exhausted, 5, std::string(4'000, '\n'), s.progress.changed};
     }
     return s;
 }
@@ -165,7 +165,7 @@ void read_text(benchmark::State& state, std::uint64_t size, bool failed)
     const std::string bytes = *write_text_state(state_of(size, failed), o);
     for ([[maybe_unused]] auto r : state) {
         const text_state_read s = read_text_state(bytes, o);
-        if (s.how != state_read::ok) std::abort();
+        if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(&s);
     }
 }

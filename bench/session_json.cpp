@@ -2,14 +2,14 @@
 //
 // bench/session_json: what does a session's state cost, beside what its JSON costs anyway?
 //
-// One operation is to read a state into a user's type, or to write one. Its peer is what one does by
-// hand with nlohmann's library: parse and get, or the JSON of the value and its dump, and CRC-32C of
-// the bytes. Twice: of the value alone, which is all that is asked of a peer, and of a value that has
-// the progress among its own fields, which is the same bytes and the same knowledge.
+// One operation is to read a state into a user's type, or to write one. Its peer is what one does
+// by hand with nlohmann's library: parse and get, or the JSON of the value and its dump, and
+// CRC-32C of the bytes. Twice: of the value alone, which is all that is asked of a peer, and of a
+// value that has the progress among its own fields, which is the same bytes and the same knowledge.
 //
-// Both take turns in one run, by the processor's time, and the ratio is that of their best rounds. A
-// state with fields that are not known is written at the price of another reading of the value; the
-// last rows say how much that is.
+// Both take turns in one run, by the processor's time, and the ratio is that of their best rounds.
+// A state with fields that are not known is written at the price of another reading of the value;
+// the last rows say how much that is.
 
 #include <algorithm>
 #include <cstdint>

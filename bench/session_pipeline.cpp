@@ -3,10 +3,10 @@
 // bench/session_pipeline: what does it cost to ask what comes next in a session, and to answer?
 //
 // One operation is one action: next, match, and the answer. A session of five steps has 22 of them:
-// the state is loaded, each step is received, executed, saved and completed, and the state is cleared
-// in the end. Behind a failed step it is three a message: received, parked, completed. Beside it
-// stands what one writes by hand into the consumer: is it done already, is it the next one, save,
-// complete; which knows no gap, no try, no other holder and no call that fails.
+// the state is loaded, each step is received, executed, saved and completed, and the state is
+// cleared in the end. Behind a failed step it is three a message: received, parked, completed.
+// Beside it stands what one writes by hand into the consumer: is it done already, is it the next
+// one, save, complete; which knows no gap, no try, no other holder and no call that fails.
 //
 // Nothing here allocates; the last column counts it.
 
@@ -89,13 +89,39 @@ void by_hand(benchmark::State& state)
 bool one_action(waybill::pipeline& pipe, work& w, steady_time now, const waybill::state_loaded& found)
 {
     return waybill::match(
-        pipe.next(now), [&](act::load_state) { ++w.loaded; pipe.on(found, now); return true; },
-        [&](act::execute) { ++w.ran; pipe.on(waybill::executed{}, now); return true; },
-        [&](act::save_state) { ++w.saved; pipe.on(waybill::state_saved{}, now); return true; },
-        [&](act::park) { ++w.parked; pipe.on(waybill::step_parked{}, now); return true; },
-        [&](act::complete) { ++w.completed; pipe.on(waybill::completed{}, now); return true; },
-        [&](act::clear_state) { ++w.cleared; pipe.on(waybill::state_cleared{}, now); return true; },
-        [](act::give_back) { return false; }, [](act::wait) { return false; }, [](act::idle) { return false; });
+        pipe.next(now),
+        [&](act::load_state) {
+            ++w.loaded;
+            pipe.on(found, now);
+            return true;
+        },
+        [&](act::execute) {
+            ++w.ran;
+            pipe.on(waybill::executed{}, now);
+            return true;
+        },
+        [&](act::save_state) {
+            ++w.saved;
+            pipe.on(waybill::state_saved{}, now);
+            return true;
+        },
+        [&](act::park) {
+            ++w.parked;
+            pipe.on(waybill::step_dead_lettered{}, now);
+            return true;
+        },
+        [&](act::complete) {
+            ++w.completed;
+            pipe.on(waybill::completed{}, now);
+            return true;
+        },
+        [&](act::clear_state) {
+            ++w.cleared;
+            pipe.on(waybill::state_cleared{}, now);
+            return true;
+        },
+        [](act::give_back) { return false; }, [](act::wait_until) { return false; },
+        [](act::idle) { return false; });
 }
 
 void machine(benchmark::State& state, waybill::pipeline_mode mode)
@@ -149,13 +175,31 @@ void driver(benchmark::State& state)
         for (std::uint64_t step = 1; step <= steps; ++step) {
             const auto end = waybill::process_step(
                 pipe, message(step), [&] { return after(++n); },
-                [&](act::load_state) { ++w.loaded; return waybill::state_loaded{}; },
-                [&](act::execute) { ++w.ran; return waybill::fault{}; },
-                [&](act::save_state) { ++w.saved; return waybill::fault{}; },
-                [&](act::park) { ++w.parked; return waybill::fault{}; },
-                [&](act::complete) { ++w.completed; return waybill::fault{}; },
-                [&](act::clear_state) { ++w.cleared; return waybill::fault{}; },
-                [](act::give_back) {}, [](act::wait) {});
+                [&](act::load_state) {
+                    ++w.loaded;
+                    return waybill::state_loaded{};
+                },
+                [&](act::execute) {
+                    ++w.ran;
+                    return waybill::fault{};
+                },
+                [&](act::save_state) {
+                    ++w.saved;
+                    return waybill::fault{};
+                },
+                [&](act::park) {
+                    ++w.parked;
+                    return waybill::fault{};
+                },
+                [&](act::complete) {
+                    ++w.completed;
+                    return waybill::fault{};
+                },
+                [&](act::clear_state) {
+                    ++w.cleared;
+                    return waybill::fault{};
+                },
+                [](act::give_back) {}, [](act::wait_until) {});
             benchmark::DoNotOptimize(end);
         }
         if (w.cleared != w.loaded) state.SkipWithError("a session did not end");

@@ -2,11 +2,11 @@
 //
 // bench/session_redrive: how long does the plan of a million dead letters take?
 //
-// Letters of sessions of different sizes, in three orders: as a table gives them, at random, and with
-// every session in turn, which is how a queue parks them. They are put in order where they stand.
-// Beside it stands what one would write first: std::sort over the letters themselves by session and
-// number, and nothing else of a plan. Each run begins with the same letters, made anew outside of
-// the time, which is that of the processor.
+// Letters of sessions of different sizes, in three orders: as a table gives them, at random, and
+// with every session in turn, which is how a queue parks them. They are put in order where they
+// stand. Beside it stands what one would write first: std::sort over the letters themselves by
+// session and number, and nothing else of a plan. Each run begins with the same letters, made anew
+// outside of the time, which is that of the processor.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace session_redrive_bench {
 
 using bench::allocations;
 using bench::median;
-using waybill::step_letter;
+using waybill::pipeline_dead_letter;
 
 constexpr std::size_t how_many = 1'000'000;
 
@@ -35,9 +35,9 @@ enum class ids { short_ones, long_ones };
 enum class order { of_the_table, in_turn, at_random };
 
 // `of` letters a session, the first of which failed.
-std::vector<step_letter> letters(std::size_t of, ids kind, order how)
+std::vector<pipeline_dead_letter> letters(std::size_t of, ids kind, order how)
 {
-    std::vector<step_letter> made(how_many);
+    std::vector<pipeline_dead_letter> made(how_many);
     const std::size_t sessions = how_many / of;
     for (std::size_t i = 0; i != how_many; ++i) {
         const std::size_t session = how == order::in_turn ? i % sessions : i / of;
@@ -45,11 +45,12 @@ std::vector<step_letter> letters(std::size_t of, ids kind, order how)
         char id[64];
         std::snprintf(id, sizeof id, kind == ids::short_ones ? "order-%08zu" : "tenant-3f2a/region-west/order-%08zu",
                       session);
-        step_letter& l = made[i];
+        pipeline_dead_letter& l = made[i];
         l.stamp = {id, step + 3, 1, of + 2, step + 1 == of};
         l.sequence = 1'000 + step * sessions + session;
         l.message_id = "0123456789abcdef0123456789abcdef";
-        l.reason = step == 0 ? waybill::park_reason::failed : waybill::park_reason::session_failed;
+        l.reason = step == 0 ? waybill::dead_letter_reason::failed
+                             : waybill::dead_letter_reason::session_failed;
         l.cause = 1'000 + session;
         l.resume_at = 3;
         l.text = "the receipt template is broken";
@@ -79,7 +80,7 @@ times run(std::size_t of, ids kind, order how)
     std::uint64_t allocated = 0;
     for (int i = 0; i != 5; ++i) {
         {
-            std::vector<step_letter> ours = letters(of, kind, how);
+            std::vector<pipeline_dead_letter> ours = letters(of, kind, how);
             const std::uint64_t before = allocations;
             const std::clock_t started = std::clock();
             const waybill::redrive_plan plan = waybill::plan_redrive(ours);
@@ -88,12 +89,13 @@ times run(std::size_t of, ids kind, order how)
             if (plan.ready != how_many || plan.sessions.size() != how_many / of) std::abort();
             benchmark::DoNotOptimize(plan);
         }
-        std::vector<step_letter> theirs = letters(of, kind, how);
+        std::vector<pipeline_dead_letter> theirs = letters(of, kind, how);
         const std::clock_t started = std::clock();
-        std::sort(theirs.begin(), theirs.end(), [](const step_letter& a, const step_letter& b) {
-            const int way = a.stamp.session.compare(b.stamp.session);
-            return way != 0 ? way < 0 : a.sequence < b.sequence;
-        });
+        std::sort(theirs.begin(), theirs.end(),
+                  [](const pipeline_dead_letter& a, const pipeline_dead_letter& b) {
+                      const int way = a.stamp.session.compare(b.stamp.session);
+                      return way != 0 ? way < 0 : a.sequence < b.sequence;
+                  });
         sorts.push_back(seconds(started));
         benchmark::DoNotOptimize(theirs.data());
     }
@@ -105,7 +107,9 @@ times run(std::size_t of, ids kind, order how)
 int main()
 {
     using namespace session_redrive_bench;
-    std::printf("A redrive plan of %zu dead letters, %zu bytes each, medians of 5, processor time\n\n", how_many, sizeof(step_letter));
+    std::printf(
+        "A redrive plan of %zu dead letters, %zu bytes each, medians of 5, processor time\n\n",
+        how_many, sizeof(pipeline_dead_letter));
     std::printf("letters a session  ids        order         plan       std::sort alone  ratio  allocations a letter\n");
     const struct {
         std::size_t of;

@@ -100,7 +100,7 @@ public:
     const waybill::completion_tracker& tracker() const { return tracker_; }
 
 private:
-    std::vector<waybill::ticket> tickets_;
+    std::vector<waybill::tracked_event> tickets_;
     waybill::completion_tracker tracker_;
 };
 
@@ -308,7 +308,8 @@ void add_others()
     const char* const told = "cadence: an event told and the question";
     benchmark::RegisterBenchmark(told, [](benchmark::State& state) {
         auto now = waybill::steady_time{};
-        waybill::cadence pace({.every = 1'000, .interval = waybill::duration::seconds(5)}, now);
+        waybill::commit_schedule pace({.every = 1'000, .interval = waybill::duration::seconds(5)},
+                                      now);
         for ([[maybe_unused]] auto round : state) {
             now = now + waybill::duration::nanoseconds(100);
             (void)pace.on(waybill::events_done{1}, now);
@@ -323,11 +324,11 @@ void add_others()
         const std::string name = "encode, " + std::to_string(events) + " of which a third done";
         benchmark::RegisterBenchmark(name.c_str(), [events](benchmark::State& state) {
             waybill::completion_tracker tracker;
-            std::vector<waybill::ticket> tickets;
+            std::vector<waybill::tracked_event> tickets;
             for (std::uint64_t n = 0; n != events; ++n) tickets.push_back(*tracker.begin(n));
             for (std::uint32_t n = 1; n < events; n += 3) (void)tracker.complete(tickets[n]);
             for ([[maybe_unused]] auto round : state) {
-                benchmark::DoNotOptimize(waybill::encode(tracker, {.most = 1'000'000}));
+                benchmark::DoNotOptimize(waybill::encode(tracker, {.max_bytes = 1'000'000}));
             }
         })->Unit(benchmark::kMicrosecond);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// product_import: the lines of a price list, one step each, of which none needs another. What cannot
-// be read is parked, the rest goes on, and it says how far it is; the mended lines come back.
+// product_import: the lines of a price list, one step each, of which none needs another. What
+// cannot be read is parked, the rest goes on, and it says how far it is; the mended lines come
+// back.
 
 #include <charconv>
 #include <iostream>
@@ -49,7 +50,7 @@ int main()
                                                    "paint;12,00", "tape;190"});
     list.run(import_line);
     std::cout << prices.size() << " of 5 products, and parked:\n";
-    for (const auto& letter : list.parked()) std::cout << "  " << text(letter) << '\n';
+    for (const auto& letter : list.parked()) std::cout << "  " << describe(letter) << '\n';
 
     commas_are_known = true;
     for (const std::string& session : list.bring_back()) std::cout << session << '\n';

@@ -73,7 +73,7 @@ int main()
     std::cout << "three orders:\n";
     shop.run(run);
     std::cout << "parked:\n";
-    for (const auto& letter : shop.parked()) std::cout << "  " << text(letter) << '\n';
+    for (const auto& letter : shop.parked()) std::cout << "  " << describe(letter) << '\n';
 
     receipt_of_companies = "Receipt {number}";
     std::cout << "the template is mended:\n";

@@ -14,7 +14,7 @@ int main()
     for (unsigned i = 0; i < 1'000; ++i) inbox.push_back(std::string(i * i % 4'001, '.'));
     inbox[500] = std::string(300'000, '.');
 
-    const waybill::limits limits{.bytes = 262'144, .items = 4'500, .envelope = 512};
+    const waybill::batch_limits limits{.bytes = 262'144, .items = 4'500, .envelope = 512};
     const auto wire_size = [](const std::string& body) { return body.size() + 62; };
 
     for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {

@@ -52,9 +52,8 @@ public:
             waybill::match(
                 sender_->next(now_), [&](const waybill::act::send& a) { send(to, a); },
                 [&](const waybill::act::settle& x) { settle(to, x); },
-                [&](const waybill::act::wait& w) { now_ = w.until; },
-                [](const waybill::act::replace&) {},
-                [&](waybill::act::idle) { going = false; });
+                [&](const waybill::act::wait_until& w) { now_ = w.time; },
+                [](const waybill::act::replace&) {}, [&](waybill::act::idle) { going = false; });
         }
     }
 
@@ -66,14 +65,14 @@ private:
         return m.body + (m.traced ? see_.kind : 0);
     }
 
-    [[nodiscard]] waybill::sender started_with(std::uint64_t limit) const
+    [[nodiscard]] waybill::batch_sender started_with(std::uint64_t limit) const
     {
         const waybill::send_policy policy{
             .limit = {.bytes = limit, .items = most_items, .envelope = see_.exact ? envelope : 0},
             .header = see_.exact ? 0 : first_guess,
             .exact_sizes = see_.exact};
-        if (!sender_ || see_.exact) return waybill::sender(policy);
-        return waybill::sender(policy, sender_->learnt());
+        if (!sender_ || see_.exact) return waybill::batch_sender(policy);
+        return waybill::batch_sender(policy, sender_->learnt());
     }
 
     void send(broker& to, const waybill::act::send& a)
@@ -82,7 +81,7 @@ private:
         const std::uint64_t predicted = a.bytes;
         const std::uint64_t items = a.items.items();
         batch_.clear();
-        for (const waybill::run& r : a.items) {
+        for (const waybill::item_range& r : a.items) {
             batch_.push_back({first_ + r.first, r.count});
         }
         sender_->on(waybill::started{attempt}, now_);
@@ -104,10 +103,10 @@ private:
         }
     }
 
-    [[nodiscard]] waybill::refused refusal(const broker& to, std::uint64_t attempt,
-                                           const answer& got)
+    [[nodiscard]] waybill::too_large refusal(const broker& to, std::uint64_t attempt,
+                                             const answer& got)
     {
-        waybill::refused no{attempt};
+        waybill::too_large no{attempt};
         if (see_.numbers && to.tells()) {
             no.actual = got.actual;
             no.limit = got.limit;
@@ -126,16 +125,16 @@ private:
 
     void settle(broker& to, const waybill::act::settle& x)
     {
-        // What is undecided after all its tries has arrived, as every unanswered send does here.
+        // What is in_doubt after all its tries has arrived, as every unanswered send does here.
         const bool arrived = x.outcome == waybill::item_outcome::accepted ||
-                             x.outcome == waybill::item_outcome::undecided;
+                             x.outcome == waybill::item_outcome::in_doubt;
         to.settle({first_ + x.items.first, x.items.count}, arrived);
         sender_->on(waybill::settled{x.items}, now_);
     }
 
     evidence see_;
     bool trace_;
-    std::optional<waybill::sender> sender_;
+    std::optional<waybill::batch_sender> sender_;
     const broker* last_ = nullptr;
     std::size_t first_ = 0;  // the message that is the sender's item 0
     waybill::steady_time now_;

@@ -20,7 +20,7 @@ metric_windows loaded(const memory& m, const rules& r)
     metric_windows all{{.window = r.window_options(), .max_keys = most_windows}};
     for (const auto& [k, bytes] : m.windows) {
         const auto w = waybill::load<metric_window>(bytes, r.window_options());
-        if (!w) throw support::complaint("a stored window: " + waybill::text(w.error()));
+        if (!w) throw support::complaint("a stored window: " + waybill::describe(w.error()));
         all.merge(k, *w);
     }
     if (m.now) all.evict_idle(*m.now);

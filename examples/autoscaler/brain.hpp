@@ -56,7 +56,7 @@ struct rules {
 
     [[nodiscard]] waybill::window_options window_options() const
     {
-        return {.span = window, .twins = waybill::same_time::replace};
+        return {.span = window, .on_equal_time = waybill::equal_time::replace};
     }
 };
 

@@ -121,7 +121,7 @@ private:
     void wrong(const decided& d, std::string_view what)
     {
         flaws.push_back(
-            fmt::format("{} at {}: {}", d.resource, waybill::text(d.what.now), what));
+            fmt::format("{} at {}: {}", d.resource, waybill::to_text(d.what.now), what));
     }
 
     void look(const decided& d)
@@ -132,7 +132,7 @@ private:
             if (!rows_.agree(d.resource, s)) wrong(d, s.metric + " is not what its rows come to");
         }
         if (filled != rows_.metrics_of(d.resource)) wrong(d, "a metric is missing");
-        for (const scaling::evidence& e : d.what.because) {
+        for (const scaling::evidence& e : d.what.reasons) {
             const bool compared = e.part != scaling::role::target && e.value && e.limit &&
                                   e.lacks == scaling::lack_of::nothing;
             if (compared &&
@@ -161,20 +161,20 @@ private:
         if (c.to > c.from) {
             since(p.up, cool.up);
             if (cool.shared) since(p.down, cool.up);
-            const bool fallback = d.what.up != scaling::truth::yes && r_.policy.targets.empty();
+            const bool fallback = d.what.up != scaling::tribool::yes && r_.policy.targets.empty();
             if (fallback && !r_.policy.if_unknown) wrong(d, "more, though no rule asks for it");
             return;
         }
         since(p.up, cool.down);
         since(p.down, cool.down);
-        if (d.what.up != scaling::truth::no) wrong(d, "fewer, though more may be needed");
+        if (d.what.up != scaling::tribool::no) wrong(d, "fewer, though more may be needed");
         const bool unknown_target =
-            std::any_of(d.what.because.begin(), d.what.because.end(), [](const auto& e) {
+            std::any_of(d.what.reasons.begin(), d.what.reasons.end(), [](const auto& e) {
                 return e.part == scaling::role::target && e.lacks != scaling::lack_of::nothing;
             });
-        const bool last_goes = d.what.desired == 0 && d.what.activation == scaling::truth::no;
-        const bool may = d.what.down == scaling::truth::yes || last_goes ||
-                         !scaling::is_set(r_.policy.down);
+        const bool last_goes = d.what.desired == 0 && d.what.activation == scaling::tribool::no;
+        const bool may =
+            d.what.down == scaling::tribool::yes || last_goes || !scaling::is_set(r_.policy.down);
         if (unknown_target || !may) wrong(d, "fewer, though nobody knows");
     }
 

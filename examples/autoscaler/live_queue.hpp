@@ -80,8 +80,8 @@ public:
     [[nodiscard]] bool producing();
 
     live_worker start_worker();
-    /// Lets it finish its message and waits until it is gone; after `patience` it is killed, and
-    /// its message goes to another one later. No matter if it is gone already.
+    /// Lets it finish its message and waits until it is gone; after `time_until_dead_letter` it is
+    /// killed, and its message goes to another one later. No matter if it is gone already.
     void stop_worker(live_worker w);
     /// Those that run now. Who has died by itself is no longer among them, and is counted.
     [[nodiscard]] std::vector<live_worker> workers();

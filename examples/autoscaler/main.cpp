@@ -42,7 +42,7 @@ waybill::scaling::policy policy_in(const std::string& path)
     std::ifstream in(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     auto p = waybill::scaling::parse_policy(text);
-    if (!p) throw complaint(fmt::format("{}: {}", path, waybill::text(p.error())));
+    if (!p) throw complaint(fmt::format("{}: {}", path, waybill::describe(p.error())));
     return *std::move(p);
 }
 

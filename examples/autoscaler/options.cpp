@@ -97,7 +97,8 @@ std::optional<ending> set_time(duration& to, std::string_view name, const std::s
                                  value));
     }
     if (*d < least) {
-        return wrong(fmt::format("{} {}: must be at least {}", name, value, waybill::text(least)));
+        return wrong(
+            fmt::format("{} {}: must be at least {}", name, value, waybill::to_text(least)));
     }
     to = *d;
     return {};

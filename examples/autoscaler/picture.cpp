@@ -91,7 +91,7 @@ private:
                 {d.what.now, there ? seen->mean.value_or(svg::gap) : svg::gap});
             highest.points.push_back(
                 {d.what.now, there ? seen->highest.value_or(svg::gap) : svg::gap});
-            for (const scaling::evidence& e : d.what.because) add_limit(limits, d, e, metric);
+            for (const scaling::evidence& e : d.what.reasons) add_limit(limits, d, e, metric);
         });
         svg::panel p{.name = titled(metric)};
         p.series = {std::move(samples), std::move(highest), std::move(mean)};
@@ -203,7 +203,7 @@ std::string chart_of(const history& h, const rules& r)
     c.subtitle = fmt::format(
         "Every {} the last {} are looked at: {} decisions, {} up, {} down, {} held back. At red "
         "lines more are asked for, at green ones fewer.",
-        waybill::text(r.every), waybill::text(r.window), decisions,
+        waybill::to_text(r.every), waybill::to_text(r.window), decisions,
         how_often(scaling::verdict::up), how_often(scaling::verdict::down),
         how_often(scaling::verdict::held));
     if (all > most_resources) {

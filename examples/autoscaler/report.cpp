@@ -37,17 +37,18 @@ double rounded(const scaling::evidence& e)
 bool decides(const scaling::decision& d, const scaling::evidence& e)
 {
     using scaling::role;
-    if (d.why == scaling::reason::unknown) return e.holds == scaling::truth::unknown;
+    if (d.why == scaling::reason::unknown) return e.holds == scaling::tribool::unknown;
     if (e.part == role::target) return true;
-    if (d.desired > d.from) return e.part == role::up && e.holds == scaling::truth::yes;
+    if (d.desired > d.from) return e.part == role::up && e.holds == scaling::tribool::yes;
     if (d.desired < d.from) {
         const bool fewer = e.part == role::down || e.part == role::projected;
-        if (fewer && e.holds == scaling::truth::yes) return true;
+        if (fewer && e.holds == scaling::tribool::yes) return true;
         return d.to == 0 && e.part == role::activation;
     }
-    if (d.up == scaling::truth::yes) return e.part == role::up && e.holds == scaling::truth::yes;
+    if (d.up == scaling::tribool::yes)
+        return e.part == role::up && e.holds == scaling::tribool::yes;
     if (e.part == role::activation) return d.from == 0 || d.why == scaling::reason::active;
-    return e.part == role::down && e.holds == scaling::truth::no;
+    return e.part == role::down && e.holds == scaling::tribool::no;
 }
 
 /// The same for eyes: without what did not decide, and without digits that nobody reads.
@@ -58,8 +59,8 @@ scaling::decision in_short(scaling::decision d)
         const std::int64_t second = 1'000'000'000;
         return t - waybill::duration::nanoseconds((ns % second + second) % second);
     };
-    std::erase_if(d.because, [&](const scaling::evidence& e) { return !decides(d, e); });
-    for (scaling::evidence& e : d.because) {
+    std::erase_if(d.reasons, [&](const scaling::evidence& e) { return !decides(d, e); });
+    for (scaling::evidence& e : d.reasons) {
         if (e.value) e.value = rounded(e);
         e.first = whole(e.first);
         e.last = whole(e.last);

@@ -95,7 +95,7 @@ int run_live(const options& o, rules r)
 {
     const std::vector<std::string> metrics{"backlog", "in_flight", "age"};
     if (const auto bad = scaling::unknown_metric(r.policy, metrics)) {
-        throw complaint(fmt::format("{}: {}", o.policy, scaling::text(*bad)));
+        throw complaint(fmt::format("{}: {}", o.policy, scaling::describe(*bad)));
     }
     if (!r.policy.ladder.empty()) throw complaint(o.policy + ": workers are counted, not named");
     r.source = fmt::format("a live queue in {}", live_name(o.where));

@@ -27,7 +27,7 @@ void expect_metrics(const options& o, const schedule& s, const rules& r)
     for (const row& x : s.rows) names.insert(x.metric);
     if (names.empty()) return;
     if (const auto bad = scaling::unknown_metric(r.policy, names)) {
-        throw complaint(fmt::format("{}: {}", o.policy, scaling::text(*bad)));
+        throw complaint(fmt::format("{}: {}", o.policy, scaling::describe(*bad)));
     }
 }
 

@@ -34,7 +34,7 @@ int run_watch(const options& o, rules r)
     if (!queue) throw support::complaint(queue.error());
     const std::vector<std::string> metrics{"backlog", "in_flight", "age"};
     if (const auto bad = scaling::unknown_metric(r.policy, metrics)) {
-        throw support::complaint(fmt::format("{}: {}", o.policy, scaling::text(*bad)));
+        throw support::complaint(fmt::format("{}: {}", o.policy, scaling::describe(*bad)));
     }
     const std::string resource = resource_of(queue->name());
     r.source = "the queue " + resource;

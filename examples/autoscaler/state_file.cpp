@@ -121,7 +121,7 @@ void read_value(const json_place& at, stored_windows& into)
         read_value(place, w);
         if (at.error) return;
         if (const auto ok = waybill::load<metric_window>(w.samples, {}); !ok) {
-            return place.fail("a window; " + waybill::text(ok.error()));
+            return place.fail("a window; " + waybill::describe(ok.error()));
         }
         into.all.emplace(std::move(w.of), std::move(w.samples));
     }
@@ -175,7 +175,7 @@ stored stored_in(std::string_view text, const rules& r)
         throw complaint("it is damaged: its mark is not that of its contents");
     }
     const auto parsed = waybill::parse_json_text(body);
-    if (!parsed) throw complaint(waybill::text(parsed.error()));
+    if (!parsed) throw complaint(waybill::describe(parsed.error()));
 
     stored s;
     std::string source, settings;
@@ -193,7 +193,7 @@ stored stored_in(std::string_view text, const rules& r)
         .must("windows", windows)
         .may("now", s.known.now)
         .done();
-    if (error) throw complaint(waybill::text(*error));
+    if (error) throw complaint(waybill::describe(*error));
     if (source != r.source) {
         throw complaint(fmt::format("it is that of {}, and this is {}", source, r.source));
     }

@@ -47,7 +47,7 @@ public:
     using clock = socket::clock;
     enum class format { message, batch };
 
-    /// Opens connection, session and link. `why` is the peer's reason where it does not let us.
+    /// Opens connection, session and link. `reason` is the peer's reason where it does not let us.
     amqp_link(const amqp_address& at, clock::duration patience, std::string& why)
         : why_(why), patience_(patience), socket_(at.host, at.port, patience)
     {

@@ -4,8 +4,8 @@
 //
 //     engines::azure_table letters(*engines::azure_table_at(
 //         "127.0.0.1:10002/devstoreaccount1/letters"));
-//     letters.upsert(waybill::make_step_letter(message, a, pipe.why(), pipe.progress(), wall()));
-//     std::vector<waybill::step_letter> all = *letters.list();      // what a redrive is planned of
+//     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(), pipe.progress(), wall()));
+//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // what a redrive is planned of
 //     letters.remove(std::span(all).first(5));
 //
 // The same calls as of sqlite_step_letters; azure_table_row.hpp says what a row looks like. Nothing
@@ -90,7 +90,7 @@ public:
 
     /// Written again, a letter replaces itself, but for what the one that is there knows better. A
     /// row that changes between reading and writing is read again.
-    [[nodiscard]] waybill::fault upsert(const waybill::step_letter& letter)
+    [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& letter)
     {
         return safely([&]() -> waybill::fault {
             for (int tries = 0; tries != 5; ++tries) {
@@ -99,7 +99,8 @@ public:
                 r = ask("GET", path_of(letter));
                 if (r.code == "ResourceNotFound") continue;
                 if (!r.ok()) return fault_of(r);
-                const waybill::step_letter merged = merged_letter(letter_in(r.body), letter);
+                const waybill::pipeline_dead_letter merged =
+                    merged_dead_letter(letter_in(r.body), letter);
                 r = ask("PUT", path_of(letter), {}, row_of(merged), r.etag);
                 const bool changed = r.status == 412 || r.code == "ResourceNotFound";
                 if (!changed) return fault_of(r);
@@ -109,10 +110,10 @@ public:
     }
 
     /// How far their sessions were sent: only where they are there, and never less than before.
-    [[nodiscard]] waybill::fault mark(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
-            for (const waybill::step_letter& l : letters) {
+            for (const waybill::pipeline_dead_letter& l : letters) {
                 // Other tools write their keys without zeros.
                 waybill::fault f = mark(l, waybill::row_key(l.sequence));
                 if (f.ok()) f = mark(l, std::to_string(l.sequence));
@@ -123,10 +124,10 @@ public:
     }
 
     /// As they are, whatever is there.
-    [[nodiscard]] waybill::fault write(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault write(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
-            for (const waybill::step_letter& l : letters) {
+            for (const waybill::pipeline_dead_letter& l : letters) {
                 const reply r = ask("PUT", path_of(l), {}, row_of(l));
                 if (!r.ok()) return fault_of(r);
             }
@@ -135,11 +136,11 @@ public:
     }
 
     /// One that is not there is removed.
-    [[nodiscard]] waybill::fault remove(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
             for (std::size_t n = letters.size(); n-- != 0;) {
-                const waybill::step_letter& l = letters[n];
+                const waybill::pipeline_dead_letter& l = letters[n];
                 reply r = ask("DELETE", path_of(l), {}, {}, "*");
                 // Other tools write their keys without zeros.
                 if (r.code == "ResourceNotFound") {
@@ -152,9 +153,13 @@ public:
     }
 
     /// All, in the order of their keys,
-    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list() { return found(""); }
+    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
+    {
+        return found("");
+    }
     /// and those of a session.
-    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list(std::string_view session)
+    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list(
+        std::string_view session)
     {
         return found("&$filter=" +
                      url_part("PartitionKey eq " + quoted(partition_key(session))));
@@ -173,7 +178,8 @@ private:
     };
 
     /// A row that is not there is marked.
-    [[nodiscard]] waybill::fault mark(const waybill::step_letter& l, const std::string& row_key)
+    [[nodiscard]] waybill::fault mark(const waybill::pipeline_dead_letter& l,
+                                      const std::string& row_key)
     {
         const std::string path = path_of(l, row_key);
         for (int tries = 0; tries != 5; ++tries) {
@@ -189,9 +195,10 @@ private:
         return waybill::transient("others write the same letter all the time");
     }
 
-    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> found(std::string_view filter)
+    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> found(
+        std::string_view filter)
     {
-        std::vector<waybill::step_letter> all;
+        std::vector<waybill::pipeline_dead_letter> all;
         const waybill::fault f = safely([&]() -> waybill::fault {
             std::string next;
             std::set<std::string> asked;
@@ -316,13 +323,14 @@ private:
         for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
         return out + "'";
     }
-    [[nodiscard]] std::string path_of(const waybill::step_letter& l, std::string_view row_key) const
+    [[nodiscard]] std::string path_of(const waybill::pipeline_dead_letter& l,
+                                      std::string_view row_key) const
     {
         const std::string session = url_part(quoted(partition_key(l.stamp.session)));
         return "/" + at_.table + "(PartitionKey=" + session + ",RowKey=" +
                url_part(quoted(row_key)) + ")";
     }
-    [[nodiscard]] std::string path_of(const waybill::step_letter& l) const
+    [[nodiscard]] std::string path_of(const waybill::pipeline_dead_letter& l) const
     {
         return path_of(l, waybill::row_key(l.sequence));
     }

@@ -12,8 +12,8 @@
 // Numbers are Edm.Int64, which JSON has as text; one that is beyond it is text of 20 digits. Times
 // are Edm.DateTime, which ends at 100 ns; the rest is beside it, where there is one. A text that is
 // no text is Edm.Binary. So each letter comes back as it was put there, but for three things: a
-// reason of more than 8 KiB is cut, of a body that no entity holds only the beginning is kept, and a
-// state of more than 32 KiB is left out, and the letter says so.
+// reason of more than 8 KiB is cut, of a body that no entity holds only the beginning is kept, and
+// a state of more than 32 KiB is left out, and the letter says so.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP
 #define WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP
@@ -106,7 +106,7 @@ inline void put(json& row, const std::string& name, waybill::wall_time t)
     const std::int64_t ns = t.since_epoch().count();
     const std::int64_t whole = ns / tick - (ns % tick < 0 && ns > INT64_MIN + tick ? 1 : 0);
     row[type_of(name)] = "Edm.DateTime";
-    row[name] = text(waybill::wall_time::at(waybill::duration::nanoseconds(whole * tick)));
+    row[name] = to_text(waybill::wall_time::at(waybill::duration::nanoseconds(whole * tick)));
     if (ns != whole * tick) row[name + "_ns"] = ns - whole * tick;
 }
 
@@ -166,11 +166,11 @@ template <class E>
     return n == 0 ? "body" : "body_" + std::to_string(n);
 }
 
-inline void put_body(json& row, waybill::letter_keeps kept, std::string_view body)
+inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view body)
 {
     const bool readable = is_text(body) && units(body) <= most_units;
     if (!readable && body.size() > most_pieces * most_bytes) {
-        kept = waybill::letter_keeps::summary;
+        kept = waybill::dead_letter_body::summary;
         body = waybill::utf8_prefix(body, summary_bytes);
     }
     row["kept"] = name(kept);
@@ -244,7 +244,7 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     return session;
 }
 
-[[nodiscard]] inline nlohmann::json row_of(const waybill::step_letter& l)
+[[nodiscard]] inline nlohmann::json row_of(const waybill::pipeline_dead_letter& l)
 {
     using azure_row::put;
     nlohmann::json row{{"PartitionKey", partition_key(l.stamp.session)},
@@ -267,7 +267,7 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     put(row, "text", waybill::utf8_prefix(l.text, azure_row::reason_bytes));
     put(row, "tries", l.tries);
     put(row, "enqueued", l.enqueued);
-    put(row, "parked", l.parked);
+    put(row, "parked", l.dead_lettered_at);
     put(row, "size", l.size);
     put(row, "checksum", std::uint64_t{l.checksum});
     azure_row::put_body(row, l.kept, l.body);
@@ -278,21 +278,21 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
 }
 
 /// What a row does not have is as in a new letter. Throws malformed_row.
-[[nodiscard]] inline waybill::step_letter letter_in(const nlohmann::json& row)
+[[nodiscard]] inline waybill::pipeline_dead_letter letter_in(const nlohmann::json& row)
 {
     using namespace azure_row;
     if (!row.is_object()) throw malformed_row("a row is no object");
-    waybill::step_letter l;
+    waybill::pipeline_dead_letter l;
     l.stamp = {session_of_partition_key(text_in(row, "PartitionKey")), count_in(row, "step"),
                count_in(row, "first"), count_in(row, "total"), flag_in(row, "last")};
     const auto key = waybill::sequence_of_row_key(text_in(row, "RowKey"));
-    if (!key.readable()) throw malformed_row(text(key));
+    if (!key.readable()) throw malformed_row(describe(key));
     l.sequence = key.sequence;
     l.origin = {text_in(row, "origin"), count_in(row, "origin_sequence"),
                 count_in(row, "generation"), count_in(row, "origin_tries"),
                 text_in(row, "origin_state"), text_in(row, "origin_message")};
     l.message_id = text_in(row, "message_id");
-    l.reason = named_in(row, "reason", l.reason, waybill::park_reason::broker);
+    l.reason = named_in(row, "reason", l.reason, waybill::dead_letter_reason::broker);
     l.cause = count_in(row, "cause");
     l.resume_at = count_in(row, "resume_at");
     l.alone = flag_in(row, "alone");
@@ -300,8 +300,8 @@ inline void put_body(json& row, waybill::letter_keeps kept, std::string_view bod
     l.text = text_in(row, "text");
     l.tries = count_in(row, "tries");
     l.enqueued = time_in(row, "enqueued");
-    l.parked = time_in(row, "parked");
-    l.kept = named_in(row, "kept", l.kept, waybill::letter_keeps::nothing);
+    l.dead_lettered_at = time_in(row, "parked");
+    l.kept = named_in(row, "kept", l.kept, waybill::dead_letter_body::nothing);
     l.body = body_in(row);
     l.size = count_in(row, "size");
     const std::uint64_t checksum = count_in(row, "checksum");

@@ -80,7 +80,7 @@ inline constexpr std::size_t reason_bytes = 1'024;
     r.headers.emplace_back(dlt::timestamp, big_endian(number(m.timestamp()), 8));
     r.headers.emplace_back(dlt::timestamp_type, by_log ? "LogAppendTime" : "CreateTime");
     r.headers.emplace_back(dlt::group, group);
-    r.headers.emplace_back(dlt::exception, "waybill." + std::string(name(why.how)));
+    r.headers.emplace_back(dlt::exception, "waybill." + std::string(name(why.kind)));
     r.headers.emplace_back(dlt::reason, waybill::utf8_prefix(why.text, dlt::reason_bytes));
     return r;
 }

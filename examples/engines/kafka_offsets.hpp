@@ -55,7 +55,7 @@ public:
         const auto next = static_cast<std::int64_t>(to.sequence + 1);
         const auto answer = consumer_->commit({{partition_of(key), next, {}}});
         if (answer) return waybill::advance_outcome::applied;
-        if (answer.error().how != waybill::fault_class::ownership_lost) {
+        if (answer.error().kind != waybill::fault_kind::ownership_lost) {
             return waybill::unexpected(answer.error());
         }
         return waybill::advance_outcome::stale_epoch;

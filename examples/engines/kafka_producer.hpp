@@ -4,7 +4,7 @@
 //
 //     engines::kafka_producer out(settings);
 //     if (!*out.send(record, 7)) ...                       // the queue is full: poll, and again
-//     for (const auto& d : out.poll(0ms)) if (d.how.ok()) it_is_there(d.token);
+//     for (const auto& d : out.poll(0ms)) if (d.kind.ok()) it_is_there(d.token);
 //
 // A record that was sent is not there yet. Who moves on for it, as a consumer does that parks what
 // it cannot handle, waits for its delivery report.

@@ -8,7 +8,7 @@
 //     put.run(7, "seven");
 //     engines::prepared all(db, "SELECT a, b FROM t WHERE a > $1");
 //     const engines::rows r = all.run(3);
-//     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.text(i, 1));
+//     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.describe(i, 1));
 //
 // What fails throws `engines::postgres_error`. Nothing connects by itself but `connect` and
 // `outside`: a statement that is sent again on another connection would be out of its transaction.

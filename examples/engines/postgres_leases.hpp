@@ -60,9 +60,9 @@ public:
         return all;
     }
 
-    [[nodiscard]] waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
-        waybill::claim_outcome outcome;
+        waybill::claim_result outcome;
         const auto written = once([&] {
             const waybill::partition_key& k = c.key;
             const rows r = c.expected ? take_.run(k.source, k.group, k.partition, c.owner.name,
@@ -70,20 +70,20 @@ public:
                                       : first_.run(k.source, k.group, k.partition, c.owner.name,
                                                    c.owner.incarnation, c.epoch);
             if (r.empty()) return;
-            outcome = {waybill::claim_end::won, c.epoch, r.number<std::uint64_t>(0, 0)};
+            outcome = {waybill::claim_outcome::won, c.epoch, r.number<std::uint64_t>(0, 0)};
         });
         if (!written) return waybill::unexpected(written.error());
         return outcome;
     }
 
-    [[nodiscard]] waybill::result<void> announce(const waybill::presence& p)
+    [[nodiscard]] waybill::result<void> announce(const waybill::owner_heartbeat& p)
     {
         return once([&] {
             announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
         });
     }
 
-    [[nodiscard]] waybill::result<void> withdraw(const waybill::presence& p)
+    [[nodiscard]] waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
     {
         return once([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);

@@ -183,7 +183,7 @@ public:
     {
         return within(tx, [&] {
             put_.run(d.key.source, d.key.group, d.key.partition, d.at.sequence, d.at.offset,
-                     static_cast<int>(d.how), d.reason, d.body, d.tries, stored(d.occurred),
+                     static_cast<int>(d.kind), d.reason, d.body, d.tries, stored(d.occurred),
                      stored(d.parked), static_cast<int>(d.kept), d.size, d.checksum);
         });
     }
@@ -228,20 +228,20 @@ public:
         return found;
     }
 
-    [[nodiscard]] waybill::result<std::optional<waybill::attempt>> attempted(
+    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> attempted(
         const waybill::partition_key& key)
     {
-        std::optional<waybill::attempt> found;
+        std::optional<waybill::crash_record> found;
         const auto read = outside([&] {
             found.reset();
             const rows r = attempted_.run(key.source, key.group, key.partition);
             if (r.empty()) return;
-            found = waybill::attempt{{},
-                                     r.number<std::uint64_t>(0, 1),
-                                     r.number<std::uint64_t>(0, 2),
-                                     r.number<std::uint32_t>(0, 3),
-                                     r.number<std::uint64_t>(0, 4),
-                                     r.number<std::uint64_t>(0, 5)};
+            found = waybill::crash_record{{},
+                                          r.number<std::uint64_t>(0, 1),
+                                          r.number<std::uint64_t>(0, 2),
+                                          r.number<std::uint32_t>(0, 3),
+                                          r.number<std::uint64_t>(0, 4),
+                                          r.number<std::uint64_t>(0, 5)};
             if (!r.null(0, 0)) found->from = r.number<std::uint64_t>(0, 0);
         });
         if (!read) return waybill::unexpected(read.error());
@@ -249,7 +249,7 @@ public:
     }
 
     [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
-                                             const waybill::attempt& a)
+                                             const waybill::crash_record& a)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, a.from, a.to, a.suspects, a.deaths,
@@ -353,13 +353,13 @@ private:
     {
         return {key,
                 {r.number<std::uint64_t>(row, 0), r.bytes(row, 1)},
-                static_cast<waybill::fault_class>(r.number(row, 2)),
+                static_cast<waybill::fault_kind>(r.number(row, 2)),
                 r.bytes(row, 3),
                 r.bytes(row, 4),
                 r.number<std::uint32_t>(row, 5),
                 time_in(r, row, 6),
                 time_in(r, row, 7),
-                static_cast<waybill::letter_keeps>(r.number(row, 8)),
+                static_cast<waybill::dead_letter_body>(r.number(row, 8)),
                 r.number<std::uint64_t>(row, 9),
                 r.number<std::uint32_t>(row, 10)};
     }

@@ -121,12 +121,12 @@ private:
     [[nodiscard]] waybill::fault refusal()
     {
         using waybill::wire::answer;
-        waybill::fault f{waybill::fault_class::infrastructure, said_};
+        waybill::fault f{waybill::fault_kind::infrastructure, said_};
         const auto code = std::string_view(said_).substr(0, 3);
         const answer other = said_.starts_with('4')   ? answer::transient
                              : said_.starts_with('5') ? answer::permanent
                                                       : answer::unknown;
-        f.how = fault_of(waybill::wire::find(smtp_codes, code).value_or(other));
+        f.kind = fault_of(waybill::wire::find(smtp_codes, code).value_or(other));
         const bool usable = code != "421" && other != answer::unknown;
         if (!usable || !accepts("RSET\r\n", '2')) connection_.reset();
         return f;

@@ -6,7 +6,7 @@
 //     engines::statement put(db, "INSERT INTO t VALUES (?, ?)");
 //     put.run(7, "seven");
 //     engines::statement all(db, "SELECT a, b FROM t WHERE a > ?");
-//     for (all.query(3); all.step();) use(all.integer(0), all.text(1));
+//     for (all.query(3); all.step();) use(all.integer(0), all.describe(1));
 //     all.each([&] { use(all.whole<std::uint32_t>(0), all.bytes(1)); }, 3);
 //
 // What fails throws `engines::sqlite_error`. A connection belongs to one thread.
@@ -14,8 +14,8 @@
 // A SELECT that is left before its last row keeps what it reads as it was, for the connection as a
 // whole. Once another connection has written, no transaction that writes can begin on this one
 // until the statement is asked again or destroyed: "database is locked", and waiting does not help.
-// `each`, `run` and `number` leave nothing half read, also where something throws. With `query` and
-// `step` go on to the end.
+// `each`, `item_range` and `number` leave nothing half read, also where something throws. With
+// `query` and `step` go on to the end.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP

@@ -48,13 +48,13 @@ public:
 
     /// One statement, so nobody comes between the comparison and the write. A new row begins with a
     /// version drawn by SQLite, so one that was made again is not taken for the one before.
-    [[nodiscard]] waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
         const waybill::partition_key& k = c.key;
-        return attempt<waybill::claim_outcome>([&] {
-            waybill::claim_outcome o;
+        return attempt<waybill::claim_result>([&] {
+            waybill::claim_result o;
             const auto won = [&](const statement& s) {
-                return [&] { o = {waybill::claim_end::won, c.epoch, number(s, 0)}; };
+                return [&] { o = {waybill::claim_outcome::won, c.epoch, number(s, 0)}; };
             };
             if (c.expected) {
                 update_.each(won(update_), c.owner.name, c.owner.incarnation, c.epoch, k.source,
@@ -67,14 +67,14 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<void> announce(const waybill::presence& p)
+    [[nodiscard]] waybill::result<void> announce(const waybill::owner_heartbeat& p)
     {
         return attempt<void>([&] {
             announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
         });
     }
 
-    [[nodiscard]] waybill::result<void> withdraw(const waybill::presence& p)
+    [[nodiscard]] waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
     {
         return attempt<void>([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);

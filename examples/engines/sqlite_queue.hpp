@@ -59,7 +59,7 @@ public:
     {
         std::uint64_t bytes = envelope;
         for (const message& m : batch) bytes += size_of(m);
-        if (bytes > limit_) return waybill::refused{.actual = bytes, .limit = limit_};
+        if (bytes > limit_) return waybill::too_large{.actual = bytes, .limit = limit_};
 
         tell(enqueue_step::begin);
         begin_.run();

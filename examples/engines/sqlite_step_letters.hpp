@@ -3,8 +3,8 @@
 // sqlite_step_letters: the parked steps of sessions, in a table.
 //
 //     engines::sqlite_step_letters letters(db);
-//     letters.upsert(waybill::make_step_letter(message, a, pipe.why(), pipe.progress(), wall()));
-//     std::vector<waybill::step_letter> all = *letters.list();      // what a redrive is planned of
+//     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(), pipe.progress(), wall()));
+//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // what a redrive is planned of
 //     letters.remove(std::span(all).first(5));
 //
 // A row has the keys that it would have in Azure's tables: the session, and the sequence number in
@@ -31,41 +31,41 @@ public:
     explicit sqlite_step_letters(database& db) : sqlite_transactions(db) {}
 
     /// Written again, a letter replaces itself, but for what the one that is there knows better.
-    [[nodiscard]] waybill::fault upsert(const waybill::step_letter& letter)
+    [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& letter)
     {
-        return each({&letter, 1}, [&](const waybill::step_letter& l) {
+        return each({&letter, 1}, [&](const waybill::pipeline_dead_letter& l) {
             const auto stored = stored_as(l);
-            put(stored ? merged_letter(*stored, l) : l);
+            put(stored ? merged_dead_letter(*stored, l) : l);
         });
     }
     /// How far their sessions were sent: only where they are there, and never less than before, as
     /// merged_mark says.
-    [[nodiscard]] waybill::fault mark(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
-        return each(letters, [&](const waybill::step_letter& l) {
+        return each(letters, [&](const waybill::pipeline_dead_letter& l) {
             mark_.run(l.sent_to, l.resume_at, l.stamp.total, l.stamp.session,
                       waybill::row_key(l.sequence), std::to_string(l.sequence), l.sent_to);
         });
     }
     /// As they are, whatever is there.
-    [[nodiscard]] waybill::fault write(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault write(std::span<const waybill::pipeline_dead_letter> letters)
     {
-        return each(letters, [&](const waybill::step_letter& l) { put(l); });
+        return each(letters, [&](const waybill::pipeline_dead_letter& l) { put(l); });
     }
 
     /// One that is not there is removed. Other tools write their keys without zeros.
-    [[nodiscard]] waybill::fault remove(std::span<const waybill::step_letter> letters)
+    [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
-        return each(letters, [&](const waybill::step_letter& l) {
+        return each(letters, [&](const waybill::pipeline_dead_letter& l) {
             remove_.run(l.stamp.session, waybill::row_key(l.sequence), std::to_string(l.sequence));
         });
     }
 
     /// All, in the order of their keys.
-    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list()
+    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
     {
         return answer([&] {
-            std::vector<waybill::step_letter> all;
+            std::vector<waybill::pipeline_dead_letter> all;
             list_.each([&] { all.push_back(letter_in(list_)); });
             return all;
         });
@@ -84,32 +84,33 @@ private:
         " checksum INTEGER NOT NULL, state BLOB NOT NULL, state_cut INTEGER NOT NULL,"
         " origin_state BLOB NOT NULL, origin_message TEXT NOT NULL, PRIMARY KEY (session, row_key)) WITHOUT ROWID";
 
-    void put(const waybill::step_letter& l)
+    void put(const waybill::pipeline_dead_letter& l)
     {
-        const waybill::step_stamp& s = l.stamp;
+        const waybill::step_properties& s = l.stamp;
         const waybill::step_origin& o = l.origin;
         put_.run(s.session, waybill::row_key(l.sequence), s.step, s.first, s.total, s.last,
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
                  l.cause, l.resume_at, l.alone, l.sent_to, l.text, l.tries,
-                 l.enqueued.since_epoch().count(), l.parked.since_epoch().count(),
+                 l.enqueued.since_epoch().count(), l.dead_lettered_at.since_epoch().count(),
                  static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum, blob{l.state},
                  l.state_cut, blob{o.state}, o.message_id);
     }
-    [[nodiscard]] std::optional<waybill::step_letter> stored_as(const waybill::step_letter& l)
+    [[nodiscard]] std::optional<waybill::pipeline_dead_letter> stored_as(
+        const waybill::pipeline_dead_letter& l)
     {
-        std::optional<waybill::step_letter> stored;
+        std::optional<waybill::pipeline_dead_letter> stored;
         const std::string key = waybill::row_key(l.sequence);
         find_.each([&] { stored = letter_in(find_); }, l.stamp.session, key);
         return stored;
     }
 
     template <class F>
-    [[nodiscard]] waybill::fault each(std::span<const waybill::step_letter> letters, F&& f)
+    [[nodiscard]] waybill::fault each(std::span<const waybill::pipeline_dead_letter> letters, F&& f)
     {
         auto tx = begin();
         if (!tx) return std::move(tx).error();
         const auto done = within(*tx, [&] {
-            for (const waybill::step_letter& l : letters) f(l);
+            for (const waybill::pipeline_dead_letter& l : letters) f(l);
         });
         if (!done) return done.error();
         const auto end = tx->commit();
@@ -117,12 +118,12 @@ private:
         return waybill::infrastructure("the table of letters does not commit");
     }
 
-    [[nodiscard]] static waybill::step_letter letter_in(const statement& s)
+    [[nodiscard]] static waybill::pipeline_dead_letter letter_in(const statement& s)
     {
-        waybill::step_letter l;
+        waybill::pipeline_dead_letter l;
         l.stamp = {s.bytes(0), s.size(2), s.size(3), s.size(4), s.integer(5) != 0};
         const auto key = waybill::sequence_of_row_key(s.text(1));
-        if (!key.readable()) throw sqlite_error(text(key), SQLITE_CORRUPT);
+        if (!key.readable()) throw sqlite_error(describe(key), SQLITE_CORRUPT);
         l.sequence = key.sequence;
         l.origin = {s.bytes(6), s.size(7), s.size(8), s.size(9), s.bytes(26), s.bytes(27)};
         l.message_id = s.bytes(10);
@@ -134,8 +135,8 @@ private:
         l.text = s.bytes(16);
         l.tries = s.size(17);
         l.enqueued = time_in(s, 18);
-        l.parked = time_in(s, 19);
-        l.kept = s.one_of(20, waybill::letter_keeps::nothing);
+        l.dead_lettered_at = time_in(s, 19);
+        l.kept = s.one_of(20, waybill::dead_letter_body::nothing);
         l.body = s.bytes(21);
         l.size = s.size(22);
         l.checksum = s.whole<std::uint32_t>(23);
@@ -147,12 +148,12 @@ private:
     {
         return waybill::wall_time::at(waybill::duration::nanoseconds(s.integer(column)));
     }
-    [[nodiscard]] static waybill::park_reason reason_in(std::string_view text)
+    [[nodiscard]] static waybill::dead_letter_reason reason_in(std::string_view text)
     {
-        constexpr auto last = static_cast<unsigned>(waybill::park_reason::broker);
+        constexpr auto last = static_cast<unsigned>(waybill::dead_letter_reason::broker);
         for (unsigned n = 0; n <= last; ++n) {
-            if (name(static_cast<waybill::park_reason>(n)) == text) {
-                return static_cast<waybill::park_reason>(n);
+            if (name(static_cast<waybill::dead_letter_reason>(n)) == text) {
+                return static_cast<waybill::dead_letter_reason>(n);
             }
         }
         throw sqlite_error("no reason is called " + std::string(text), SQLITE_CORRUPT);

@@ -64,8 +64,8 @@ public:
     {
         return within(tx, [&] {
             put_.run(d.key.source, d.key.group, d.key.partition, d.at.sequence, d.at.offset,
-                     static_cast<int>(d.how), d.reason, blob{d.body}, d.tries, stored(d.occurred),
-                     stored(d.parked), static_cast<int>(d.kept), d.size, d.checksum);
+                     static_cast<int>(d.kind), d.reason, blob{d.body}, d.tries, stored(d.occurred),
+                     stored(d.dead_lettered_at), static_cast<int>(d.kept), d.size, d.checksum);
         });
     }
 
@@ -106,11 +106,11 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<std::optional<waybill::attempt>> attempted(
+    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> attempted(
         const waybill::partition_key& key)
     {
         return answer([&] {
-            std::optional<waybill::attempt> found;
+            std::optional<waybill::crash_record> found;
             const auto row = [&] {
                 const statement& s = attempted_;
                 found = {s.whole_or_null<std::uint64_t>(0), s.whole<std::uint64_t>(1),
@@ -122,7 +122,7 @@ public:
         });
     }
     [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
-                                             const waybill::attempt& row)
+                                             const waybill::crash_record& row)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, row.from, row.to, row.suspects,
@@ -197,12 +197,15 @@ private:
     {
         return {key,
                 {s.whole<std::uint64_t>(0), s.bytes(1)},
-                s.one_of(2, waybill::fault_class::cancelled),
-                s.bytes(3), s.bytes(4),
+                s.one_of(2, waybill::fault_kind::cancelled),
+                s.bytes(3),
+                s.bytes(4),
                 s.whole<std::uint32_t>(5),
-                time_in(s, 6), time_in(s, 7),
-                s.one_of(8, waybill::letter_keeps::nothing),
-                s.whole<std::uint64_t>(9), s.whole<std::uint32_t>(10)};
+                time_in(s, 6),
+                time_in(s, 7),
+                s.one_of(8, waybill::dead_letter_body::nothing),
+                s.whole<std::uint64_t>(9),
+                s.whole<std::uint32_t>(10)};
     }
 
     statement get_{db_.exec(tables),

@@ -25,10 +25,10 @@ namespace engines {
 
 /// For waybill::catching, where the handler's statements are on the connection of the store. An
 /// event whose values no table takes is to blame itself; for what else SQLite says, none is.
-[[nodiscard]] inline waybill::fault_class classify(const std::exception& e) noexcept
+[[nodiscard]] inline waybill::fault_kind classify(const std::exception& e) noexcept
 {
     const auto* const own = dynamic_cast<const sqlite_error*>(&e);
-    return own && own->of_values() ? waybill::fault_class::permanent : waybill::by_default{}(e);
+    return own && own->of_values() ? waybill::fault_kind::permanent : waybill::by_default{}(e);
 }
 
 class sqlite_transactions {

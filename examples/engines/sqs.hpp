@@ -57,7 +57,8 @@ inline constexpr error_code sqs_entry_own[]{
 
 class sqs {
 public:
-    /// `run` tells this run's entries from those of any other, for queues that drop duplicates.
+    /// `item_range` tells this run's entries from those of any other, for queues that drop
+    /// duplicates.
     sqs(std::string host, std::string port, std::string queue, std::string run)
         : host_(std::move(host)),
           port_(std::move(port)),
@@ -99,7 +100,7 @@ public:
             if (r.status == 200) return entry_by_entry(r.body, bodies.size(), *c.actual);
             // Numbers of one entry: without it, the others would have been taken.
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
-            if (n && n->of == waybill::wire::extent::item) return waybill::refused{};
+            if (n && n->of == waybill::wire::extent::item) return waybill::too_large{};
             const answer a = meaning(sqs_own, r.error).value_or(answer::unknown);
             return outcome_of(a, said_, told(dialect::sqs, said_, c));
         } catch (const socket_error& e) {
@@ -131,7 +132,7 @@ private:
             try {
                 static_cast<void>(e.dump());
             } catch (const nlohmann::json::type_error&) {
-                faults_.push_back({i, waybill::fault_class::permanent});
+                faults_.push_back({i, waybill::fault_kind::permanent});
                 said_ = "a line is not UTF-8";
                 continue;
             }

@@ -53,9 +53,9 @@ struct counted {
 
 /// How a line fails that was not taken. Where the destination or the right to it is missing, no
 /// line behind it fares better until somebody has put that right: so the sender stops.
-[[nodiscard]] constexpr waybill::fault_class failure_of(answer a)
+[[nodiscard]] constexpr waybill::fault_kind failure_of(answer a)
 {
-    if (a == answer::infrastructure) return waybill::fault_class::cancelled;
+    if (a == answer::infrastructure) return waybill::fault_kind::cancelled;
     return waybill::wire::fault_of(a);
 }
 
@@ -64,14 +64,14 @@ struct counted {
 {
     switch (a) {
         case answer::accepted: return waybill::accepted{.actual = c.actual};
-        case answer::too_large: return waybill::refused{.actual = c.actual, .limit = c.limit};
-        case answer::too_many: return waybill::refused{};  // by count, so its bytes teach nothing
+        case answer::too_large: return waybill::too_large{.actual = c.actual, .limit = c.limit};
+        case answer::too_many: return waybill::too_large{};  // by count, so its bytes teach nothing
         case answer::throttled: return waybill::throttled{};
         case answer::transient:
         case answer::permanent:
         case answer::infrastructure:
         case answer::ownership_lost:
-            return waybill::failed{.how = failure_of(a), .text = std::move(text)};
+            return waybill::failed{.kind = failure_of(a), .text = std::move(text)};
         case answer::unknown: break;
     }
     return waybill::unknown{};
@@ -93,12 +93,12 @@ struct counted {
         case answer::transient:
         case answer::unknown: break;
     }
-    return waybill::failed{.how = waybill::fault_class::infrastructure, .text = std::move(text)};
+    return waybill::failed{.kind = waybill::fault_kind::infrastructure, .text = std::move(text)};
 }
 
 /// What is known of a broker before anything is sent: its limits, and how it counts.
 struct manual {
-    waybill::limits limit{};
+    waybill::batch_limits limit{};
     bool sizes = false;  ///< `size_of` of its adapter tells what a body takes of them.
 };
 

@@ -219,7 +219,7 @@ bool findings::needs_dates() const
 
 std::string moment(waybill::wall_time t, bool with_date, bool with_seconds)
 {
-    const std::string s = waybill::text(t);
+    const std::string s = waybill::to_text(t);
     const std::size_t middle = s.find('T');
     const bool seconds = with_seconds || s.substr(middle + 7, 2) != "00";
     return (with_date ? s.substr(0, middle) + " " : "") + s.substr(middle + 1, seconds ? 8 : 5);
@@ -234,7 +234,7 @@ std::string when(waybill::wall_time t, bool with_date)
 std::string span_text(waybill::duration d)
 {
     constexpr std::int64_t day = 86'400'000'000'000;
-    if (d.count() == 0 || d.count() % day != 0) return waybill::text(d);
+    if (d.count() == 0 || d.count() % day != 0) return waybill::to_text(d);
     return fmt::format("{}d", d.count() / day);
 }
 

@@ -61,8 +61,8 @@ public:
     {
         const waybill::wall_time first = telemetry_.rows.front().at;
         const waybill::wall_time last = telemetry_.rows.back().at;
-        dates_ = last - first >= day || waybill::text(first).substr(0, 10) !=
-                                            waybill::text(last).substr(0, 10);
+        dates_ = last - first >= day ||
+                 waybill::to_text(first).substr(0, 10) != waybill::to_text(last).substr(0, 10);
         measured all = measured::identity();
         for (const auto& b : bins_) all = measured::combine(all, b.measure);
         put("{}: {} stand for {}, {} to {} UTC\n\n", plain(telemetry_.name, 80),

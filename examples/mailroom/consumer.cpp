@@ -77,7 +77,7 @@ std::uint64_t consumer::drain()
         store_.byte = batch.front().begin;
         const waybill::batch_report r =
             waybill::process_batch(store_, mine_, batch, handle, no_time);
-        if (r.end != waybill::batch_end::committed) {
+        if (r.outcome != waybill::batch_outcome::committed) {
             throw std::runtime_error(fmt::format("a batch could not be committed: {}", r));
         }
         mine_.from = r.reached;

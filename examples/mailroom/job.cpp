@@ -92,7 +92,7 @@ void run_job(const options& o, phases& at, const teller& tell)
                   views::filter([](const std::optional<line>& l) { return !l->blank(); }) |
                   views::transform([](std::optional<line>&& l) { return parse(*std::move(l)); }) |
                   views::cache1;
-    waybill::outbox box(events);
+    waybill::resend_buffer box(events);
     out.send(
         box,
         [&](const event& first) {

@@ -54,7 +54,8 @@ public:
     [[nodiscard]] place from() { return bookmark_.load(); }
 
     /// Puts all events of an outbox into the queue, each of them or a marker in its place. Before a
-    /// batch goes, `begin` hears of its first event, and when it is in the queue `done` of its last.
+    /// batch goes, `begin` hears of its first event, and when it is in the queue `done` of its
+    /// last.
     template <class Box, class Begin, class Done>
     void send(Box& events, Begin&& begin, Done&& done)
     {
@@ -88,7 +89,7 @@ private:
     teller tell_;
     bookmark bookmark_;
     learnt learnt_;
-    waybill::sender sender_;
+    waybill::batch_sender sender_;
     std::vector<engines::message> messages_;
 };
 

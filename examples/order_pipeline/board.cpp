@@ -135,7 +135,8 @@ std::string line_of(const row& r)
     if (is_import(r.job)) {
         const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
         const std::uint64_t behind_it = r.marks.size() - r.count(mark::waiting);
-        line += strip_of(r) + "   " + text(waybill::job_progress{behind_it, parked, r.marks.size()});
+        line += strip_of(r) + "   " +
+                describe(waybill::job_progress{behind_it, parked, r.marks.size()});
     }
     if (const std::string marks = marks_of(r); !marks.empty()) {
         if (is_import(r.job)) line += "   ";
@@ -183,7 +184,7 @@ board read_board(world& w)
     if (!letters) throw support::complaint(letters.error().text);
     board b = read_effects(w);
     const places rows(b);
-    for (const waybill::step_letter& l : *letters) {
+    for (const waybill::pipeline_dead_letter& l : *letters) {
         const std::string& job = l.origin.generation == 0 ? l.stamp.session : l.origin.session;
         row* const r = rows.find(job, l.stamp.step);
         if (r == nullptr) continue;

@@ -67,11 +67,11 @@ std::string left_out(const input_lines& all, std::uint64_t most)
     return text;
 }
 
-engines::session_message message_of(const waybill::step_stamp& s, const std::string& body)
+engines::session_message message_of(const waybill::step_properties& s, const std::string& body)
 {
     engines::session_message m{
         .session = s.session, .id = fmt::format("{}/{}", s.session, s.step), .body = body};
-    waybill::write_stamp(s, {}, [&](std::string_view name, std::string_view value) {
+    waybill::write_step_properties(s, {}, [&](std::string_view name, std::string_view value) {
         m.properties.emplace(name, value);
     });
     return m;
@@ -80,7 +80,7 @@ engines::session_message message_of(const waybill::step_stamp& s, const std::str
 waybill::job job_of(std::string id, std::uint64_t steps)
 {
     auto made = waybill::job::make(std::move(id), steps);
-    if (!made) throw support::complaint(text(made.error()));
+    if (!made) throw support::complaint(describe(made.error()));
     return *std::move(made);
 }
 
@@ -160,10 +160,10 @@ std::uint64_t write_down(engines::database& db, const std::vector<summed_job>& j
 sent_messages send_in_order(world& w, std::span<const engines::session_message> messages)
 {
     // What does not arrive keeps the rest of its session back, and nobody else's.
-    waybill::sender sender({.limit = {.bytes = queue_options.batch_bytes,
-                                      .envelope = engines::sqlite_sessions::envelope},
-                            .exact_sizes = true,
-                            .ordered = true});
+    waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
+                                            .envelope = engines::sqlite_sessions::envelope},
+                                  .exact_sizes = true,
+                                  .ordered = true});
     const auto size = [](const engines::session_message& m) {
         return waybill::queued{engines::sqlite_sessions::size_of(m), waybill::crc32c(m.session)};
     };
@@ -180,7 +180,7 @@ sent_messages send_in_order(world& w, std::span<const engines::session_message> 
         if (arrived || r.items.first >= sent.accepted) continue;
         sent.accepted = r.items.first;
         const bool never = r.outcome == waybill::item_outcome::too_large;
-        sent.why = {never ? waybill::fault_class::permanent : r.how, text(r)};
+        sent.why = {never ? waybill::fault_kind::permanent : r.kind, describe(r)};
     }
     return sent;
 }

@@ -40,7 +40,7 @@ namespace order_pipeline {
 
 class letter_table {
 public:
-    using letters = std::span<const waybill::step_letter>;
+    using letters = std::span<const waybill::pipeline_dead_letter>;
 
     /// Requires: `address` is empty or has a place.
     letter_table(engines::database& shop, const std::string& address) : here_(shop)
@@ -49,7 +49,7 @@ public:
     }
 
     /// Written again, a letter replaces itself, but for what the one that is there knows better.
-    [[nodiscard]] waybill::fault upsert(const waybill::step_letter& l)
+    [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& l)
     {
         return there_ ? there_->upsert(l) : here_.upsert(l);
     }
@@ -62,7 +62,7 @@ public:
     {
         return there_ ? there_->remove(all) : here_.remove(all);
     }
-    [[nodiscard]] waybill::result<std::vector<waybill::step_letter>> list()
+    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
     {
         return there_ ? there_->list() : here_.list();
     }

@@ -51,7 +51,7 @@ class news {
 public:
     explicit news(world& w) : here_(w) {}
 
-    /// `why` nothing moves, if nothing does.
+    /// `reason` nothing moves, if nothing does.
     void tell(const std::string& why)
     {
         const auto now = std::chrono::steady_clock::now();

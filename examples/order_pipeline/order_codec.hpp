@@ -17,7 +17,7 @@ namespace order_pipeline {
 [[nodiscard]] inline waybill::state_codec<order_state> order_codec()
 {
     auto codec = waybill::state_codec<order_state>::make();
-    if (!codec) throw support::complaint(waybill::text(codec.error()));
+    if (!codec) throw support::complaint(waybill::describe(codec.error()));
     return *std::move(codec);
 }
 

@@ -28,7 +28,7 @@ namespace order_pipeline {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using letter_list = std::vector<waybill::step_letter>;
+using letter_list = std::vector<waybill::pipeline_dead_letter>;
 namespace act = waybill::act;
 
 /// What a session remembers; nothing where it has no state, or somebody has it in hand.
@@ -42,17 +42,18 @@ std::string state_of(world& w, const std::string& session)
 }
 
 /// The letter of a message that the broker has parked itself.
-waybill::step_letter letter_of(world& w, const engines::session_message& m)
+waybill::pipeline_dead_letter letter_of(world& w, const engines::session_message& m)
 {
     const auto codec = order_codec();
-    const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
+    const auto read =
+        waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
     const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
     const std::string bytes = state_of(w, m.session);
     const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
-    const bool known = state.how == waybill::state_read::ok;
-    return make_broker_letter({read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes},
-                              m.dead_for, m.deliveries, known ? &state.progress : nullptr, wall(),
-                              {.mode = policy_of(m.session).mode});
+    const bool known = state.outcome == waybill::state_read::ok;
+    return make_broker_dead_letter({read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes},
+                                   m.dead_for, m.deliveries, known ? &state.progress : nullptr,
+                                   wall(), {.mode = policy_of(m.session).mode});
 }
 
 /// What the broker has parked itself becomes letters like the others. One that cannot be written
@@ -65,25 +66,25 @@ void drain(world& w)
         if (!dead) throw support::complaint(dead.error().text);
         if (!*dead || !seen.insert((*dead)->sequence).second) return;
         const engines::session_message& m = **dead;
-        const waybill::step_letter letter = letter_of(w, m);
+        const waybill::pipeline_dead_letter letter = letter_of(w, m);
         waybill::fault last;
-        waybill::letter_drain one(m.deliveries);
+        waybill::dead_letter_import one(m.deliveries);
         while (!one.over()) {
             waybill::match(
                 one.next(clock::now()),
                 [&](act::park) {
                     last = w.letters.upsert(letter);
-                    one.on(waybill::step_parked{last.how}, clock::now());
+                    one.on(waybill::step_dead_lettered{last.kind}, clock::now());
                 },
                 [&](act::complete) {
                     last = w.queue.complete_dead(m);
-                    one.on(waybill::completed{last.how}, clock::now());
+                    one.on(waybill::completed{last.kind}, clock::now());
                 },
                 [](act::idle) {});
         }
-        if (one.end() == waybill::drain_end::drained) continue;
+        if (one.outcome() == waybill::import_outcome::drained) continue;
         support::say(fmt::format("order_pipeline: {} was parked by the broker, and is {}: {}\n",
-                                 m.id, name(one.end()), last.text));
+                                 m.id, name(one.outcome()), last.text));
     }
 }
 
@@ -96,12 +97,13 @@ void drain_into(letter_list& all, world& w)
         if (!dead) throw support::complaint(dead.error().text);
         if (!*dead) return;
         after = (*dead)->sequence;
-        waybill::step_letter letter = letter_of(w, **dead);
+        waybill::pipeline_dead_letter letter = letter_of(w, **dead);
         const auto there = std::find_if(all.begin(), all.end(), [&](const auto& l) {
             return l.sequence == letter.sequence && l.stamp.session == letter.stamp.session;
         });
         if (there == all.end()) all.push_back(std::move(letter));
-        else *there = merged_letter(*there, std::move(letter));
+        else
+            *there = merged_dead_letter(*there, std::move(letter));
     }
 }
 
@@ -110,9 +112,9 @@ engines::session_message message_of(const waybill::redrive_plan& plan, const let
 {
     const waybill::redrive_step s = plan.step(all, n);
     engines::session_message m{.session = s.stamp.session, .id = s.message_id, .body = all[n].body};
-    waybill::write_stamp(s.stamp, s.origin, [&](std::string_view name, std::string_view value) {
-        m.properties.emplace(name, value);
-    });
+    waybill::write_step_properties(
+        s.stamp, s.origin,
+        [&](std::string_view name, std::string_view value) { m.properties.emplace(name, value); });
     return m;
 }
 
@@ -126,17 +128,17 @@ waybill::resubmitted resubmit(world& w, const waybill::redrive_plan& plan, const
     const sent_messages sent = send_in_order(w, messages);
     r.batches += sent.batches;
     if (!sent.why.ok()) support::say(fmt::format("order_pipeline: {}\n", sent.why.text));
-    return {sent.accepted, sent.why.how};
+    return {sent.accepted, sent.why.kind};
 }
 
-waybill::fault_class mark_sent(world& w, const waybill::redrive_plan& plan,
-                               const letter_list& all, const act::mark_sent& a)
+waybill::fault_kind mark_sent(world& w, const waybill::redrive_plan& plan, const letter_list& all,
+                              const act::mark_sent& a)
 {
     letter_list marked;
     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
         if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
     }
-    return w.letters.mark(marked).how;
+    return w.letters.mark(marked).kind;
 }
 
 /// All that is held back, and of what is sent so many.
@@ -144,10 +146,11 @@ void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::si
 {
     std::size_t sent = 0;
     for (const waybill::redrive_session& s : plan.sessions) {
-        if (s.held != waybill::held_back::no || ++sent <= most) fmt::print("  {}\n", text(s, all));
+        if (s.held != waybill::skip_reason::none || ++sent <= most)
+            fmt::print("  {}\n", describe(s, all));
     }
     if (sent > most) fmt::print("  ... and {} more\n", support::counted(sent - most, "session"));
-    fmt::print("  {}\n", text(plan));
+    fmt::print("  {}\n", describe(plan));
 }
 
 }  // namespace
@@ -169,27 +172,27 @@ returned bring_back(world& w, const options& o)
 
     waybill::redrive run(plan, {.chunk = chunk});
     while (!run.over()) {
-        const std::span<const waybill::step_letter> each(all);
+        const std::span<const waybill::pipeline_dead_letter> each(all);
         waybill::match(
             run.next(clock::now()),
             [&](act::resubmit a) { run.on(resubmit(w, plan, all, a, r), clock::now()); },
             [&](act::mark_sent a) {
                 run.on(waybill::sessions_marked{mark_sent(w, plan, all, a)}, clock::now());
             },
-            [&](act::remove_letters a) {
+            [&](act::remove_dead_letters a) {
                 const waybill::fault f = w.letters.remove(each.subspan(a.offset, a.count));
-                run.on(waybill::letters_removed{f.ok() ? a.count : 0, f.how}, clock::now());
+                run.on(waybill::dead_letters_removed{f.ok() ? a.count : 0, f.kind}, clock::now());
             },
-            [](act::wait a) { std::this_thread::sleep_until(clock::time_point(a.until)); },
+            [](act::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
             [](act::idle) {});
     }
     for (const waybill::redrive_session& s : plan.sessions) {
-        if (s.held == waybill::held_back::no) ++r.sessions;
+        if (s.held == waybill::skip_reason::none) ++r.sessions;
     }
     r.letters = run.removed();
-    if (run.end() != waybill::redrive_end::finished || !run.refused().empty()) {
+    if (run.outcome() != waybill::redrive_outcome::finished || !run.refused().empty()) {
         throw support::complaint(
-            fmt::format("the redrive has {}: {}", name(run.end()), name(run.why())));
+            fmt::format("the redrive has {}: {}", name(run.outcome()), name(run.reason())));
     }
     return r;
 }

@@ -17,14 +17,14 @@ namespace {
 /// In real life these are days. Here it is known that no message is in the queue any more.
 constexpr waybill::sweep_policy policy{
     .messages_live = 1ms, .keep_failed = 1ms, .stuck_after = 1ms};
-static_assert(!check(policy));
+static_assert(!validate(policy));
 
 waybill::swept_state read(world& w, const engines::session_lock& l)
 {
     const auto bytes = w.queue.state(l);
     if (!bytes) throw support::complaint(bytes.error().text);
     const auto s = order_codec().decode(*bytes);
-    return {l.session, s.how, s.progress, {}};
+    return {l.session, s.outcome, s.progress, {}};
 }
 
 /// Under its lock; whoever was killed may still have it for a moment.
@@ -55,7 +55,7 @@ std::uint64_t sweep(world& w)
     std::uint64_t swept = 0;
     for (const waybill::sweep_item& i : plan_sweep(states, wall(), policy)) {
         const std::string& session = states[i.index].session;
-        if (!i.clears()) throw support::complaint(session + ": " + text(i));
+        if (!i.clears()) throw support::complaint(session + ": " + describe(i));
         const engines::session_lock lock = accept(w, session);
         if (may_clear(i, read(w, lock)) && w.queue.set_state(lock, {}).ok()) ++swept;
         static_cast<void>(w.queue.close(lock));

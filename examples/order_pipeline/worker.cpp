@@ -48,13 +48,14 @@ public:
         place_.at = phase::at_work;
         const message& m = **received;
         step_ = (m.id.empty() ? m.session : m.id) + ": ";
-        const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
+        const auto read =
+            waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
 
         process_step(
             pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
             [&](act::load_state) {
                 auto loaded = state_.load(read.origin.state);
-                if (!loaded.why.empty()) place_.tell(step_ + loaded.why);
+                if (!loaded.reason.empty()) place_.tell(step_ + loaded.reason);
                 return loaded;
             },
             [&](act::execute a) {
@@ -66,8 +67,8 @@ public:
             [&](act::complete) { return told(here_.queue.complete(lock_, m)); },
             [&](act::clear_state) { return told(state_.clear()); },
             [&](act::give_back a) { pause_ = a.until - clock::now(); },
-            [&](act::wait a) {
-                std::this_thread::sleep_until(clock::time_point(a.until));
+            [&](act::wait_until a) {
+                std::this_thread::sleep_until(clock::time_point(a.time));
                 return told(here_.queue.renew(lock_));
             });
         place_.at = phase::between;
@@ -96,17 +97,17 @@ private:
     };
 
     /// A letter that is refused for good ends the run, and its step stays where it is.
-    waybill::fault park(const waybill::step_letter& l)
+    waybill::fault park(const waybill::pipeline_dead_letter& l)
     {
         waybill::fault f = told(here_.letters.upsert(l));
-        if (f.how == waybill::fault_class::permanent) place_.hopeless = true;
+        if (f.kind == waybill::fault_kind::permanent) place_.hopeless = true;
         return f;
     }
 
     /// A fault that whoever waits may want to know.
     waybill::fault told(waybill::fault f)
     {
-        const bool ours = f.how != waybill::fault_class::ownership_lost;
+        const bool ours = f.kind != waybill::fault_kind::ownership_lost;
         if (!f.ok() && ours) place_.tell(step_ + f.text);
         return f;
     }
@@ -118,11 +119,13 @@ private:
         pause_ = 200ms;
     }
 
-    waybill::step_letter letter_of(const message& m, const waybill::stamp_read& r, act::park a)
+    waybill::pipeline_dead_letter letter_of(const message& m,
+                                            const waybill::step_properties_read& r, act::park a)
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
-        return make_step_letter({r.stamp, r.origin, m.sequence, m.id, m.body, came, state_.bytes()},
-                                a, pipe_.why(), pipe_.progress(), wall());
+        return make_pipeline_dead_letter(
+            {r.stamp, r.origin, m.sequence, m.id, m.body, came, state_.bytes()}, a, pipe_.reason(),
+            pipe_.progress(), wall());
     }
 
     bool keep_lock()

@@ -62,13 +62,13 @@ struct world {
 {
     waybill::pipeline_policy p;
     if (is_import(job)) p.mode = waybill::pipeline_mode::independent;
-    p.retry = {.most = 4, .pauses = {.base = 20ms, .cap = 200ms}};
+    p.retry = {.max_attempts = 4, .pauses = {.base = 20ms, .cap = 200ms}};
     p.patience = 100ms;
     p.deliveries = queue_options.deliveries - 1;
     p.broker_deliveries = queue_options.deliveries;
     return p;
 }
-static_assert(!check(policy_of("order-1")) && !check(policy_of("import-1")));
+static_assert(!validate(policy_of("order-1")) && !validate(policy_of("import-1")));
 
 }  // namespace order_pipeline
 

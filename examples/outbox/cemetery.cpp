@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 /// are wrong, and then none goes.
 constexpr waybill::prune_policy policy{
     .age = 24h, .count = 20, .low_water = 0.5, .spike = {.count = 100, .within = 1min}};
-static_assert(!check(policy));
+static_assert(!validate(policy));
 
 std::vector<waybill::prune_row> letters_in(engines::database& db)
 {
@@ -46,11 +46,12 @@ void print_plan(const waybill::prune_plan& plan)
         fmt::print("  ALARM: {} came within a minute. Look what is wrong; none goes for their "
                    "number\n", plan.recent);
     }
-    if (plan.full) fmt::print("  there is no room for more: keep the valve shut until there is\n");
+    if (plan.full)
+        fmt::print("  there is no room for more: keep the circuit breaker open until there is\n");
     if (plan.removals.empty()) return;
     const waybill::prune_removal& first = plan.removals.front();
     fmt::print("  the oldest is that of order {}, parked at {}, by {}\n", first.id,
-               waybill::text(first.parked), name(first.why));
+               waybill::to_text(first.dead_lettered_at), name(first.reason));
 }
 
 /// A letter that is being resubmitted meanwhile, or has been parked again, is not touched.
@@ -64,8 +65,8 @@ std::uint64_t remove(engines::database& db, const waybill::prune_plan& plan)
     std::uint64_t removed = 0;
     db.exec("BEGIN IMMEDIATE");
     for (const waybill::prune_removal& r : plan.removals) {
-        note.run(r.id, r.parked.since_epoch().count());
-        drop.run(r.id, r.parked.since_epoch().count());
+        note.run(r.id, r.dead_lettered_at.since_epoch().count());
+        drop.run(r.id, r.dead_lettered_at.since_epoch().count());
         removed += static_cast<std::uint64_t>(changes.number().value_or(0));
     }
     db.exec("COMMIT");

@@ -3,7 +3,7 @@
 // outbox: the mail server is down: what happens to orders and mails?
 //
 //     an order and its mail, at once   shop.cpp
-//     who sends the mails              relay.cpp      valve, deferral book, retry levels
+//     who sends the mails              relay.cpp      circuit_breaker, deferral book, retry levels
 //     dead letters                     cemetery.cpp   pruned by plan
 //     the loop as usually written      naive.cpp
 //     a mail server, good and bad      server.cpp
@@ -95,10 +95,11 @@ void judge_calls(const options& o, contestant& c)
 {
     constexpr std::uint64_t enough_orders = 20;  // or none may be due in the outage
     const outcome& h = c.how;
-    const bool flowed = h.flowing != 0 || h.kills_shut != 0;  // the valve of a new relay flows
-    if (h.calls >= enough_orders && (h.shut == 0 || !flowed)) {
-        c.found.wrong.push_back(fmt::format("the valve has shut {} and flowed again {}",
-                                            counted(h.shut, "time"), counted(h.flowing, "time")));
+    const bool closed =
+        h.closed != 0 || h.kills_open != 0;  // a new relay begins with a closed circuit breaker
+    if (h.calls >= enough_orders && (h.opened == 0 || !closed)) {
+        c.found.wrong.push_back(fmt::format("the circuit breaker has opened {} and closed again {}",
+                                            counted(h.opened, "time"), counted(h.closed, "time")));
     }
     // A relay that has just begun knows of nothing yet; then comes a probe at a time.
     const std::uint64_t few = 10 * h.starts + 10 * o.outage;

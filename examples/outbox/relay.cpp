@@ -46,24 +46,26 @@ constexpr waybill::backoff no_server{
 constexpr waybill::duration innocent_for = 5min;
 
 /// For the server: three failures in a row, or half of the calls.
-constexpr waybill::valve_options guarding{
-    .trip_at = 0.5,
-    .min_calls = 20,
-    .period = 2s,
-    .in_a_row = 3,
+constexpr waybill::circuit_breaker_options guarding{
+    .failure_ratio = 0.5,
+    .minimum_throughput = 20,
+    .sampling_duration = 2s,
+    .consecutive_failures = 3,
     .timeout = 30s,
-    .shut_for = {.base = 250ms, .cap = 1s, .spread = waybill::jitter::none}};
+    .break_duration = {.base = 250ms, .cap = 1s, .spread = waybill::jitter::none}};
 
 /// The bytes of the book are written with each change, so it must not grow for ever.
-constexpr waybill::deferral_options booking{.most = 500};
+constexpr waybill::deferral_options booking{.max_messages = 500};
 
-static_assert(!check(levels) && !check(no_server) && !check(guarding) && !check(booking));
+static_assert(!validate(levels) && !validate(no_server) && !validate(guarding) &&
+              !validate(booking));
 
-waybill::deferral_book restored(const std::optional<std::string>& bytes)
+waybill::deferred_messages restored(const std::optional<std::string>& bytes)
 {
-    if (!bytes) return waybill::deferral_book(booking);
-    auto book = waybill::load<waybill::deferral_book>(*bytes, booking);
-    if (!book) throw support::complaint(waybill::text(book.error()));  // never an empty one instead
+    if (!bytes) return waybill::deferred_messages(booking);
+    auto book = waybill::load<waybill::deferred_messages>(*bytes, booking);
+    if (!book)
+        throw support::complaint(waybill::describe(book.error()));  // never an empty one instead
     return *std::move(book);
 }
 
@@ -88,7 +90,7 @@ public:
     void run()
     {
         for (bool open = true; open;) {
-            tell_valve();
+            tell_breaker();
             if (guard_.room(steady()) == 0) sleep_until(guard_.next_change(steady()));
             else if (auto mail = next_mail()) deliver(*mail);
             else if (book_.empty() && mails_.all_tried()) open = false;
@@ -107,26 +109,26 @@ private:
             mail->deferred_since = h.entry.since;
             return mail;
         }
-        if (book_.size() == booking.most) return {};  // until some of it is sent
+        if (book_.size() == booking.max_messages) return {};  // until some of it is sent
         return mails_.next_fresh();
     }
 
     void deliver(letter& mail)
     {
-        while (const auto pass = guard_.try_pass(steady())) {
+        while (const auto pass = guard_.try_acquire(steady())) {
             tell_.call(mail.id);
             const waybill::fault f = server_.send(to_mail(mail, message_id(mail)));
-            guard_.report(*pass, f.how, steady(), draw());
+            guard_.record(*pass, f.kind, steady(), draw());
             if (f.ok()) return sent(mail);
             said_ = f.text;
-            if (f.how == waybill::fault_class::infrastructure && is_innocent(mail)) {
+            if (f.kind == waybill::fault_kind::infrastructure && is_innocent(mail)) {
                 return defer(mail, steady() + pause(no_server, 1, draw()), f);
             }
             ++mail.tries;
             const bool again = waybill::match(
-                waybill::decide(levels, mail.tries, f.how, draw(), steady()),
+                waybill::decide(levels, mail.tries, f.kind, draw(), steady()),
                 [&](act::retry_now) { return told_again(mail, f); },
-                [&](act::wait w) { return defer(mail, w.until, f), false; },
+                [&](act::wait_until w) { return defer(mail, w.time, f), false; },
                 [&](act::give_up) { return bury(mail, f), false; });
             if (!again) return;
         }
@@ -136,7 +138,7 @@ private:
     /// Whether a failure of the server is nothing but that.
     bool is_innocent(const letter& mail) const
     {
-        const bool others_pass = guard_.state(steady()) == waybill::valve_state::flowing;
+        const bool others_pass = guard_.state(steady()) == waybill::circuit_state::closed;
         const bool is_old = mail.deferred_since && wall() - *mail.deferred_since >= innocent_for;
         return !others_pass || !is_old;
     }
@@ -182,16 +184,16 @@ private:
         return std::string(keys_(mail.id)) + "@shop.example";
     }
 
-    void tell_valve()
+    void tell_breaker()
     {
         const waybill::steady_time now = steady();
-        const waybill::valve_state state = guard_.state(now);
+        const waybill::circuit_state state = guard_.state(now);
         if (guard_.generation(now) == told_) return;
         told_ = guard_.generation(now);
         const std::string line = fmt::format("is {}", name(state));
-        if (state != waybill::valve_state::shut) return tell_("valve", line);
+        if (state != waybill::circuit_state::open) return tell_("breaker", line);
         const waybill::wall_time until = wall() + (guard_.next_change(now) - now);
-        tell_("valve", fmt::format("{} until {}: {}", line, moment(until), said_));
+        tell_("breaker", fmt::format("{} until {}: {}", line, moment(until), said_));
     }
 
     waybill::steady_time next_look() const
@@ -217,12 +219,12 @@ private:
     waybill::wall_time begun_;
     std::mt19937_64 dice_;
     mail_table mails_;
-    waybill::deferral_book book_;
+    waybill::deferred_messages book_;
     engines::smtp server_;
-    waybill::valve guard_{guarding};
+    waybill::circuit_breaker guard_{guarding};
     waybill::idempotency_keys keys_{{"shop", "outbox", "mails"}};
     std::string said_{};      // the last refusal
-    std::uint64_t told_ = 1;  // of the generations of the valve
+    std::uint64_t told_ = 1;  // of the generations of the circuit breaker
 };
 
 }  // namespace

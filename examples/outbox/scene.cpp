@@ -187,8 +187,8 @@ private:
             listen();
             told_.event("the relay is killed with -9, and started again");
             ++result_.kills;
-            if (!flows_) ++result_.kills_shut;
-            flows_ = true;
+            if (!breaker_closed_) ++result_.kills_open;
+            breaker_closed_ = true;
             start_sender();
         }
         const auto code = sender_->ended();
@@ -211,12 +211,12 @@ private:
         if (word == "call") return count(text);
         if (word == "pass") return pass_over(text);
         if (word == "book") return told_.event(fmt::format("the relay has {}", text));
-        if (word != "valve") return told_.decision(word, text);
-        told_.event(fmt::format("the valve {}", text));
-        if (text.starts_with("is shut")) ++result_.shut;
-        flows_ = text.starts_with("is flowing");
-        if (!flows_) return;
-        if (++result_.flowing == 1 && !o_.kill) table_.sender_dies.push_back(now() + 0.1);
+        if (word != "breaker") return told_.decision(word, text);
+        told_.event(fmt::format("the circuit breaker {}", text));
+        if (text.starts_with("is open")) ++result_.opened;
+        breaker_closed_ = text.starts_with("is closed");
+        if (!breaker_closed_) return;
+        if (++result_.closed == 1 && !o_.kill) table_.sender_dies.push_back(now() + 0.1);
     }
 
     void count(std::string_view text)
@@ -254,7 +254,7 @@ private:
     std::size_t died_ = 0;
     bool closed_ = false;
     bool over_ = false;
-    bool flows_ = true;
+    bool breaker_closed_ = true;
     int barren_ = 0;
     outcome result_{};
 };

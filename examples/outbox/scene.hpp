@@ -20,13 +20,13 @@ struct outcome {
     std::uint64_t calls_down = 0;     ///< Of these while there was no server at all.
     std::uint64_t starts = 0;         ///< Of the sender.
     std::uint64_t kills = 0;
-    std::uint64_t kills_shut = 0;  ///< Of these while its valve did not flow.
-    std::uint64_t shut = 0;        ///< So often the valve has shut,
-    std::uint64_t flowing = 0;     ///< and flowed again.
+    std::uint64_t kills_open = 0;  ///< Of these while its circuit breaker was not closed.
+    std::uint64_t opened = 0;      ///< How often the circuit breaker has opened.
+    std::uint64_t closed = 0;      ///< How often it has closed again.
     double seconds = 0;
 };
 
-/// Lets `sender` send the mails of all orders. Throws a complaint if it gives up.
+/// Lets `batch_sender` send the mails of all orders. Throws a complaint if it gives up.
 [[nodiscard]] outcome play(const options& o, role sender, const std::vector<order>& orders,
                            diary& told);
 

@@ -33,7 +33,8 @@ kafka_member::kafka_member(kafka_place where, kafka_world& world, std::uint64_t 
       pool_(world, seed),
       dead_partitions_(
           letters_.partitions(where_.topic + std::string(engines::dlt::behind_topic), 10s)),
-      valve_(where_.guard), dice_(seed)
+      breaker_(where_.guard),
+      dice_(seed)
 {
 }
 
@@ -65,10 +66,10 @@ void kafka_member::take_up()
         const auto ticket = p.tracker.begin(static_cast<std::uint64_t>(m->offset()));
         if (ticket)
             waiting_.put({at, *ticket, std::move(*m)}, steady_clock::now());
-        else if (ticket.error() == waybill::begin_refusal::done_before)
+        else if (ticket.error() == waybill::track_error::done_before)
             ++record_.passed_by;
-        else if (ticket.error() == waybill::begin_refusal::full ||
-                 ticket.error() == waybill::begin_refusal::not_ascending)
+        else if (ticket.error() == waybill::track_error::full ||
+                 ticket.error() == waybill::track_error::not_ascending)
             throw std::logic_error("an event would be passed over");
         // Now, and not when the next one has come: what is refused then would have to be kept.
         if (!p.tracker.can_accept()) let_in();
@@ -91,13 +92,13 @@ void kafka_member::let_in()
     }
 }
 
-/// What is due goes to who is free, unless the valve knows that it would be in vain.
+/// What is due goes to who is free, unless the circuit breaker knows that it would be in vain.
 void kafka_member::hand_out()
 {
     const auto now = steady_clock::now();
     if (closing_) waiting_.clear();  // they come again
     while (pool_.has_room() && waiting_.due(now)) {
-        const auto permit = valve_.try_pass(now);
+        const auto permit = breaker_.try_acquire(now);
         if (!permit) break;
         pool_.start(waiting_.take(), *permit);
     }
@@ -106,12 +107,12 @@ void kafka_member::hand_out()
 
 void kafka_member::end(job j)
 {
-    valve_.report(j.permit, j.why.how, steady_clock::now());
+    breaker_.record(j.permit, j.why.kind, steady_clock::now());
     // If its partition was revoked in the meantime, it is begun anew, here or elsewhere.
     if (j.ticket.generation != parts_.at(j.at).tracker.generation()) return;
     if (j.why.ok()) return done(j);
-    if (j.why.how == waybill::fault_class::permanent) return park(std::move(j));
-    const bool to_blame = j.why.how == waybill::fault_class::transient;
+    if (j.why.kind == waybill::fault_kind::permanent) return park(std::move(j));
+    const bool to_blame = j.why.kind == waybill::fault_kind::transient;
     if (to_blame && ++j.tries >= where_.tries) return park(std::move(j));
     later(std::move(j), waiting_);
 }
@@ -136,7 +137,7 @@ void kafka_member::park(job j)
 /// It is not there. What is refused, say for its size, goes without what it carries.
 void kafka_member::park_again(job j, const waybill::fault& why)
 {
-    const bool refused = why.how == waybill::fault_class::permanent;
+    const bool refused = why.kind == waybill::fault_kind::permanent;
     if (refused && !std::exchange(j.whole, false))
         throw engines::kafka_error("a dead letter is refused: " + why.text);
     ++record_.letters_again;
@@ -147,7 +148,7 @@ void kafka_member::park_again(job j, const waybill::fault& why)
 void kafka_member::done(const job& j)
 {
     part& p = parts_.at(j.at);
-    if (p.tracker.complete(j.ticket) == waybill::heard::taken)
+    if (p.tracker.complete(j.ticket) == waybill::event_result::applied)
         p.pace.on(waybill::events_done{1}, steady_clock::now());
 }
 
@@ -166,7 +167,7 @@ bool kafka_member::commit(const kafka_partition& at, part& p)
     }
     ++record_.commits_failed;
     p.pace.on(waybill::commit_failed{}, steady_clock::now());
-    if (answer.error().how == waybill::fault_class::ownership_lost) let_go(at, p);
+    if (answer.error().kind == waybill::fault_kind::ownership_lost) let_go(at, p);
     return false;
 }
 
@@ -175,7 +176,7 @@ void kafka_member::assigned(const std::vector<kafka_offset>& all)
     for (const kafka_offset& o : all) {
         record_.assigned[o.at].push_back(steady_clock::now());
         part& p = parts_.try_emplace(o.at, where_).first->second;
-        p.pace = waybill::cadence(where_.pace, steady_clock::now());
+        p.pace = waybill::commit_schedule(where_.pace, steady_clock::now());
         p.paused = false;
         p.dropped = 0;
         const std::optional<std::uint64_t> from = o.last_done();

@@ -31,20 +31,22 @@ struct kafka_place {
     engines::kafka_settings settings;
     std::string topic{};
     std::string group{};
-    waybill::tracker_options room{.most = 100, .span = 200};  ///< Of each partition.
-    waybill::tracker_budget beside{.most = 4'096};            ///< As the brokers allow by default.
-    waybill::commit_cadence pace{.every = 200, .interval = waybill::duration::milliseconds(500)};
+    waybill::tracker_options room{.max_in_flight = 100, .span = 200};  ///< Of each partition.
+    waybill::tracker_budget beside{.max_bytes = 4'096};  ///< As the brokers allow by default.
+    waybill::commit_schedule_policy pace{.every = 200,
+                                         .interval = waybill::duration::milliseconds(500)};
     std::uint64_t at_once = 64;  ///< Events begun and not done, of all partitions.
     std::chrono::milliseconds patience{100};  ///< Without room, before partitions are paused.
     std::uint32_t tries = 3;                  ///< Of an event that fails and may work later.
     waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between them.
     /// While what the handlers need is down.
-    waybill::valve_options guard{.trip_at = 0.5,
-                                 .min_calls = 10,
-                                 .in_a_row = 8,
-                                 .shut_for = {.base = waybill::duration::milliseconds(200),
-                                              .cap = waybill::duration::seconds(10),
-                                              .spread = waybill::jitter::none}};
+    waybill::circuit_breaker_options guard{
+        .failure_ratio = 0.5,
+        .minimum_throughput = 10,
+        .consecutive_failures = 8,
+        .break_duration = {.base = waybill::duration::milliseconds(200),
+                           .cap = waybill::duration::seconds(10),
+                           .spread = waybill::jitter::none}};
     std::chrono::milliseconds close_within{5'000};  ///< What is not done by then comes again.
 };
 
@@ -84,7 +86,7 @@ private:
         {
         }
         waybill::completion_tracker tracker;
-        waybill::cadence pace;
+        waybill::commit_schedule pace;
         bool paused = false;
         std::uint64_t dropped = 0;  ///< Of what is done, as it did not fit beside the commit.
     };
@@ -119,7 +121,7 @@ private:
     std::map<std::uint64_t, job> parked_{};  ///< Dead letters that are not acknowledged, by token.
     std::uint64_t tokens_ = 0;
     std::int32_t dead_partitions_ = 0;
-    waybill::valve valve_;
+    waybill::circuit_breaker breaker_;
     std::mt19937_64 dice_;
     bool room_ = true;
     std::chrono::steady_clock::time_point had_room_ = std::chrono::steady_clock::now();

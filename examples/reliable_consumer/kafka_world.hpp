@@ -57,7 +57,7 @@ private:
 /// An event under way.
 struct job {
     engines::kafka_partition at{};
-    waybill::ticket ticket{};
+    waybill::tracked_event ticket{};
     engines::kafka_message message;
     waybill::permit permit{};  ///< To be under way.
     std::uint32_t tries = 0;   ///< That failed by the event itself.

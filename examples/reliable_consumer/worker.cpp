@@ -39,7 +39,8 @@ waybill::processor_config as_worker(const options& o, std::uint64_t incarnation)
     waybill::processor_config c;
     c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
     for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
-    c.group.leases = {.interval = 30ms, .expiry = 150ms};  // seconds, where nobody is killed so often
+    // seconds, where nobody is killed so often
+    c.group.leases = {.interval = 30ms, .expiry = 150ms};
     c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 1s}};
     return c;
 }
@@ -57,7 +58,7 @@ public:
     void run()
     {
         while (!work_.ended()) {
-            if (terminated != 0) work_.on(waybill::stop_asked{}, clock::now());
+            if (terminated != 0) work_.on(waybill::stop_requested{}, clock::now());
             waybill::match(
                 work_.next(clock::now()),
                 [&](const waybill::lease_call& c) {
@@ -68,15 +69,20 @@ public:
                 },
                 [&](act::open a) { work_.on(open(a), clock::now()); },
                 [&](act::process a) {
-                    const waybill::batch_end end = one_batch(a);
+                    const waybill::batch_outcome end = one_batch(a);
                     work_.on(waybill::processed_with(a, end), clock::now());
                 },
-                [&](act::close a) { work_.on(waybill::partition_closed{a.partition, a.epoch}, clock::now()); },
+                [&](act::close a) {
+                    work_.on(waybill::partition_closed{a.partition, a.epoch}, clock::now());
+                },
                 // Each batch has saved its position itself.
-                [&](act::save a) { work_.on(waybill::partition_saved{a.partition, a.epoch}, clock::now()); },
-                [&](act::wait w) {
+                [&](act::save a) {
+                    work_.on(waybill::partition_saved{a.partition, a.epoch}, clock::now());
+                },
+                [&](act::wait_until w) {
                     at(phase::asleep);
-                    const auto until = std::chrono::nanoseconds((w.until - waybill::steady_time(clock::now())).count());
+                    const auto until = std::chrono::nanoseconds(
+                        (w.time - waybill::steady_time(clock::now())).count());
                     std::this_thread::sleep_for(std::min<clock::duration>(until, 50ms));
                 },
                 [](act::idle) {});
@@ -95,7 +101,7 @@ private:
     }
 
     /// Reads the next events, and takes them into effect with the position behind them.
-    waybill::batch_end one_batch(const act::process& a)
+    waybill::batch_outcome one_batch(const act::process& a)
     {
         waybill::assignment& mine = mine_.at(a.partition);
         at(phase::reading);
@@ -108,9 +114,11 @@ private:
             },
             engines::classify);
         const auto r = waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
-        if (r.end == waybill::batch_end::committed) mine.from = r.reached;
-        else note(r.why);
-        return r.end;
+        if (r.outcome == waybill::batch_outcome::committed)
+            mine.from = r.reached;
+        else
+            note(r.reason);
+        return r.outcome;
     }
 
     void at(phase p) { place_.at = p; }
@@ -118,7 +126,7 @@ private:
     /// Shows a failure. A lost partition is not a failure.
     void note(const waybill::fault& f)
     {
-        if (!f.ok() && f.how != waybill::fault_class::ownership_lost) place_.tell(f.text);
+        if (!f.ok() && f.kind != waybill::fault_kind::ownership_lost) place_.tell(f.text);
     }
     template <class T>
     void note(const waybill::result<T>& answer)

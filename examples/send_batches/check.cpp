@@ -10,7 +10,7 @@
 namespace send_batches {
 
 std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
-                     const waybill::limits& l)
+                     const waybill::batch_limits& l)
 {
     std::uint64_t batches = 0;
     std::uint64_t items = 0;

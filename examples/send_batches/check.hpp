@@ -18,7 +18,7 @@ namespace send_batches {
 /// Batches, by one who knows every size: fill, and begin anew when full. What fits nowhere is left
 /// out.
 [[nodiscard]] std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
-                                   const waybill::limits& l);
+                                   const waybill::batch_limits& l);
 
 /// Each line has come to exactly one end; of those behind a stop that is not asked.
 void check_report(std::uint64_t lines, results& r);

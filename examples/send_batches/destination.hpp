@@ -26,7 +26,8 @@ using support::complaint;
 struct destination {
     std::string name{};
     engines::manual told{};   ///< What the sender may know before it sends.
-    waybill::limits limit{};  ///< What really holds; for the drawing and for the fewest batches.
+    waybill::batch_limits
+        limit{};  ///< What really holds; for the drawing and for the fewest batches.
     std::function<std::uint64_t(std::uint64_t)> size_of{};  ///< From a body to what is counted.
     /// Bodies and the number of the attempt, which is the same only for the identical batch.
     std::function<waybill::send_outcome(std::span<const std::string_view>, std::uint64_t)> send{};

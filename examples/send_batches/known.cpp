@@ -55,11 +55,11 @@ waybill::calibration known_from(const std::string& file)
     const std::string text(std::istreambuf_iterator<char>(in), {});
     if (!in) throw complaint(fmt::format("the calibration cannot be read from {}", file));
     const auto known = waybill::parse_json<waybill::calibration>(text);
-    if (!known) throw complaint(fmt::format("{}: {}", file, waybill::text(known.error())));
+    if (!known) throw complaint(fmt::format("{}: {}", file, waybill::describe(known.error())));
     return *known;
 }
 
-waybill::calibration or_guess(const waybill::calibration& known, const waybill::limits& told)
+waybill::calibration or_guess(const waybill::calibration& known, const waybill::batch_limits& told)
 {
     const bool any = !(known == waybill::calibration());
     const waybill::calibration c = any ? known.under(told) : waybill::calibration(told);

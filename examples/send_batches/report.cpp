@@ -40,7 +40,7 @@ std::string short_line(std::string_view text)
 /// A report of items, with the lines of the input instead of the numbers of items.
 std::string by_line(const waybill::item_report& i, const line_numbers& numbers)
 {
-    const std::string said = waybill::text(i);
+    const std::string said = waybill::describe(i);
     const std::uint64_t first = numbers.of(i.items.first);
     const std::string_view what = std::string_view(said).substr(said.find(':'));
     if (i.items.count == 1) return fmt::format("line {}{}", first, what);

@@ -27,7 +27,7 @@ waybill::send_policy policy_for(const options& o, const destination& to)
     else p.exact_sizes = to.told.sizes;
     if (o.blind && o.limit && !to.read_back) p.limit.bytes = *o.limit;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
-    if (const auto bad = waybill::check(p)) {
+    if (const auto bad = waybill::validate(p)) {
         throw complaint(fmt::format("this cannot be sent by: {}", *bad));
     }
     return p;
@@ -73,7 +73,7 @@ private:
                 s.became = "accepted";
                 s.bytes = a.actual.value_or(s.bytes);
             },
-            [&](const waybill::refused& x) {
+            [&](const waybill::too_large& x) {
                 in_words("refused");
                 s.bytes = x.actual.value_or(s.bytes);
                 if (x.limit) {
@@ -118,11 +118,11 @@ results send_lines(const options& o, destination& to, const waybill::calibration
     const auto begun = clock::now();
     results r;
     const waybill::send_policy policy = policy_for(o, to);
-    waybill::sender sender(policy, or_guess(known, policy.limit));
+    waybill::batch_sender sender(policy, or_guess(known, policy.limit));
     r.begun = sender.learnt();
 
     lines input(in);
-    waybill::outbox box(input);
+    waybill::resend_buffer box(input);
     transmitter transmit(to, r, show);
     const bool exact = to.told.sizes && !o.blind;
     const auto size = [&](const std::string& line) -> std::uint64_t {
@@ -139,7 +139,7 @@ results send_lines(const options& o, destination& to, const waybill::calibration
     r.lines = input.read().size();
     r.input_bytes = input.bytes();
     r.numbers = input.numbers();
-    waybill::limits real = to.limit;
+    waybill::batch_limits real = to.limit;
     real.items = policy.limit.items;
     r.fewest = fewest(input.read(), to, real);
     check_report(r.lines, r);

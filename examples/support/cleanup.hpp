@@ -175,8 +175,8 @@ struct process_options {
     bool blocks_sigterm = false;  ///< Until it unblocks SIGTERM itself, so that none is too early.
 };
 
-/// Starts this program again with other words, of which the first is its name. It never outlives its
-/// parent. To be waited for with `wait_for`.
+/// Starts this program again with other words, of which the first is its name. It never outlives
+/// its parent. To be waited for with `wait_for`.
 inline pid_t start_process(std::vector<std::string> words, const process_options& o = {})
 {
     std::vector<char*> argv;

@@ -58,8 +58,8 @@ inline void expect_regular(const std::string& path, std::string_view as)
     if (!file) refuse(fmt::format("cannot be read ({})", std::strerror(errno)), "another file");
 }
 
-/// Throws unless this is a regular file with at least one byte that can be read. "-" is the standard
-/// input, which may be a pipe or empty, but not a folder.
+/// Throws unless this is a regular file with at least one byte that can be read. "-" is the
+/// standard input, which may be a pipe or empty, but not a folder.
 inline void expect_input(const std::string& path, std::string_view as = "input")
 {
     if (path == "-") {

@@ -81,7 +81,8 @@ using engines::number_in;  // digits and nothing else, as they are typed behind 
     return s;
 }
 
-/// The last line of a run that is not right, with the first reasons: "WRONG: 2 events are lost; ...".
+/// The last line of a run that is not right, with the first reasons: "WRONG: 2 events are lost;
+/// ...".
 [[nodiscard]] inline std::string verdict_of(const std::vector<std::string>& reasons)
 {
     constexpr std::size_t shown = 5;

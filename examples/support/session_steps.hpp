@@ -7,7 +7,8 @@
 //     shop.run([](order& o, const support::step& s) { return steps[s.number - 1](o, s); });
 //     shop.bring_back({});                              // what was parked, once it is mended
 //
-// Each step is done once and in order. What is done is put to `done`, and what is parked to `parked`.
+// Each step is done once and in order. What is done is put to `done`, and what is parked to
+// `dead_lettered`.
 //
 // A program whose database outlives its processes needs a sweep as well (session/sweep.hpp): a
 // process that ends between `complete` and `clear_state` leaves a state that no message clears.
@@ -49,14 +50,14 @@ public:
     explicit session_steps(const waybill::pipeline_policy& policy = {})
         : policy_(policy), db_(":memory:"), queue_(db_), letters_(db_)
     {
-        if (check(policy_)) throw std::invalid_argument(text(*check(policy_)));
+        if (validate(policy_)) throw std::invalid_argument(describe(*validate(policy_)));
     }
 
     /// One message for each body, in order.
     void send(std::string_view id, std::span<const std::string> bodies)
     {
         auto job = waybill::job::make(std::string(id), bodies.size());
-        if (!job) throw std::invalid_argument(text(job.error()));
+        if (!job) throw std::invalid_argument(describe(job.error()));
         std::vector<message> all;
         for (const std::string& body : bodies) all.push_back(message_of(job->next(), {}, body));
         put(all);
@@ -86,10 +87,10 @@ public:
     std::vector<std::string> bring_back(const waybill::redrive_filter& which = {})
     {
         namespace act = waybill::act;
-        std::vector<waybill::step_letter> all = parked();
+        std::vector<waybill::pipeline_dead_letter> all = parked();
         const auto plan = waybill::plan_redrive(all, which, {.removed_at_once = UINT64_MAX});
         std::vector<std::string> said;
-        for (const auto& s : plan.sessions) said.push_back(text(s, all));
+        for (const auto& s : plan.sessions) said.push_back(describe(s, all));
 
         waybill::redrive back(plan);
         while (!back.over()) {
@@ -106,24 +107,25 @@ public:
                     back.on(waybill::resubmitted{a.count}, clock::now());
                 },
                 [&](act::mark_sent a) {
-                    std::vector<waybill::step_letter> marked;
+                    std::vector<waybill::pipeline_dead_letter> marked;
                     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
                         if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
                     }
-                    back.on(waybill::sessions_marked{letters_.mark(marked).how}, clock::now());
+                    back.on(waybill::sessions_marked{letters_.mark(marked).kind}, clock::now());
                 },
-                [&](act::remove_letters a) {
+                [&](act::remove_dead_letters a) {
                     const auto f = letters_.remove(std::span(all).subspan(a.offset, a.count));
-                    back.on(waybill::letters_removed{f.ok() ? a.count : 0, f.how}, clock::now());
+                    back.on(waybill::dead_letters_removed{f.ok() ? a.count : 0, f.kind},
+                            clock::now());
                 },
-                [](act::wait a) { std::this_thread::sleep_until(clock::time_point(a.until)); },
+                [](act::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
                 [](act::idle) {});
         }
         return said;
     }
 
     /// The letters of what is parked.
-    [[nodiscard]] std::vector<waybill::step_letter> parked()
+    [[nodiscard]] std::vector<waybill::pipeline_dead_letter> parked()
     {
         auto all = letters_.list();
         if (!all) throw std::runtime_error(all.error().text);
@@ -146,7 +148,8 @@ private:
                  const engines::session_lock& lock, waybill::duration& pause, F& handle)
     {
         namespace act = waybill::act;
-        const auto read = waybill::read_stamp([&](auto name) { return m.find(name); }, m.session);
+        const auto read =
+            waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
         process_step(
             pipe, {facts_of(read.stamp, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
             [&](act::load_state) { return state.load(read.origin.state); },
@@ -155,24 +158,24 @@ private:
             },
             [&](act::save_state a) { return state.save(a, pipe.progress()); },
             [&](act::park a) {
-                return letters_.upsert(make_step_letter(
-                    {read.stamp, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a, pipe.why(),
-                    pipe.progress(), now_as_wall()));
+                return letters_.upsert(make_pipeline_dead_letter(
+                    {read.stamp, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a,
+                    pipe.reason(), pipe.progress(), now_as_wall()));
             },
             [&](act::complete) { return queue_.complete(lock, m); },
             [&](act::clear_state) { return state.clear(); },
             [&](act::give_back a) { pause = a.until - clock::now(); },
-            [&](act::wait a) {
-                std::this_thread::sleep_until(clock::time_point(a.until));
+            [&](act::wait_until a) {
+                std::this_thread::sleep_until(clock::time_point(a.time));
                 return queue_.renew(lock);
             });
     }
 
-    [[nodiscard]] static message message_of(const waybill::step_stamp& s,
+    [[nodiscard]] static message message_of(const waybill::step_properties& s,
                                             const waybill::step_origin& o, std::string_view body)
     {
         message m{.session = s.session, .id = step_message_id(s), .body = std::string(body)};
-        waybill::write_stamp(s, o, [&](std::string_view name, std::string_view value) {
+        waybill::write_step_properties(s, o, [&](std::string_view name, std::string_view value) {
             m.properties.emplace(name, value);
         });
         return m;
@@ -197,7 +200,7 @@ private:
     [[nodiscard]] static waybill::state_codec<T> made_codec()
     {
         auto codec = waybill::state_codec<T>::make();
-        if (!codec) throw std::runtime_error(waybill::text(codec.error()));
+        if (!codec) throw std::runtime_error(waybill::describe(codec.error()));
         return *std::move(codec);
     }
 

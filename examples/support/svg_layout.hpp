@@ -159,7 +159,7 @@ struct time_tick {
     for (; at <= until + step * 1e-6 && ticks.size() != most_ticks; at += step) {
         const auto whole = static_cast<std::int64_t>(std::clamp(at, -1e10, 1e10));
         const std::string t =
-            waybill::text(waybill::wall_time::at(waybill::duration::seconds(whole)));
+            waybill::to_text(waybill::wall_time::at(waybill::duration::seconds(whole)));
         const std::size_t middle = t.find('T');
         ticks.push_back({at, t.substr(0, middle), t.substr(middle + 1, step < 60 ? 8 : 5)});
         if (step >= day) ticks.back().hour.clear();

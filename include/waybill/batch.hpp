@@ -3,8 +3,8 @@
 // The module batch: sends messages in as few requests as possible.
 //
 // If all sizes are known, `chunk_by` cuts a sequence into batches, lazily. `open_batch` collects
-// items that arrive one by one. If sizes are partly unknown, `send_all` drives a `sender` over any
-// send function; `sender` is the state machine for the caller's own loop.
+// items that arrive one by one. If sizes are partly unknown, `send_all` drives a `batch_sender`
+// over any send function; `batch_sender` is the state machine for the caller's own loop.
 
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP

@@ -10,9 +10,9 @@
 //   budget, shared_budget a limit for the retries of many calls
 //   delivery              how long a queue itself keeps redelivering a message
 //   presets               the policies of well-known clients and queues
-//   valve, scoped_permit  a circuit breaker: whether to make calls at all
+//   circuit_breaker, scoped_permit  a circuit breaker: whether to make calls at all
 //   intake                which messages to receive next
-//   deferral_book         the deferred messages, and when to fetch them
+//   deferred_messages         the deferred messages, and when to fetch them
 //   lock_renewal          renews the lock of a message during its work
 //   scheduled_id          ids for copies of a message that are scheduled for later
 //   prune                 which dead letters to remove

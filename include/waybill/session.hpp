@@ -6,7 +6,8 @@
 //   state:     progress, progress_text, envelope, state_budget, state_text, session_state,
 //              session_store (for brokers that store no session state), sweep (finds old states)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
-//   redrive:   step_letter (the dead letter of a step), row_key, letter_drain (imports dead letters
+//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_import
+//   (imports dead letters
 //              of the broker), letter_order, plan_redrive, redrive, redrive_names, redrive_plan,
 //              redrive_session, redrive_text
 

@@ -4,7 +4,7 @@
 #include <waybill/batch/sender.hpp>
 #include <waybill/core/match.hpp>
 
-void drive(waybill::sender& s, waybill::steady_time now)
+void drive(waybill::batch_sender& s, waybill::steady_time now)
 {
     waybill::match(
         s.next(now), [](const waybill::act::send&) {}, [](const waybill::act::settle&) {},

@@ -1,7 +1,7 @@
 // expect: use_open_bins_of
 // SPDX-License-Identifier: MIT
 //
-// A size function with state is part of the type, which open_bins_of finds out.
+// A size function with state is part of the type, which bin_packer_of finds out.
 
 #include <cstdint>
 #include <string>
@@ -11,5 +11,5 @@
 void open(std::uint64_t header)
 {
     const auto size = [header](const std::string& s) { return header + s.size(); };
-    waybill::open_bins<std::string> all{{.bytes = 1'000}, size};
+    waybill::bin_packer<std::string> all{{.bytes = 1'000}, size};
 }

@@ -9,11 +9,13 @@ namespace act = waybill::act;
 
 waybill::steady_time now();
 
-waybill::step_end without_park(waybill::pipeline& pipe, const waybill::step_received& m)
+waybill::step_outcome without_park(waybill::pipeline& pipe, const waybill::step_received& m)
 {
     return waybill::process_step(
         pipe, m, now, [](act::load_state) { return waybill::state_loaded{}; },
-        [](act::execute) { return waybill::fault{}; }, [](act::save_state) { return waybill::fault{}; },
-        [](act::complete) { return waybill::fault{}; }, [](act::clear_state) { return waybill::fault{}; },
-        [](act::give_back) {}, [](act::wait) {});
+        [](act::execute) { return waybill::fault{}; },
+        [](act::save_state) { return waybill::fault{}; },
+        [](act::complete) { return waybill::fault{}; },
+        [](act::clear_state) { return waybill::fault{}; }, [](act::give_back) {},
+        [](act::wait_until) {});
 }

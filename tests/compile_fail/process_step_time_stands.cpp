@@ -7,11 +7,14 @@
 
 namespace act = waybill::act;
 
-waybill::step_end at(waybill::pipeline& pipe, const waybill::step_received& m, waybill::steady_time now)
+waybill::step_outcome at(waybill::pipeline& pipe, const waybill::step_received& m,
+                         waybill::steady_time now)
 {
     return waybill::process_step(
         pipe, m, now, [](act::load_state) { return waybill::state_loaded{}; },
-        [](act::execute) { return waybill::fault{}; }, [](act::save_state) { return waybill::fault{}; },
+        [](act::execute) { return waybill::fault{}; },
+        [](act::save_state) { return waybill::fault{}; },
         [](act::park) { return waybill::fault{}; }, [](act::complete) { return waybill::fault{}; },
-        [](act::clear_state) { return waybill::fault{}; }, [](act::give_back) {}, [](act::wait) {});
+        [](act::clear_state) { return waybill::fault{}; }, [](act::give_back) {},
+        [](act::wait_until) {});
 }

@@ -1,5 +1,5 @@
-// expect: no matching function for call to 'send_all' | no matching function for call to ‘send_all
-// SPDX-License-Identifier: MIT
+// expect: no matching function for call to 'send_all' | no matching function for call to
+// ‘send_all SPDX-License-Identifier: MIT
 
 #include <iterator>
 #include <sstream>
@@ -8,7 +8,7 @@
 #include <waybill/batch/send_all.hpp>
 
 // What can be read only once must be kept in an outbox, or a refused batch could not be cut anew.
-void send(std::istringstream& in, waybill::sender& s)
+void send(std::istringstream& in, waybill::batch_sender& s)
 {
     (void)waybill::send_all(
         std::istream_iterator<std::string>(in), std::istream_iterator<std::string>(),

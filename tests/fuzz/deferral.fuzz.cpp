@@ -24,7 +24,7 @@ namespace {
 using namespace waybill;
 using nlohmann::json;
 
-void works(deferral_book b)
+void works(deferred_messages b)
 {
     const std::uint64_t all = b.size();
     std::uint64_t out = 0;
@@ -35,10 +35,10 @@ void works(deferral_book b)
     });
     fuzz::must(b.in_hand() == 0, "nothing is in hand");
     for (out = 0; !b.empty();) {
-        const auto some = b.take(wall_time::highest(), {}, 3, handing::by_partition);
+        const auto some = b.take(wall_time::highest(), {}, 3, hand_out_order::by_partition);
         fuzz::must(!some.empty(), "there is always one to hand out");
         for (const handed& h : some) {
-            fuzz::must(b.settled(h.entry.sequence) == heard::taken, "and it is there");
+            fuzz::must(b.settled(h.entry.sequence) == event_result::applied, "and it is there");
             ++out;
         }
     }
@@ -47,17 +47,17 @@ void works(deferral_book b)
 
 void read_bytes(std::string_view bytes)
 {
-    const auto b = load<deferral_book>(bytes, {});
+    const auto b = load<deferred_messages>(bytes, {});
     if (!b) {
         fuzz::must(name(b.error().problem) != "?", "a problem has a name");
         fuzz::must(b.error().offset <= bytes.size(), "the place is in the input");
-        fuzz::must(!text(b.error()).empty(), "there is a text");
+        fuzz::must(!describe(b.error()).empty(), "there is a text");
         return;
     }
     fuzz::must(save(*b) == bytes, "what is read is what is written");
-    const auto again = read_json<deferral_book>(json(*b));
+    const auto again = read_json<deferred_messages>(json(*b));
     fuzz::must(again.has_value() && *again == *b, "and it is the same as JSON");
-    const auto few = load<deferral_book>(bytes, {.most = 1, .session_order = false});
+    const auto few = load<deferred_messages>(bytes, {.max_messages = 1, .session_order = false});
     fuzz::must(few.has_value() && few->size() == b->size(), "options lose nothing");
     works(*b);
     works(*few);
@@ -65,13 +65,13 @@ void read_bytes(std::string_view bytes)
 
 void read_text(std::string_view document)
 {
-    const auto b = parse_json<deferral_book>(document);
+    const auto b = parse_json<deferred_messages>(document);
     if (!b) {
         fuzz::must(name(b.error().problem) != "?", "a problem has a name");
         fuzz::must(!b.error().expected.empty(), "it says what should be there");
         return;
     }
-    const auto again = load<deferral_book>(save(*b), {});
+    const auto again = load<deferred_messages>(save(*b), {});
     fuzz::must(again.has_value() && *again == *b, "what is read is written");
     works(*b);
 }
@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
-    golden_books::each([&](std::string_view, const deferral_book& b) {
+    golden_books::each([&](std::string_view, const deferred_messages& b) {
         all.push_back(save(b));
         all.push_back(json(b).dump());
     });

@@ -62,7 +62,7 @@ void read(const result<sc::policy, json_error>& p, tests_support::dice& roll)
     if (!p) {
         fuzz::must(name(p.error().problem) != "?", "a problem has a name");
         fuzz::must(!p.error().expected.empty(), "it says what should be there");
-        fuzz::must(!text(p.error()).empty(), "there is a text");
+        fuzz::must(!describe(p.error()).empty(), "there is a text");
         return;
     }
     const auto written = sc::write_policy(*p);

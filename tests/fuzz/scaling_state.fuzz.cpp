@@ -48,7 +48,7 @@ void read(const json& document)
     if (!s) {
         fuzz::must(name(s.error().problem) != "?", "a problem has a name");
         fuzz::must(!s.error().expected.empty(), "it says what should be there");
-        fuzz::must(!text(s.error()).empty(), "there is a text");
+        fuzz::must(!describe(s.error()).empty(), "there is a text");
         return;
     }
     for (std::size_t n = 1; n < s->highest.size(); ++n) {

@@ -26,9 +26,9 @@ template <class T>
 void read_as(std::string_view bytes, const state_codec<T>& codec)
 {
     decoded_state<T> s = codec.decode(bytes);
-    fuzz::must(name(s.problem) != "?" && !text(s).empty(), "what is found is told");
-    fuzz::must(s.how != state_read::absent, "bytes are never no state");
-    if (s.how != state_read::ok) {
+    fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
+    fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
+    if (s.outcome != state_read::ok) {
         fuzz::must(s.problem != json_state_problem::none, "and why");
         fuzz::must(s.progress == session_progress{}, "nothing of it is taken over");
         fuzz::must(!codec.encode(s).has_value(), "it is not written over");
@@ -37,7 +37,7 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
     const auto written = codec.encode(s);
     if (written) {
         const decoded_state<T> again = codec.decode(*written);
-        fuzz::must(again.how == state_read::ok, "what is written is read");
+        fuzz::must(again.outcome == state_read::ok, "what is written is read");
         const bool failed = s.progress.failed.has_value();
         // A failure whose user's part cannot be written is written without it, but for its mark.
         const bool left_out = failed && !s.read.user.empty() &&
@@ -58,12 +58,16 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
                "it is never thrown at");
     if (before) return;
     s.progress = {highest_size, highest_size, highest_size, highest_size, {}, {}, {}};
-    s.progress.failed = step_failure{7, 8, park_reason::session_failed, 9,
-                                     std::string(600, '\xFF'), wall_time::highest()};
+    s.progress.failed = step_failure{7,
+                                     8,
+                                     dead_letter_reason::session_failed,
+                                     9,
+                                     std::string(600, '\xFF'),
+                                     wall_time::highest()};
     const auto failed = codec.encode(s);
     fuzz::must(failed && failed->size() <= codec.options().budget.bytes, "a failure is written");
     const decoded_state<T> stopped = codec.decode(*failed);
-    fuzz::must(stopped.how == state_read::ok && stopped.progress.failed, "and read");
+    fuzz::must(stopped.outcome == state_read::ok && stopped.progress.failed, "and read");
     fuzz::must(stopped.progress.failed->sequence == 8, "as that");
 }
 

@@ -24,11 +24,11 @@ using namespace waybill;
 void opened(std::string_view bytes, std::uint64_t budget)
 {
     const opened_state s = open_state(bytes, budget);
-    fuzz::must(name(s.problem) != "?" && !text(s).empty(), "what is found is told");
-    fuzz::must(s.how != state_read::absent, "bytes are never no state");
-    fuzz::must((s.how == state_read::ok) == (s.problem == envelope_problem::none), "and why");
-    fuzz::must(s.body.empty() || s.how == state_read::ok, "only what is right has a body");
-    if (s.how != state_read::ok || s.bare) return;
+    fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
+    fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
+    fuzz::must((s.outcome == state_read::ok) == (s.problem == envelope_problem::none), "and why");
+    fuzz::must(s.body.empty() || s.outcome == state_read::ok, "only what is right has a body");
+    if (s.outcome != state_read::ok || s.bare) return;
     fuzz::must(seal_state(s.format, s.version, s.body) == bytes, "what is read is what is written");
 }
 
@@ -36,9 +36,9 @@ void read_as(std::string_view bytes, const text_state_options& o)
 {
     opened(bytes, o.budget.bytes);
     text_state_read r = read_text_state(bytes, o);
-    fuzz::must(name(r.problem) != "?" && !text(r).empty(), "what is found is told");
-    fuzz::must((r.how == state_read::ok) == (r.problem == text_state_problem::none), "and why");
-    if (r.how != state_read::ok) {
+    fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
+    fuzz::must((r.outcome == state_read::ok) == (r.problem == text_state_problem::none), "and why");
+    if (r.outcome != state_read::ok) {
         fuzz::must(r.state == text_state{{}, {}, o.version, {}}, "nothing of it is taken over");
         return;
     }
@@ -46,13 +46,14 @@ void read_as(std::string_view bytes, const text_state_options& o)
     const auto again = write_text_state(r.state, o);
     fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
     if (r.state.progress.failed) return;
-    step_failure f{highest_size, highest_size, park_reason::session_failed, highest_size, {}, {}};
+    step_failure f{highest_size, highest_size, dead_letter_reason::session_failed,
+                   highest_size, {},           {}};
     f.text.assign(1'000, '\n');  // in the small budget it has to be cut
     f.at = wall_time::highest();
     r.state.progress = {highest_size, highest_size, highest_size, highest_size, f, f.at, f.at};
     const auto failed = write_text_state(r.state, o);
     fuzz::must(failed.has_value() && failed->size() <= o.budget.bytes, "a failure can be written");
-    fuzz::must(read_text_state(*failed, o).how == state_read::ok, "and read");
+    fuzz::must(read_text_state(*failed, o).outcome == state_read::ok, "and read");
 }
 
 void read_all(std::string_view bytes)

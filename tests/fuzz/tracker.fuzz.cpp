@@ -34,7 +34,7 @@ void walk(const completion_tracker& from, const tracker_start& start)
         fuzz::must(t.in_flight() == 0 && t.watermark() == r.last, "all is passed");
         if (r.last == highest_size) break;
         fuzz::must(t.begin(r.last + 1).has_value(), "what is not done is begun");
-        fuzz::must(t.complete({r.last + 1, t.generation()}) == heard::taken, "and done");
+        fuzz::must(t.complete({r.last + 1, t.generation()}) == event_result::applied, "and done");
     }
 }
 
@@ -55,12 +55,12 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
     }
     completion_tracker t;
     t.resume(*start);
-    const encoded_done again = encode(t, {.most = highest_size});
+    const encoded_done again = encode(t, {.max_bytes = highest_size});
     fuzz::must(again.bytes.size() <= bytes.size(), "it is no longer than it was");
     fuzz::must(again.dropped == 0, "all of it is there");
     const auto twice = decode(from, again.bytes);
     fuzz::must(twice.has_value() && twice->done == start->done, "and says the same");
-    const encoded_done cut = encode(t, {.most = bytes.size() / 2});
+    const encoded_done cut = encode(t, {.max_bytes = bytes.size() / 2});
     fuzz::must(cut.bytes.size() <= bytes.size() / 2, "it is cut");
     fuzz::must(decode(from, cut.bytes).has_value(), "and can be read");
     fuzz::must(decode_text(from, to_base64(bytes)) == start, "as text, too");
@@ -112,7 +112,7 @@ std::vector<std::string> fuzz_seeds()
             for (const std::uint64_t in_flight_each : {2U, 3U, 40U}) {
                 for (const bool most_done : {false, true}) {
                     completion_tracker t{{}, from};
-                    std::vector<ticket> tickets;
+                    std::vector<tracked_event> tickets;
                     for (std::uint64_t n = 0; n != 500; ++n) {
                         const std::uint64_t at = from.value_or(7) + 1 + n * apart;
                         if (at <= from.value_or(7)) break;
@@ -121,8 +121,8 @@ std::vector<std::string> fuzz_seeds()
                     for (std::size_t n = 1; n < tickets.size(); ++n) {
                         if ((n % in_flight_each == 0) != most_done) (void)t.complete(tickets[n]);
                     }
-                    all.push_back(encode(t, {.most = 100}).bytes);
-                    all.push_back(encode_text(t, {.most = 1'000}).bytes);
+                    all.push_back(encode(t, {.max_bytes = 100}).bytes);
+                    all.push_back(encode_text(t, {.max_bytes = 1'000}).bytes);
                 }
             }
         }

@@ -25,7 +25,7 @@ void read_as(std::string_view document)
     if (!all) {
         fuzz::must(name(all.error().problem) != "?", "a problem has a name");
         fuzz::must(!all.error().expected.empty(), "it says what should be there");
-        fuzz::must(!text(all.error()).empty(), "there is a text");
+        fuzz::must(!describe(all.error()).empty(), "there is a text");
         return;
     }
     fuzz::must(all->losses() == window_losses{}, "what keeps all takes all");

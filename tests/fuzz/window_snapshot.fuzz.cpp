@@ -29,7 +29,7 @@ void read_as(std::string_view bytes)
     if (!all) {
         fuzz::must(name(all.error().problem) != "?", "a problem has a name");
         fuzz::must(all.error().offset <= bytes.size(), "the place is in the input");
-        fuzz::must(!text(all.error()).empty(), "there is a text");
+        fuzz::must(!describe(all.error()).empty(), "there is a text");
         return;
     }
     fuzz::must(all->losses() == window_losses{}, "what keeps all takes all");
@@ -38,8 +38,10 @@ void read_as(std::string_view bytes)
         fuzz::must(!((*all)[n].at < (*all)[n - 1].at), "times are in order");
     }
     // With other options: what is not taken is counted, and the answer is of what is left.
-    const window_options few{.span = duration::seconds(60), .max_points = 4,
-                             .ahead = duration::seconds(1), .twins = same_time::replace};
+    const window_options few{.span = duration::seconds(60),
+                             .max_points = 4,
+                             .ahead = duration::seconds(1),
+                             .on_equal_time = equal_time::replace};
     auto some = load<W>(bytes, few);
     fuzz::must(some.has_value(), "options do not matter to what is read");
     fuzz::must(some->size() <= 4, "there are no more than may be");

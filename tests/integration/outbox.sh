@@ -45,8 +45,8 @@ naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 
 
 # All of the recording: an outage, two kills, and the loop that people usually write beside it.
 runs --db whole
-for decision in 'sent order' 'again at once: order' 'deferred until' 'the valve is shut until' \
-    'the valve is probing' 'the valve is flowing' 'dead letter: order' 'deferred as before' \
+for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
+    'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'deferred as before' \
     'dry run: 12 of 22 dead letters would go' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
     says "$decision"
 done

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // brief: true if enumerations and properties take a smaller extent. tests/run is brief (it defines
-// WAYBILL_TESTS_BRIEF), and so is each build with an address sanitizer, where tests run about thirty
-// times as long. `tests/run all` takes the full extents once.
+// WAYBILL_TESTS_BRIEF), and so is each build with an address sanitizer, where tests run about
+// thirty times as long. `tests/run all` takes the full extents once.
 
 #ifndef WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 #define WAYBILL_TESTS_SUPPORT_BRIEF_HPP

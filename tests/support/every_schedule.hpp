@@ -23,9 +23,9 @@ struct verdict {
     std::string line;
 };
 
-/// `run` is called with the choices of each schedule and returns the rule that it breaks, if any. A
-/// brief run stops at the first broken schedule. Prints a line and, for a broken schedule, the value
-/// of the environment variable `replay` that runs it again.
+/// `item_range` is called with the choices of each schedule and returns the rule that it breaks, if
+/// any. A brief run stops at the first broken schedule. Prints a line and, for a broken schedule,
+/// the value of the environment variable `replay` that runs it again.
 template <class Run>
 verdict every_schedule(const char* room, const char* what, const Run& run,
                        const char* replay = "WAYBILL_REPLAY")

@@ -20,7 +20,7 @@ template <class T>
 waybill::state_codec<T> make(const waybill::state_codec_options& o = {})
 {
     const auto c = waybill::state_codec<T>::make(o);
-    REQUIRE_MESSAGE(c.has_value(), text(c.error()));
+    REQUIRE_MESSAGE(c.has_value(), describe(c.error()));
     return *c;
 }
 

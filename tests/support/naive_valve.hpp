@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// naive_valve: a valve that remembers every call and every permit in lists, and looks through them
-// again whenever it is asked. It can be given a mistake that others make.
+// naive_breaker: a circuit breaker that remembers every call and every permit in lists, and looks
+// through them again whenever it is asked. It can be given a mistake that others make.
 
 #ifndef WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
 #define WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
@@ -15,27 +15,28 @@
 
 namespace tests_support {
 
-using waybill::valve_state;
+using waybill::circuit_state;
 
-enum class valve_mistake {
+enum class breaker_mistake {
     none,
     no_generation,     // a result counts whenever it comes
     no_deadline,       // a permit is waited for for ever
     stampede,          // once the pause is over, all may pass
-    counts_permanent,  // a message that is at fault shuts the valve
+    counts_permanent,  // a message that is at fault shuts the circuit breaker
     counts_cancelled,  // a call that was cancelled was answered
     reported_twice,    // a permit may be reported again
     one_probe,         // one success opens for all
 };
 
-class naive_valve {
+class naive_breaker {
 public:
-    naive_valve(const waybill::valve_options& o, std::uint64_t most, valve_mistake m = valve_mistake::none)
+    naive_breaker(const waybill::circuit_breaker_options& o, std::uint64_t most,
+                  breaker_mistake m = breaker_mistake::none)
         : options_(o), most_(most), mistake_(m)
     {
     }
 
-    std::optional<waybill::permit> try_pass(waybill::steady_time now)
+    std::optional<waybill::permit> try_acquire(waybill::steady_time now)
     {
         tell(now);
         if (room() == 0) return {};
@@ -43,64 +44,68 @@ public:
         p.generation = generation_;
         p.number = calls_.size() + 1;
         p.deadline = now_ + options_.timeout;
-        calls_.push_back({p, state_ != valve_state::held_open});
+        calls_.push_back({p, state_ != circuit_state::forced_closed});
         ++given_;
         return p;
     }
 
-    waybill::heard report(const waybill::permit& p, waybill::fault_class how, waybill::steady_time now,
-                          double draw = 1.0)
+    waybill::event_result record(const waybill::permit& p, waybill::fault_kind how,
+                                 waybill::steady_time now, double draw = 1.0)
     {
         tell(now);
         call* c = p.number == 0 || p.number > calls_.size() ? nullptr : &calls_[p.number - 1];
         const bool of_old = p.generation != generation_;
-        if (c == nullptr || (of_old && mistake_ != valve_mistake::no_generation)) return waybill::heard::late;
-        if (!c->out && mistake_ != valve_mistake::reported_twice) return waybill::heard::late;
+        if (c == nullptr || (of_old && mistake_ != breaker_mistake::no_generation))
+            return waybill::event_result::stale;
+        if (!c->out && mistake_ != breaker_mistake::reported_twice)
+            return waybill::event_result::stale;
         c->out = false;
         draw_ = draw;
-        const bool nothing = how == waybill::fault_class::cancelled || how == waybill::fault_class::ownership_lost;
-        if (nothing && mistake_ != valve_mistake::counts_cancelled) {
+        const bool nothing =
+            how == waybill::fault_kind::cancelled || how == waybill::fault_kind::ownership_lost;
+        if (nothing && mistake_ != breaker_mistake::counts_cancelled) {
             if (given_ != 0) --given_;
-        } else if (how == waybill::fault_class::infrastructure ||
-                   (how == waybill::fault_class::transient && options_.transient_counts) ||
-                   (how == waybill::fault_class::permanent && mistake_ == valve_mistake::counts_permanent)) {
+        } else if (how == waybill::fault_kind::infrastructure ||
+                   (how == waybill::fault_kind::transient && options_.transient_counts) ||
+                   (how == waybill::fault_kind::permanent &&
+                    mistake_ == breaker_mistake::counts_permanent)) {
             ended(true, now_);
         } else {
             ended(false, now_);
         }
-        return waybill::heard::taken;
+        return waybill::event_result::applied;
     }
 
-    void hold_open(waybill::steady_time now) { hold(valve_state::held_open, now); }
-    void hold_shut(waybill::steady_time now) { hold(valve_state::held_shut, now); }
-    void let_go(waybill::steady_time now)
+    void force_closed(waybill::steady_time now) { hold(circuit_state::forced_closed, now); }
+    void force_open(waybill::steady_time now) { hold(circuit_state::forced_open, now); }
+    void release_force(waybill::steady_time now)
     {
         tell(now);
-        if (state_ == valve_state::held_open) enter(valve_state::flowing);
-        if (state_ == valve_state::held_shut) enter(valve_state::probing);
+        if (state_ == circuit_state::forced_closed) enter(circuit_state::closed);
+        if (state_ == circuit_state::forced_open) enter(circuit_state::half_open);
     }
 
-    valve_state state(waybill::steady_time now) const { return told(now).state_; }
+    circuit_state state(waybill::steady_time now) const { return told(now).state_; }
     std::uint64_t generation(waybill::steady_time now) const { return told(now).generation_; }
     std::uint64_t room(waybill::steady_time now) const { return told(now).room(); }
     waybill::steady_time next_change(waybill::steady_time now) const
     {
-        const naive_valve v = told(now);
-        if (v.state_ == valve_state::shut) return v.until_;
+        const naive_breaker v = told(now);
+        if (v.state_ == circuit_state::open) return v.until_;
         const call* c = v.first_to_be_lost();
         return c != nullptr ? c->given.deadline : waybill::steady_time::highest();
     }
     bool has(const waybill::permit& p, waybill::steady_time now) const
     {
-        const naive_valve v = told(now);
+        const naive_breaker v = told(now);
         return p.number != 0 && p.number <= v.calls_.size() && p.generation == v.generation_ &&
                v.calls_[p.number - 1].out;
     }
     bool suspects(waybill::steady_time now) const
     {
-        const naive_valve v = told(now);
-        if (v.state_ == valve_state::held_open) return false;
-        if (v.state_ != valve_state::flowing) return true;
+        const naive_breaker v = told(now);
+        if (v.state_ == circuit_state::forced_closed) return false;
+        if (v.state_ != circuit_state::closed) return true;
         if (v.ends_.empty() || !v.ends_.back().failed) return false;
         for (const end& e : v.ends_) {
             if (e.failed && v.recent(e.at, v.now_)) return true;
@@ -118,9 +123,9 @@ private:
         waybill::steady_time at;
     };
 
-    naive_valve told(waybill::steady_time now) const
+    naive_breaker told(waybill::steady_time now) const
     {
-        naive_valve v = *this;
+        naive_breaker v = *this;
         v.tell(now);
         return v;
     }
@@ -141,17 +146,17 @@ private:
 
     std::uint64_t room() const
     {
-        if (state_ == valve_state::held_open) return ~std::uint64_t{0};
-        if (state_ == valve_state::flowing) return most_ - out();
-        if (state_ != valve_state::probing) return 0;
-        if (mistake_ == valve_mistake::stampede) return most_ - out();
+        if (state_ == circuit_state::forced_closed) return ~std::uint64_t{0};
+        if (state_ == circuit_state::closed) return most_ - out();
+        if (state_ != circuit_state::half_open) return 0;
+        if (mistake_ == breaker_mistake::stampede) return most_ - out();
         return step_size() > given_ ? step_size() - given_ : 0;
     }
 
     const call* first_to_be_lost() const
     {
         const call* first = nullptr;
-        if (mistake_ == valve_mistake::no_deadline) return first;
+        if (mistake_ == breaker_mistake::no_deadline) return first;
         for (const call& c : calls_) {
             if (!c.out || c.given.generation != generation_) continue;
             if (first == nullptr || c.given.deadline < first->given.deadline) first = &c;
@@ -167,13 +172,13 @@ private:
             ended(true, c->given.deadline);
         }
         now_ = now;
-        if (state_ == valve_state::shut && until_ <= now) enter(valve_state::probing);
+        if (state_ == circuit_state::open && until_ <= now) enter(circuit_state::half_open);
     }
 
     // The part of the period, counted from the clock's zero.
     std::int64_t part_of(waybill::steady_time t) const
     {
-        const std::int64_t w = options_.period.count() / 10;
+        const std::int64_t w = options_.sampling_duration.count() / 10;
         const std::int64_t n = t.since_epoch().count();
         return (n - (n % w + w) % w) / w;
     }
@@ -181,14 +186,15 @@ private:
 
     void ended(bool failed, waybill::steady_time at)
     {
-        if (state_ == valve_state::probing) {
+        if (state_ == circuit_state::half_open) {
             if (failed) return shut(at);
-            if (++answered_ < step_size() && mistake_ != valve_mistake::one_probe) return;
+            if (++answered_ < step_size() && mistake_ != breaker_mistake::one_probe) return;
             given_ = answered_ = 0;
-            if (++step_ == options_.ramp || mistake_ == valve_mistake::one_probe) enter(valve_state::flowing);
+            if (++step_ == options_.half_open_ramp || mistake_ == breaker_mistake::one_probe)
+                enter(circuit_state::closed);
             return;
         }
-        if (state_ != valve_state::flowing) return;
+        if (state_ != circuit_state::closed) return;
         ends_.push_back({failed, at});
         std::uint64_t all = 0;
         std::uint64_t bad = 0;
@@ -199,38 +205,39 @@ private:
         }
         std::uint64_t row = 0;
         for (auto e = ends_.rbegin(); e != ends_.rend() && e->failed; ++e) ++row;
-        const bool share = all >= options_.min_calls && bad != 0 &&
-                           static_cast<double>(bad) / static_cast<double>(all) >= options_.trip_at;
-        if (share || (failed && row >= options_.in_a_row)) shut(at);
+        const bool share =
+            all >= options_.minimum_throughput && bad != 0 &&
+            static_cast<double>(bad) / static_cast<double>(all) >= options_.failure_ratio;
+        if (share || (failed && row >= options_.consecutive_failures)) shut(at);
     }
 
-    void enter(valve_state s)
+    void enter(circuit_state s)
     {
         state_ = s;
         ++generation_;
         given_ = answered_ = 0;
         step_ = 0;
-        if (s != valve_state::flowing) return;
+        if (s != circuit_state::closed) return;
         ends_.clear();
         round_ = 0;
     }
 
     void shut(waybill::steady_time at)
     {
-        enter(valve_state::shut);
-        until_ = at + waybill::pause(options_.shut_for, ++round_, draw_);
+        enter(circuit_state::open);
+        until_ = at + waybill::pause(options_.break_duration, ++round_, draw_);
     }
 
-    void hold(valve_state s, waybill::steady_time now)
+    void hold(circuit_state s, waybill::steady_time now)
     {
         tell(now);
         if (state_ != s) enter(s);
     }
 
-    waybill::valve_options options_;
+    waybill::circuit_breaker_options options_;
     std::uint64_t most_;
-    valve_mistake mistake_;
-    valve_state state_ = valve_state::flowing;
+    breaker_mistake mistake_;
+    circuit_state state_ = circuit_state::closed;
     std::uint64_t generation_ = 1;
     waybill::steady_time now_ = waybill::steady_time::lowest();
     waybill::steady_time until_{};

@@ -66,7 +66,8 @@ public:
 
         std::size_t n = kept_.size();
         while (n != 0 && kept_[n - 1].at > at) --n;
-        if (options_.twins == waybill::same_time::replace && n != 0 && kept_[n - 1].at == at) {
+        if (options_.on_equal_time == waybill::equal_time::replace && n != 0 &&
+            kept_[n - 1].at == at) {
             kept_[n - 1] = {at, value, weight};
             return told == inserted::replaced;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// scarce_new: an operator new that asks scarce.hpp each time. For one translation unit of a program.
+// scarce_new: an operator new that asks scarce.hpp each time. For one translation unit of a
+// program.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
 #define WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP

@@ -26,7 +26,7 @@ struct audit : outcomes {
     {
         ++sends;
         const std::size_t first = members.size();
-        for (const waybill::run& r : s.items) {
+        for (const waybill::item_range& r : s.items) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) members.push_back(n);
         }
         const std::size_t count = members.size() - first;
@@ -114,18 +114,18 @@ struct audit : outcomes {
                 case item_outcome::accepted:
                     must(i.arrived, "accepted has arrived");
                     continue;
-                case item_outcome::undecided:
+                case item_outcome::in_doubt:
                     must(i.maybe && !i.arrived, "undecided may have arrived");
                     break;
                 case item_outcome::unsent:
                     must(never && stopped, "unsent has not arrived");
                     continue;
-                case item_outcome::held_back:
+                case item_outcome::blocked_by_key:
                     must(never && policy.ordered, "held back has not arrived");
                     must(k.holds(n), "an item of its key before it was not to arrive");
                     continue;
                 case item_outcome::failed:
-                    must(never && !i.refused && i.final && s.how == i.how,
+                    must(never && !i.refused && i.final && s.kind == i.how,
                          "failed has not arrived, was tried enough and says how");
                     break;
                 case item_outcome::too_large:
@@ -182,9 +182,9 @@ private:
         must(count <= items[members[first]].most, "a refused batch comes back smaller");
         must(count <= std::max<std::uint64_t>(policy.limit.items, 1),
              "no batch has more items than the limit");
-        must(s.closed != waybill::closed_by::items || count >= policy.limit.items,
+        must(s.closed != waybill::batch_close_reason::items || count >= policy.limit.items,
              "closed by items has as many");
-        must(s.closed != waybill::closed_by::key || policy.one_key,
+        must(s.closed != waybill::batch_close_reason::key || policy.one_key,
              "closed by key where they count");
         if (!told && (policy.exact_sizes || (policy.header == 0 && !doubted))) {
             must(s.bytes == bytes, "the bytes are exact");

@@ -28,7 +28,7 @@ struct books {
         std::uint64_t most = none;   // items that a batch may have which begins with it
         std::uint64_t in = none;     // the attempt that it is in
         std::uint32_t tries = 0;
-        waybill::fault_class how = waybill::fault_class::none;
+        waybill::fault_kind how = waybill::fault_kind::none;
         bool arrived = false;
         bool maybe = false;      // it was in a batch that is unknown
         bool refused = false;    // alone
@@ -158,7 +158,7 @@ struct books {
 
     [[nodiscard]] std::uint32_t most_tries() const
     {
-        return std::clamp(policy.retry.most, 1U, 255U);
+        return std::clamp(policy.retry.max_attempts, 1U, 255U);
     }
 
     /// Alike in all that is still looked at. Counters are not, nor are attempts that are over.

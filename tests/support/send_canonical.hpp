@@ -29,19 +29,19 @@ struct door {
 };
 
 struct attempts {
-    using member = std::uint64_t waybill::sender::*;
+    using member = std::uint64_t waybill::batch_sender::*;
     friend member inside(attempts);
 };
 struct flights {
-    using member = waybill::flights waybill::sender::*;
+    using member = waybill::flights waybill::batch_sender::*;
     friend member inside(flights);
 };
 struct queue {
-    using member = waybill::send_queue waybill::sender::*;
+    using member = waybill::send_queue waybill::batch_sender::*;
     friend member inside(queue);
 };
 struct pace {
-    using member = waybill::pace waybill::sender::*;
+    using member = waybill::pace waybill::batch_sender::*;
     friend member inside(pace);
 };
 struct draft {
@@ -52,10 +52,10 @@ struct quiet {
     using member = waybill::steady_time waybill::pace::*;
     friend member inside(quiet);
 };
-template struct door<attempts, &waybill::sender::attempts_>;
-template struct door<flights, &waybill::sender::flights_>;
-template struct door<queue, &waybill::sender::queue_>;
-template struct door<pace, &waybill::sender::pace_>;
+template struct door<attempts, &waybill::batch_sender::attempts_>;
+template struct door<flights, &waybill::batch_sender::flights_>;
+template struct door<queue, &waybill::batch_sender::queue_>;
+template struct door<pace, &waybill::batch_sender::pace_>;
 template struct door<draft, &waybill::send_queue::draft_>;
 template struct door<quiet, &waybill::pace::not_before_>;
 
@@ -63,7 +63,7 @@ constexpr waybill::steady_time start = waybill::steady_time::at(waybill::duratio
 
 /// Numbers the open attempts anew. False where sender and audit do not agree about them, or there
 /// are more than small cases have.
-inline bool renumber(waybill::sender& s, send_audit::audit& a)
+inline bool renumber(waybill::batch_sender& s, send_audit::audit& a)
 {
     using send_audit::audit;
     constexpr std::size_t most = 8;
@@ -95,7 +95,7 @@ inline bool renumber(waybill::sender& s, send_audit::audit& a)
 }
 
 /// Makes it one second, where nothing depends on how long something has waited.
-inline void turn_back(waybill::sender& s, send_audit::audit& a, waybill::steady_time& now)
+inline void turn_back(waybill::batch_sender& s, send_audit::audit& a, waybill::steady_time& now)
 {
     const waybill::duration past = now - start;
     const auto turned = [&](waybill::steady_time& t, waybill::steady_time due) {
@@ -114,7 +114,7 @@ inline void turn_back(waybill::sender& s, send_audit::audit& a, waybill::steady_
     now = start;
 }
 
-inline void forget_what_is_over(waybill::sender& s)
+inline void forget_what_is_over(waybill::batch_sender& s)
 {
     waybill::send_items& items = (s.*inside(queue())).items();
     for (std::uint64_t n = items.begin(); n != items.end(); ++n) {
@@ -124,7 +124,7 @@ inline void forget_what_is_over(waybill::sender& s)
     }
 }
 
-inline void bring(waybill::sender& s, send_audit::audit& a, waybill::steady_time& now)
+inline void bring(waybill::batch_sender& s, send_audit::audit& a, waybill::steady_time& now)
 {
     if (!renumber(s, a)) return;
     forget_what_is_over(s);

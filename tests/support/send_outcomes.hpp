@@ -21,7 +21,7 @@
 
 namespace send_audit {
 
-using event = std::variant<waybill::accepted, waybill::refused, waybill::partial,
+using event = std::variant<waybill::accepted, waybill::too_large, waybill::partial,
                            waybill::throttled, waybill::failed, waybill::unknown>;
 
 /// Books that are kept by what the broker answers.
@@ -34,7 +34,7 @@ struct outcomes : books {
         }
     }
 
-    /// Whether the sender is to say that it heard this.
+    /// Whether the sender is to say that it event_result this.
     [[nodiscard]] bool resume(std::uint64_t name)
     {
         for (key& k : keys) {
@@ -95,15 +95,13 @@ protected:
         return true;
     }
 
-    static bool retriable(waybill::fault_class how)
+    static bool retriable(waybill::fault_kind how)
     {
-        return how == waybill::fault_class::transient ||
-               how == waybill::fault_class::infrastructure;
+        return how == waybill::fault_kind::transient || how == waybill::fault_kind::infrastructure;
     }
-    static bool stops(waybill::fault_class how)
+    static bool stops(waybill::fault_kind how)
     {
-        return how == waybill::fault_class::cancelled ||
-               how == waybill::fault_class::ownership_lost;
+        return how == waybill::fault_kind::cancelled || how == waybill::fault_kind::ownership_lost;
     }
 
     attempt* of(std::uint64_t number)
@@ -130,7 +128,7 @@ protected:
         ++tokens;
     }
 
-    void answer(const waybill::refused& e, waybill::steady_time)
+    void answer(const waybill::too_large& e, waybill::steady_time)
     {
         ++refusals;
         told = told || e.actual || e.limit || !e.item_sizes.empty();
@@ -161,11 +159,11 @@ protected:
         if (e.failed.size() < a->count) succeeds();
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             const std::uint64_t n = members[i];
-            waybill::fault_class how = waybill::fault_class::none;
+            waybill::fault_kind how = waybill::fault_kind::none;
             for (const waybill::entry_fault& f : e.failed) {
-                if (f.index == i - a->first && how == waybill::fault_class::none) how = f.how;
+                if (f.index == i - a->first && how == waybill::fault_kind::none) how = f.kind;
             }
-            if (how == waybill::fault_class::none) {
+            if (how == waybill::fault_kind::none) {
                 arrives(n);
                 const bool one_by_one = policy.ordered || policy.in_flight < 2;
                 for (std::size_t j = a->first; one_by_one && j != i; ++j) {
@@ -178,7 +176,7 @@ protected:
             fails(n, how, maybe, tries);
         }
         over(*a);
-        pay(tries, now, e.draw, e.retry_after);
+        pay(tries, now, e.random, e.retry_after);
         if (stop_now) stop();
     }
 
@@ -198,14 +196,14 @@ protected:
         attempt* a = of(e.attempt);
         if (!a) return;
         const bool maybe = items[members[a->first]].maybe;
-        if (maybe && retriable(e.how)) return answer(waybill::unknown{e.attempt, e.draw}, now);
+        if (maybe && retriable(e.kind)) return answer(waybill::unknown{e.attempt, e.random}, now);
         std::uint32_t tries = 0;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
-            fails(members[i], e.how, maybe, tries);
+            fails(members[i], e.kind, maybe, tries);
         }
         over(*a);
-        pay(tries, now, e.draw, {});
-        if (stops(e.how)) stop();
+        pay(tries, now, e.random, {});
+        if (stops(e.kind)) stop();
     }
 
     void answer(const waybill::unknown& e, waybill::steady_time now)
@@ -220,12 +218,12 @@ protected:
         const bool again = policy.on_unknown == waybill::when_unknown::repeat &&
                            a->unknowns < most_tries() && !stopped;
         if (!again || !spend()) return over(*a);
-        a->not_before = due(now, a->unknowns, e.draw, {});
+        a->not_before = due(now, a->unknowns, e.random, {});
     }
 
     // An item of an attempt that may not have arrived before has failed: it is tried again while
     // there are tries and tokens.
-    void fails(std::uint64_t n, waybill::fault_class how, bool maybe, std::uint32_t& tries)
+    void fails(std::uint64_t n, waybill::fault_kind how, bool maybe, std::uint32_t& tries)
     {
         item& i = items[n];
         if (maybe || stops(how)) return;
@@ -248,10 +246,10 @@ protected:
     [[nodiscard]] waybill::steady_time due(waybill::steady_time now, std::uint32_t tries,
                                            double draw, waybill::duration hint) const
     {
-        const auto a = waybill::decide(policy.retry, tries, waybill::fault_class::transient, draw,
-                                       now, hint);
-        const auto* w = std::get_if<waybill::act::wait>(&a);
-        return w ? w->until : now;
+        const auto a =
+            waybill::decide(policy.retry, tries, waybill::fault_kind::transient, draw, now, hint);
+        const auto* w = std::get_if<waybill::act::wait_until>(&a);
+        return w ? w->time : now;
     }
 };
 

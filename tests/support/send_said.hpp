@@ -19,17 +19,17 @@ using numbers = std::vector<std::uint64_t>;
 
 constexpr waybill::steady_time zero = waybill::steady_time::at(waybill::duration());
 
-inline numbers items(const waybill::runs& all)
+inline numbers items(const waybill::item_ranges& all)
 {
     numbers n;
-    for (const waybill::run& r : all) {
+    for (const waybill::item_range& r : all) {
         for (std::uint64_t i = r.first; i != r.end(); ++i) n.push_back(i);
     }
     return n;
 }
 
 /// The items that are to be sent now; none if nothing is.
-inline numbers sending(const waybill::sender& s, waybill::steady_time now = zero)
+inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
     const auto* send = std::get_if<waybill::act::send>(&a);
@@ -37,7 +37,7 @@ inline numbers sending(const waybill::sender& s, waybill::steady_time now = zero
 }
 
 /// As which attempt.
-inline std::uint64_t attempt(const waybill::sender& s, waybill::steady_time now = zero)
+inline std::uint64_t attempt(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
     const auto* send = std::get_if<waybill::act::send>(&a);
@@ -45,7 +45,7 @@ inline std::uint64_t attempt(const waybill::sender& s, waybill::steady_time now 
 }
 
 /// Notes all that is over.
-inline std::vector<waybill::act::settle> settle_all(waybill::sender& s)
+inline std::vector<waybill::act::settle> settle_all(waybill::batch_sender& s)
 {
     std::vector<waybill::act::settle> all;
     for (;;) {
@@ -53,7 +53,7 @@ inline std::vector<waybill::act::settle> settle_all(waybill::sender& s)
         const auto* x = std::get_if<waybill::act::settle>(&a);
         if (!x) return all;
         all.push_back(*x);
-        CHECK(s.on(waybill::settled{x->items}, zero) == waybill::heard::taken);
+        CHECK(s.on(waybill::settled{x->items}, zero) == waybill::event_result::applied);
     }
 }
 

@@ -2,9 +2,9 @@
 //
 // settle_audit: settle_batches beside a naive book of what was decided, called, answered, reported.
 //
-// Each action is held against the book, each answer is noted there by the rules as they are promised.
-// The first promise that is broken is kept as a text. The machine is a parameter, so that wrong ones
-// can be shown to be caught.
+// Each action is held against the book, each answer is noted there by the rules as they are
+// promised. The first promise that is broken is kept as a text. The machine is a parameter, so that
+// wrong ones can be shown to be caught.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
 #define WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
@@ -38,7 +38,8 @@ public:
     {
         const auto heard = machine_.on(waybill::last_decided{}, now);
         const bool any = unreported() != 0;
-        if ((heard == waybill::heard::taken) != any) breaks("last_decided is taken where nothing waits, or late where something does");
+        if ((heard == waybill::event_result::applied) != any)
+            breaks("last_decided is taken where nothing waits, or late where something does");
         no_more_ = any;
     }
 
@@ -49,7 +50,7 @@ public:
         if (!(machine_.next(now) == a)) breaks("asked again it says something else");
         if (const auto* b = std::get_if<waybill::act::settle_batch>(&a)) check_call(*b, now);
         if (const auto* r = std::get_if<waybill::act::report>(&a)) check_report(*r, now);
-        if (const auto* w = std::get_if<waybill::act::wait>(&a)) check_wait(w->until, now);
+        if (const auto* w = std::get_if<waybill::act::wait_until>(&a)) check_wait(w->time, now);
         if (std::holds_alternative<waybill::act::idle>(a)) {
             for (const entry& e : book_) {
                 if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
@@ -71,15 +72,16 @@ public:
         machine_.on(s, now);
         begun_.insert(s.call);
         const Machine once = machine_;
-        if (machine_.on(s, now) != waybill::heard::late || !(machine_ == once)) breaks("an answer counts twice");
+        if (machine_.on(s, now) != waybill::event_result::stale || !(machine_ == once))
+            breaks("an answer counts twice");
         for (std::size_t i = 0; i != s.items.size(); ++i) {
-            waybill::fault_class how = s.how;
-            if (how == waybill::fault_class::none) {
+            waybill::fault_kind how = s.kind;
+            if (how == waybill::fault_kind::none) {
                 for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
-                    if (f->index == i) how = f->how;
+                    if (f->index == i) how = f->kind;
                 }
             }
-            note(book_[s.items[i]], how, s.draw, now);
+            note(book_[s.items[i]], how, s.random, now);
         }
     }
 
@@ -92,7 +94,7 @@ public:
     [[nodiscard]] const std::string& broken() const { return broken_; }
     [[nodiscard]] Machine& machine() { return machine_; }
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
-    [[nodiscard]] std::uint64_t ends(waybill::settle_end e) const
+    [[nodiscard]] std::uint64_t ends(waybill::settle_outcome e) const
     {
         std::uint64_t n = 0;
         for (const entry& one : book_) n += one.at == state::reported && one.end == e ? 1U : 0U;
@@ -105,8 +107,8 @@ private:
     struct entry {
         waybill::settle_kind kind;
         state at;
-        waybill::settle_end end;
-        waybill::fault_class how;
+        waybill::settle_outcome end;
+        waybill::fault_kind fault;
         std::uint32_t tries;
         waybill::steady_time since;
         waybill::steady_time locked_until;
@@ -202,13 +204,16 @@ private:
         entry& e = book_[r.item];
         if (expired(e, now)) {
             e.at = state::ended;
-            e.end = waybill::settle_end::lost;
+            e.end = waybill::settle_outcome::lost;
         }
         if (e.at != state::ended) breaks("a report about what is not over, or was reported");
-        if (r.end != e.end || r.kind != e.kind || r.how != e.how || r.tries != e.tries) breaks("a report says something that is not so");
+        if (r.outcome != e.end || r.kind != e.kind || r.fault != e.fault || r.tries != e.tries)
+            breaks("a report says something that is not so");
         e.at = state::reported;
-        if (machine_.on(waybill::reported{r.item}, now) != waybill::heard::taken) breaks("a report is not taken");
-        if (machine_.on(waybill::reported{r.item}, now) != waybill::heard::late) breaks("a report is taken twice");
+        if (machine_.on(waybill::reported{r.item}, now) != waybill::event_result::applied)
+            breaks("a report is not taken");
+        if (machine_.on(waybill::reported{r.item}, now) != waybill::event_result::stale)
+            breaks("a report is taken twice");
         if (unreported() == 0) no_more_ = false;
     }
 
@@ -230,23 +235,23 @@ private:
         breaks("waits for nothing");
     }
 
-    void note(entry& e, waybill::fault_class how, double draw, waybill::steady_time now)
+    void note(entry& e, waybill::fault_kind how, double draw, waybill::steady_time now)
     {
         if (e.at == state::ended || e.at == state::reported) return;
         ++e.tries;
-        e.how = how;
+        e.fault = how;
         e.at = state::ended;
         switch (how) {
-            case waybill::fault_class::none: e.end = waybill::settle_end::done; return;
-            case waybill::fault_class::ownership_lost: e.end = waybill::settle_end::lost; return;
-            case waybill::fault_class::permanent:
-            case waybill::fault_class::cancelled: e.end = waybill::settle_end::given_up; return;
-            case waybill::fault_class::transient:
-            case waybill::fault_class::infrastructure: break;
+            case waybill::fault_kind::none: e.end = waybill::settle_outcome::done; return;
+            case waybill::fault_kind::ownership_lost: e.end = waybill::settle_outcome::lost; return;
+            case waybill::fault_kind::permanent:
+            case waybill::fault_kind::cancelled: e.end = waybill::settle_outcome::given_up; return;
+            case waybill::fault_kind::transient:
+            case waybill::fault_kind::infrastructure: break;
         }
-        e.end = waybill::settle_end::given_up;
+        e.end = waybill::settle_outcome::given_up;
         if (e.tries >= tries()) return;
-        e.end = waybill::settle_end::lost;
+        e.end = waybill::settle_outcome::lost;
         if (e.locked_until - policy_.to_settle <= now) return;
         e.at = state::waiting;
         e.not_before = waybill::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);

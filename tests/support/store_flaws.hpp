@@ -15,28 +15,28 @@ namespace tests_support {
 
 enum class flaw : std::uint8_t {
     none,
-    only_forward,           // `to > stored` in place of compare-and-set
-    no_guard,               // whatever is stored is overwritten
-    absent_is_anything,     // from absent is not compared
-    checked_once,           // compared at advance, and not again at commit
-    no_epoch,               // epochs are stored and not compared
-    epoch_forgotten,        // epochs are not stored
+    only_forward,        // `to > stored` in place of compare-and-set
+    no_guard,            // whatever is stored is overwritten
+    absent_is_anything,  // from absent is not compared
+    checked_once,        // compared at advance, and not again at commit
+    no_epoch,            // epochs are stored and not compared
+    epoch_forgotten,     // epochs are not stored
     offset_compared,
     offset_dropped,
-    absent_is_zero,         // an absent checkpoint reads as one at 0
-    zero_is_absent,         // and the other way round
+    absent_is_zero,  // an absent checkpoint reads as one at 0
+    zero_is_absent,  // and the other way round
     sequence_32_bits,
     sequence_is_a_double,
-    group_forgotten,        // keys are told apart by source and partition
-    key_concatenated,       // ("a", "bc") is ("ab", "c")
+    group_forgotten,   // keys are told apart by source and partition
+    key_concatenated,  // ("a", "bc") is ("ab", "c")
     key_ignores_case,
     put_is_forgotten,
     put_keeps_the_first,
     put_refuses_the_second,
-    put_adds_a_row,         // and find answers with the first
-    put_at_once,            // outside of the transaction
+    put_adds_a_row,  // and find answers with the first
+    put_at_once,     // outside of the transaction
     advance_at_once,
-    letters_by_sequence,    // whatever the key
+    letters_by_sequence,  // whatever the key
     text_ends_at_nul,
     text_of_64_kb,
     text_is_utf8,
@@ -46,38 +46,38 @@ enum class flaw : std::uint8_t {
     undo_removes_all,
     release_removes,
     rollback_commits,
-    scope_commits,          // a transaction that goes out of scope commits
-    commit_lies,            // says applied and applies nothing
+    scope_commits,  // a transaction that goes out of scope commits
+    commit_lies,    // says applied and applies nothing
     commit_after_rollback,
     moved_from_commits,
-    advance_before_lock,    // compares, and only then waits for the lock of the row
+    advance_before_lock,  // compares, and only then waits for the lock of the row
     remove_before_lock,
-    outage_is_absent,       // what cannot be read is not there
-    outage_is_a_conflict,   // nor is it what a write expects
+    outage_is_absent,      // what cannot be read is not there
+    outage_is_a_conflict,  // nor is it what a write expects
     outage_is_lost_ownership,
-    outage_is_forgotten,    // and what is written is lost
+    outage_is_forgotten,  // and what is written is lost
     begin_fails,
-    assign_commits,         // what is assigned over
-    assign_leaks,           // and there is one writer
+    assign_commits,  // what is assigned over
+    assign_leaks,    // and there is one writer
     note_is_forgotten,
     note_keeps_the_first,
     note_at_once,
     forget_does_nothing,
-    forget_needs_a_row,     // an error where there is none
+    forget_needs_a_row,  // an error where there is none
     from_absent_is_zero,
     deaths_of_one_byte,
     last_suspect_forgotten,
     epoch_of_note_forgotten,
-    attempts_by_source,     // whatever group and partition
+    attempts_by_source,  // whatever group and partition
     remove_does_nothing,
     remove_always_finds,
     remove_at_once,
-    remove_checked_once,    // found at remove, and not again at commit
-    list_by_digits,         // 100 before 11
-    list_with_signs,        // 2^63 first
-    list_from_after,        // `after` included
+    remove_checked_once,  // found at remove, and not again at commit
+    list_by_digits,       // 100 before 11
+    list_with_signs,      // 2^63 first
+    list_from_after,      // `after` included
     list_of_all_keys,
-    list_without_end,       // `most` ignored
+    list_without_end,  // `most` ignored
     kept_forgotten,
     size_forgotten,
     checksum_forgotten,
@@ -85,71 +85,72 @@ enum class flaw : std::uint8_t {
     advance_any_group,
     remove_any_partition,
     remove_any_group,
-    list_any_partition,     // and the answer says the key that was asked for
+    list_any_partition,  // and the answer says the key that was asked for
     list_any_group,
     forget_any_partition,
     forget_any_group,
     reset_forgets_the_epoch,
-    reset_is_to_zero,       // instead of before the first event
+    reset_is_to_zero,  // instead of before the first event
     reset_is_not_compared,
     // Texts and numbers that are changed on their way.
     reason_ends_at_nul,
-    reason_trimmed,             // trailing blanks are dropped
-    empty_reason_is_null,       // and the column takes no NULL
-    line_ends_changed,          // of a body
-    offset_of_255_bytes,        // of a checkpoint
+    reason_trimmed,        // trailing blanks are dropped
+    empty_reason_is_null,  // and the column takes no NULL
+    line_ends_changed,     // of a body
+    offset_of_255_bytes,   // of a checkpoint
     letter_offset_of_255_bytes,
     offset_ends_at_nul,
-    offset_is_utf8,             // other bytes are refused
-    offset_is_a_number,         // where it reads like one: 007 is 7
-    kind_of_one_bit,            // permanent, or else transient
-    kept_of_one_bit,            // nothing, or else body
-    put_merges,                 // an empty reason or time keeps what was there
-    epochs_of_32_bits,          // as they are compared
+    offset_is_utf8,      // other bytes are refused
+    offset_is_a_number,  // where it reads like one: 007 is 7
+    kind_of_one_bit,     // permanent, or else transient
+    kept_of_one_bit,     // nothing, or else body
+    put_merges,          // an empty reason or time keeps what was there
+    epochs_of_32_bits,   // as they are compared
     epochs_with_sign,
     from_of_32_bits,
     from_is_a_double,
     // Keys that are taken for others.
     key_trimmed,
-    key_joined,                 // with a slash between its parts
+    key_joined,  // with a slash between its parts
     key_ends_at_nul,
     key_of_255_bytes,
-    partition_is_a_number,      // where it reads like one: 01 is 1
+    partition_is_a_number,  // where it reads like one: 01 is 1
     partition_ignores_case,
     // Answers.
     from_zero_is_absent,
     conflict_is_an_error,
     stale_is_a_conflict,
-    unchanged_is_a_conflict,    // as of rows that an UPDATE has found and left as they were
-    list_of_1000,               // at most, whatever is asked for
+    unchanged_is_a_conflict,  // as of rows that an UPDATE has found and left as they were
+    list_of_1000,             // at most, whatever is asked for
     list_cuts_bodies,
     // Transactions.
     rollback_keeps_attempts,
     undo_keeps_removals,
     undo_keeps_attempts,
-    forget_misses_own_row,      // that was written in the same transaction
+    forget_misses_own_row,  // that was written in the same transaction
     remove_misses_own_letter,
     second_commit_writes,
     rollback_after_commit,
-    late_writes,                // into a transaction that has ended stand at once
-    scope_leaks,                // a connection each, of which there are 64
+    late_writes,  // into a transaction that has ended stand at once
+    scope_leaks,  // a connection each, of which there are 64
     // Connections.
-    dirty_moves,                // a checkpoint that moved is seen before the commit
+    dirty_moves,  // a checkpoint that moved is seen before the commit
     load_caches,
     compares_with_cache,
-    whole_file_written,         // a commit writes all checkpoints that its transaction found at its beginning
+    // a commit writes all checkpoints that its transaction found at its beginning
+    whole_file_written,
     // Flaws that show only after the transaction or outside of it.
     reset_from_of_32_bits,
     remove_of_32_bits,
-    epoch_of_group,             // one for all partitions
-    epoch_at_once,              // an epoch stands without the commit
-    commit_of_100,              // of more writes the rest is left out
-    savepoints_of_64,           // in a transaction, and then an error
-    leftovers_committed,        // what was rolled back is written by the next commit
-    loser_leaves_letters,       // of a commit that finds a conflict
-    list_is_dirty,              // it shows letters that are not committed
-    dirty_compares,             // advance compares with what is not committed
-    only_one_transaction,   // no flaw: like a database with one writer, the second begin is refused
+    epoch_of_group,        // one for all partitions
+    epoch_at_once,         // an epoch stands without the commit
+    commit_of_100,         // of more writes the rest is left out
+    savepoints_of_64,      // in a transaction, and then an error
+    leftovers_committed,   // what was rolled back is written by the next commit
+    loser_leaves_letters,  // of a commit that finds a conflict
+    list_is_dirty,         // it shows letters that are not committed
+    dirty_compares,        // advance compares with what is not committed
+    only_one_transaction,  // no flaw: like a database with one writer, the second begin is refused
 };
 
 /// The number as a store with this flaw keeps it.
@@ -243,15 +244,17 @@ inline waybill::dead_letter letter_under(flaw f, waybill::dead_letter letter)
     change_texts(f, letter);
     if (f == flaw::tries_forgotten) letter.tries = 0;
     if (f == flaw::kept_forgotten) letter.kept = {};
-    if (f == flaw::kept_of_one_bit && letter.kept != waybill::letter_keeps::nothing) letter.kept = {};
-    if (f == flaw::kind_of_one_bit && letter.how != waybill::fault_class::permanent) {
-        letter.how = waybill::fault_class::transient;
+    if (f == flaw::kept_of_one_bit && letter.kept != waybill::dead_letter_body::nothing)
+        letter.kept = {};
+    if (f == flaw::kind_of_one_bit && letter.kind != waybill::fault_kind::permanent) {
+        letter.kind = waybill::fault_kind::transient;
     }
     if (f == flaw::size_forgotten) letter.size = 0;
     if (f == flaw::checksum_forgotten) letter.checksum = 0;
     if (f == flaw::time_in_seconds) {
-        const std::int64_t ns = letter.parked.since_epoch().count();
-        letter.parked = waybill::wall_time::at(waybill::duration::seconds(ns / 1'000'000'000));
+        const std::int64_t ns = letter.dead_lettered_at.since_epoch().count();
+        letter.dead_lettered_at =
+            waybill::wall_time::at(waybill::duration::seconds(ns / 1'000'000'000));
     }
     return letter;
 }
@@ -270,7 +273,8 @@ inline waybill::dead_letter merged_under(flaw f, const waybill::dead_letter& old
     if (f != flaw::put_merges) return letter;
     if (letter.reason.empty()) letter.reason = old.reason;
     if (letter.occurred == waybill::wall_time{}) letter.occurred = old.occurred;
-    if (letter.parked == waybill::wall_time{}) letter.parked = old.parked;
+    if (letter.dead_lettered_at == waybill::wall_time{})
+        letter.dead_lettered_at = old.dead_lettered_at;
     return letter;
 }
 

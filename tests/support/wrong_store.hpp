@@ -37,7 +37,7 @@ class wrong_store {
     };
     struct noting {
         waybill::partition_key key;
-        std::optional<waybill::attempt> row;
+        std::optional<waybill::crash_record> row;
     };
     using row_key = std::pair<waybill::partition_key, std::uint64_t>;
     using write = std::variant<std::uint64_t, waybill::dead_letter, advancing, noting, row_key>;
@@ -45,7 +45,7 @@ class wrong_store {
         std::map<waybill::partition_key, waybill::checkpoint> checkpoints;
         std::map<waybill::partition_key, std::uint64_t> epochs;  // of those that were reset
         std::map<std::pair<waybill::partition_key, std::uint64_t>, waybill::dead_letter> letters;
-        std::map<waybill::partition_key, waybill::attempt> attempts;
+        std::map<waybill::partition_key, waybill::crash_record> attempts;
         std::vector<std::uint64_t> records;
     };
     struct data : tables {
@@ -383,15 +383,17 @@ public:
         return sorted;
     }
 
-    waybill::result<std::optional<waybill::attempt>> attempted(const waybill::partition_key& key)
+    waybill::result<std::optional<waybill::crash_record>> attempted(
+        const waybill::partition_key& key)
     {
         if (data_->down && flaw_ != flaw::outage_is_absent) return down();
-        if (data_->down) return std::optional<waybill::attempt>();
+        if (data_->down) return std::optional<waybill::crash_record>();
         const auto at = data_->attempts.find(attempts_of(key));
-        if (at == data_->attempts.end()) return std::optional<waybill::attempt>();
-        return std::optional<waybill::attempt>(at->second);
+        if (at == data_->attempts.end()) return std::optional<waybill::crash_record>();
+        return std::optional<waybill::crash_record>(at->second);
     }
-    waybill::result<void> note(transaction& tx, const waybill::partition_key& key, waybill::attempt a)
+    waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
+                               waybill::crash_record a)
     {
         if (flaw_ == flaw::note_is_forgotten) return {};
         if (flaw_ == flaw::from_absent_is_zero && !a.from) a.from = 0;

@@ -2,7 +2,7 @@
 //
 // assignable: makes a framing assignable, even if its type has no assignment operator.
 //
-// Detail of open_batch, keyed_batches and open_bins. A lambda with captures can be copied but not
+// Detail of open_batch, keyed_batches and bin_packer. A lambda with captures can be copied but not
 // assigned; the same holds for a framing that contains one. Without this wrapper, the copy of an
 // open batch could not be assigned back:
 //

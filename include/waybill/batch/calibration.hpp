@@ -2,7 +2,7 @@
 //
 // calibration: estimates the size of a batch as the broker counts it, and the broker's size limit.
 //
-//     waybill::sender next{policy, last.learnt()};       // goes on with what is known
+//     waybill::batch_sender next{policy, last.learnt()};       // goes on with what is known
 //
 // The caller knows the sizes of bodies. The broker also counts headers, and its limit may differ
 // from the documented one. A calibration learns both from the outcomes of batches. It does not
@@ -40,7 +40,7 @@ public:
 
     /// Starts with the documented limits. `header`: estimated bytes of an item beyond its body.
     /// With 0, the sizes count as complete until an outcome contradicts.
-    constexpr explicit calibration(const limits& l, std::uint64_t header = 0) noexcept
+    constexpr explicit calibration(const batch_limits& l, std::uint64_t header = 0) noexcept
         : documented_(l.bytes),
           limit_(l.bytes),
           ceiling_(l.bytes),
@@ -61,7 +61,7 @@ public:
           refused_(s.refused),
           row_(s.row),
           probe_after_(s.probe_after < 32 ? 32 : s.probe_after),
-          tells_(s.tells),
+          tells_(s.reports),
           refuted_(s.refuted)
     {
         if (refused_ <= accepted_ || refused_ < 2) forget_bracket();
@@ -77,7 +77,7 @@ public:
 
     /// A copy for the documented limits `l`. If `l.bytes` differs from the documented limit so far,
     /// everything learnt about the limit is dropped. The estimate for items is kept.
-    [[nodiscard]] constexpr calibration under(const limits& l) const noexcept
+    [[nodiscard]] constexpr calibration under(const batch_limits& l) const noexcept
     {
         if (documented_ == l.bytes) return *this;
         calibration c = *this;
@@ -135,7 +135,7 @@ public:
     /// all sizes are exact.
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
-        if (b.guessed == 0 && b.told == 0) return 0;
+        if (b.guessed == 0 && b.reported == 0) return 0;
         return margin_of(spread_of(b));
     }
 
@@ -149,7 +149,7 @@ public:
         const double spread = detail::root(items_.widest_variance(
             static_cast<double>(from.bodies), static_cast<double>(to.bodies),
             static_cast<double>(from.guessed), static_cast<double>(to.guessed),
-            static_cast<double>(to.told), doubt_counts()));
+            static_cast<double>(to.reported), doubt_counts()));
         return spread < most ? margin_of(spread) : highest_size;
     }
 
@@ -185,16 +185,16 @@ public:
         const bool vain = probe && predict(b) <= believed_limit();
         const std::uint64_t counted = told(actual);
         if (counted != 0) {
-            tells_ = broker_tells::sizes;
+            tells_ = broker_reports::sizes;
             // The search bounds are predicted sizes: a wrong prediction makes the upper one void.
             const std::uint64_t guess = predict(b);
             const std::uint64_t off = guess < counted ? counted - guess : guess - counted;
             if (b.guessed != 0 && off > counted / 16) refused_ = unlimited;
             items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-                           static_cast<double>(b.told), beyond_bodies(b, counted));
+                           static_cast<double>(b.reported), beyond_bodies(b, counted));
         } else if ((full || unlikely(b)) && limit_ != unlimited) {
             items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-                           static_cast<double>(b.told),
+                           static_cast<double>(b.reported),
                            beyond_bodies(b, probe ? ceiling_ : limit_), false);
         }
         if (cut == cut_with::older) return;
@@ -216,7 +216,7 @@ public:
     /// bytes smaller than its share of that size. So the other items are `less` bytes larger.
     constexpr void shared(const batch_sizes& b, double less, std::uint64_t others) noexcept
     {
-        items_.shared(static_cast<double>(b.told), less, static_cast<double>(others));
+        items_.shared(static_cast<double>(b.reported), less, static_cast<double>(others));
     }
 
     /// Batch `b` was refused for its size. `actual`: its size in bytes, `limit`: the broker's limit
@@ -278,7 +278,7 @@ private:
     [[nodiscard]] constexpr double variance(const batch_sizes& b, double doubt) const noexcept
     {
         return items_.variance(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-                               static_cast<double>(b.told), doubt);
+                               static_cast<double>(b.reported), doubt);
     }
 
     /// The standard deviation for the margin. If the broker reports few sizes, the doubt about the
@@ -289,7 +289,9 @@ private:
     }
     [[nodiscard]] constexpr double doubt_counts() const noexcept
     {
-        return tells_ == broker_tells::sizes ? 1 : tells_ == broker_tells::refusals ? 0.5 : 0.25;
+        return tells_ == broker_reports::sizes      ? 1
+               : tells_ == broker_reports::refusals ? 0.5
+                                                    : 0.25;
     }
 
     // The optimum counts bytes only. Operators notice refusals, so the factor makes them rarer.
@@ -317,7 +319,7 @@ private:
     [[nodiscard]] constexpr bool probing() const noexcept
     {
         return !held_ && row_ >= patience() &&
-               (limit_in_doubt() || refused_ != unlimited || tells_ != broker_tells::sizes);
+               (limit_in_doubt() || refused_ != unlimited || tells_ != broker_reports::sizes);
     }
 
     /// True if the limit is below the highest known one or above the documented one.
@@ -338,7 +340,7 @@ private:
     /// report sizes, because reported numbers are rarely wrong.
     [[nodiscard]] constexpr std::uint32_t patience() const noexcept
     {
-        const bool told = tells_ == broker_tells::refusals && !limit_in_doubt();
+        const bool told = tells_ == broker_reports::refusals && !limit_in_doubt();
         return told && refused_ == unlimited ? 16 * probe_after_ : probe_after_;
     }
 
@@ -356,7 +358,7 @@ private:
                                const item_samples& samples, std::uint64_t reported,
                                bool believed) noexcept
     {
-        if (tells_ == broker_tells::nothing) tells_ = broker_tells::refusals;
+        if (tells_ == broker_reports::nothing) tells_ = broker_reports::refusals;
         const bool known = size != 0;
         if (samples.n > 1) {
             items_.sampled(samples);
@@ -364,7 +366,7 @@ private:
             if (!known) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-                           static_cast<double>(b.told), beyond_bodies(b, size));
+                           static_cast<double>(b.reported), beyond_bodies(b, size));
         }
         if (believed || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
@@ -379,13 +381,13 @@ private:
     constexpr void learn_excess(const batch_sizes& b, std::uint64_t predicted,
                                 std::uint64_t reported, bool probe) noexcept
     {
-        if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_tells::sizes ||
+        if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_reports::sizes ||
             refused_ != unlimited) {
             return lower(predicted, reported);
         }
         if (probe) return;
         items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
-                       static_cast<double>(b.told), beyond_bodies(b, limit_), true);
+                       static_cast<double>(b.reported), beyond_bodies(b, limit_), true);
         // More overhead than the bodies and 64 bytes per item is implausible: the limit is lower.
         const double bodies = static_cast<double>(b.bodies);
         const double items = static_cast<double>(b.guessed);
@@ -405,7 +407,7 @@ private:
         // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
         const double far = static_cast<double>(limit_) / 16;
         const double doubt = variance(b, 1) - variance(b, 0);
-        row_ += tells_ == broker_tells::refusals && doubt > far * far ? 32U : 1U;
+        row_ += tells_ == broker_reports::refusals && doubt > far * far ? 32U : 1U;
     }
 
     /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
@@ -432,7 +434,7 @@ private:
                          bool probe) noexcept
     {
         if (size <= limit_) return;
-        const bool certain = counted || tells_ != broker_tells::nothing;
+        const bool certain = counted || tells_ != broker_reports::nothing;
         if (limit_ == ceiling_) {
             if (certain) limit_ = ceiling_ = size;
             return;
@@ -472,7 +474,7 @@ private:
     std::uint64_t refused_ = unlimited;
     std::uint32_t row_ = 0;
     std::uint32_t probe_after_ = 32;
-    broker_tells tells_ = broker_tells::nothing;
+    broker_reports tells_ = broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool held_ = false;
 };

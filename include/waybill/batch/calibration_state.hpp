@@ -18,25 +18,25 @@ struct batch_sizes {
     std::uint64_t bodies = 0;   ///< Bytes of the bodies of items whose overhead is estimated.
     std::uint64_t guessed = 0;  ///< Number of items whose overhead is estimated.
     std::uint64_t exact = 0;    ///< Bytes of items whose size is known, overhead included.
-    std::uint64_t told = 0;     ///< Number of items in `exact` with a share of a reported sum.
+    std::uint64_t reported = 0;  ///< Number of items in `exact` with a share of a reported sum.
     std::uint64_t items = 0;    ///< Number of all items.
 
     friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
 };
 
 /// The sizes that a broker reports on its own. Each value includes the previous ones.
-enum class broker_tells : std::uint8_t {
+enum class broker_reports : std::uint8_t {
     nothing,   ///< No sizes: only accepted or refused.
     refusals,  ///< Sizes in refusals.
     sizes,     ///< Sizes of accepted batches, too.
 };
 
-[[nodiscard]] constexpr std::string_view name(broker_tells t) noexcept
+[[nodiscard]] constexpr std::string_view name(broker_reports t) noexcept
 {
     switch (t) {
-        case broker_tells::nothing: return "nothing";
-        case broker_tells::refusals: return "refusals";
-        case broker_tells::sizes: return "sizes";
+        case broker_reports::nothing: return "nothing";
+        case broker_reports::refusals: return "refusals";
+        case broker_reports::sizes: return "sizes";
     }
     return "?";
 }
@@ -62,7 +62,7 @@ struct calibration_state {
     /// Accepted full batches before the next probe, in [32, 16384]. 16 times as many if refusals
     /// report sizes and the limit is not in doubt.
     std::uint32_t probe_after = 32;
-    broker_tells tells = broker_tells::nothing;  ///< The sizes that the broker reports.
+    broker_reports reports = broker_reports::nothing;  ///< The sizes that the broker reports.
     std::uint64_t refuted = 0;          ///< Highest reported limit that an acceptance exceeded.
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;

@@ -2,7 +2,7 @@
 //
 // chunk_by: cuts a sequence of messages into the fewest batches that a broker accepts.
 //
-//     constexpr waybill::limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
+//     constexpr waybill::batch_limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
 //     for (auto part : waybill::chunk_by(inbox, l, wire_size))
 //         part.fits ? send(part) : store_elsewhere(*part.begin());
 //
@@ -46,7 +46,7 @@ struct chunk {
     std::uint64_t bytes = 0;  ///< Size of the batch, envelope included, even if it does not fit.
     std::uint64_t count = 0;  ///< Number of items.
     bool fits = true;  ///< False only for a single item that exceeds a limit by itself.
-    closed_by closed = closed_by::end;  ///< The reason why the chunk ends.
+    batch_close_reason closed = batch_close_reason::end;  ///< The reason why the chunk ends.
 
     [[nodiscard]] constexpr I begin() const { return first; }
     [[nodiscard]] constexpr I end() const { return last; }
@@ -62,7 +62,7 @@ namespace detail {
 
 // The limits in the form that the loops compare with, computed once.
 struct room {
-    constexpr explicit room(const limits& l) noexcept
+    constexpr explicit room(const batch_limits& l) noexcept
         : items(l.items == 0 ? 1 : l.items), envelope(l.envelope)
     {
         constexpr std::uint64_t known = highest_size - 1;  // the largest sum that is not saturated
@@ -82,7 +82,7 @@ template <class F, class I>
 concept framing_at = framing<F, std::remove_cvref_t<std::iter_reference_t<I>>>;
 
 template <class F, class I>
-using room_for = std::conditional_t<framing_at<F, I>, limits, room>;
+using room_for = std::conditional_t<framing_at<F, I>, batch_limits, room>;
 
 template <class I, class F>
 constexpr std::uint64_t size_at(const I& at, const F& size)
@@ -114,12 +114,12 @@ template <class I, class S, class F>
     if (own >= r.too_large) {
         const std::uint64_t whole = saturating_add(r.envelope, own);
         if (at != last) own = detail::size_at(at, size);
-        return {first, at, whole, 1, false, closed_by::bytes};
+        return {first, at, whole, 1, false, batch_close_reason::bytes};
     }
     // Subtracting from the rest cannot wrap; adding to a sum could.
     std::uint64_t left = r.space - own;
     std::uint64_t taken = 1;
-    closed_by why = closed_by::items;
+    batch_close_reason reason = batch_close_reason::items;
     if constexpr (std::random_access_iterator<I> && std::sized_sentinel_for<S, I>) {
         constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
         const auto ahead = static_cast<std::uint64_t>(last - first);
@@ -132,7 +132,7 @@ template <class I, class S, class F>
             for (; at != bound; ++at) {
                 own = detail::size_at(at, size);
                 if (own > left) {
-                    why = closed_by::bytes;
+                    reason = batch_close_reason::bytes;
                     break;
                 }
                 left -= own;
@@ -141,14 +141,14 @@ template <class I, class S, class F>
             for (; at != bound; ++at) {
                 own = detail::size_at(at, size);
                 if (own > left || own >= r.too_large) {
-                    why = closed_by::bytes;
+                    reason = batch_close_reason::bytes;
                     break;
                 }
                 left -= own;
             }
         }
         if constexpr (bare) {
-            if (why == closed_by::items && most > near) {
+            if (reason == batch_close_reason::items && most > near) {
                 const auto* const here = &*at;
                 const auto* const end = here + (most - near);
                 const auto to = detail::within(here, end, r.too_large - 1, left);
@@ -156,51 +156,52 @@ template <class I, class S, class F>
                 at += to.at - here;
                 if (to.at != end) {
                     own = detail::size_at(at, size);
-                    why = closed_by::bytes;
+                    reason = batch_close_reason::bytes;
                 }
             }
         }
         taken = static_cast<std::uint64_t>(at - first);
-        if (why == closed_by::items) {
-            if (at == last) why = closed_by::end;
+        if (reason == batch_close_reason::items) {
+            if (at == last)
+                reason = batch_close_reason::end;
             else own = detail::size_at(at, size);
         }
     } else {
         for (;; ++at, ++taken) {
             if (at == last) {
-                why = closed_by::end;
+                reason = batch_close_reason::end;
                 break;
             }
             own = detail::size_at(at, size);
             if (taken == r.items) break;
             if (own > left || own >= r.too_large) {
-                why = closed_by::bytes;
+                reason = batch_close_reason::bytes;
                 break;
             }
             left -= own;
         }
     }
-    return {first, at, r.envelope + (r.space - left), taken, true, why};
+    return {first, at, r.envelope + (r.space - left), taken, true, reason};
 }
 
 // The same for a framing. Sizes depend on the place, so no size is passed on to the next chunk.
 template <class I, class S, class F>
-constexpr chunk<I> cut(I first, const S& last, const limits& l, const F& f, std::uint64_t&,
+constexpr chunk<I> cut(I first, const S& last, const batch_limits& l, const F& f, std::uint64_t&,
                        std::uint64_t)
 {
     tally<F> t;
     I at = first;
     for (; at != last && !t.full; ++at) {
         const auto& item = *at;
-        if (t.add(l, f, item) == adding::added) continue;
+        if (t.add(l, f, item) == add_result::added) continue;
         if (t.items != 0) {
-            t.close(closed_by::bytes);
+            t.close(batch_close_reason::bytes);
             break;
         }
         const std::uint64_t whole = size_alone(l, f, item);
-        return {first, ++at, whole, 1, false, closed_by::bytes};
+        return {first, ++at, whole, 1, false, batch_close_reason::bytes};
     }
-    return {first, at, t.bytes, t.items, true, at == last ? closed_by::end : t.closed};
+    return {first, at, t.bytes, t.items, true, at == last ? batch_close_reason::end : t.closed};
 }
 
 }  // namespace detail
@@ -210,7 +211,8 @@ constexpr chunk<I> cut(I first, const S& last, const limits& l, const F& f, std:
 /// Linear in the chunk; measures its items and the next item.
 template <std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
-[[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const limits& l, const F& size = {})
+[[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const batch_limits& l,
+                                             const F& size = {})
 {
     if (first == last) return {first, first};
     const detail::room_for<F, I> r(l);
@@ -278,8 +280,10 @@ public:
         std::uint64_t next_ = 0;  // the size of the item after the chunk, measured once
     };
 
-    constexpr chunk_range(I first, S last, const limits& l, F size)
-        : first_(std::move(first)), last_(std::move(last)), room_(l), size_(std::move(size)) {}
+    constexpr chunk_range(I first, S last, const batch_limits& l, F size)
+        : first_(std::move(first)), last_(std::move(last)), room_(l), size_(std::move(size))
+    {
+    }
 
     [[nodiscard]] constexpr iterator begin() const { return iterator(*this); }
     [[nodiscard]] constexpr std::default_sentinel_t end() const noexcept { return {}; }
@@ -295,15 +299,15 @@ private:
 /// chunk is cut when the loop reaches it.
 template <std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
-[[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const limits& l, F size = {})
+[[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const batch_limits& l,
+                                                      F size = {})
 {
     return {std::move(first), std::move(last), l, std::move(size)};
 }
 
 /// The same for a container. It must be an lvalue, so that it outlives its chunks.
-template <class Items,
-          size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
-[[nodiscard]] constexpr auto chunk_by(Items& items, const limits& l, F size = {})
+template <class Items, size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
+[[nodiscard]] constexpr auto chunk_by(Items& items, const batch_limits& l, F size = {})
 {
     return chunk_by(std::begin(items), std::end(items), l, std::move(size));
 }
@@ -314,7 +318,8 @@ struct name_the_container_first {};
 
 /// Deleted: a temporary container would be destroyed before its chunks are read.
 template <class Items, class F = std::identity>
-detail::name_the_container_first chunk_by(const Items&& temporary, const limits&, F = {}) = delete;
+detail::name_the_container_first chunk_by(const Items&& temporary, const batch_limits&,
+                                          F = {}) = delete;
 
 }  // namespace waybill::inline v0_2
 

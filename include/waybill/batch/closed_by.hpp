@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// closed_by: the reason why a batch was closed.
+// batch_close_reason: the reason why a batch was closed.
 
 #ifndef WAYBILL_BATCH_CLOSED_BY_HPP
 #define WAYBILL_BATCH_CLOSED_BY_HPP
@@ -11,7 +11,7 @@
 namespace waybill::inline v0_2 {
 
 /// The reason why a batch was closed.
-enum class closed_by : std::uint8_t {
+enum class batch_close_reason : std::uint8_t {
     bytes,     ///< The next item, or the only one, exceeds a limit in bytes.
     items,     ///< The number of items has reached a limit.
     key,       ///< The next item has another key.
@@ -19,14 +19,14 @@ enum class closed_by : std::uint8_t {
     end,       ///< No more items came before it was closed.
 };
 
-[[nodiscard]] constexpr std::string_view name(closed_by why) noexcept
+[[nodiscard]] constexpr std::string_view name(batch_close_reason reason) noexcept
 {
-    switch (why) {
-    case closed_by::bytes: return "bytes";
-    case closed_by::items: return "items";
-    case closed_by::key: return "key";
-    case closed_by::deadline: return "deadline";
-    case closed_by::end: return "end";
+    switch (reason) {
+        case batch_close_reason::bytes: return "bytes";
+        case batch_close_reason::items: return "items";
+        case batch_close_reason::key: return "key";
+        case batch_close_reason::deadline: return "deadline";
+        case batch_close_reason::end: return "end";
     }
     return "unknown";
 }

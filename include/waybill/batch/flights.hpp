@@ -24,9 +24,9 @@ namespace waybill::inline v0_2 {
 /// One attempt to send a batch, until its outcome is known.
 struct flight {
     std::uint64_t attempt = 0;
-    std::vector<run> parts{};
+    std::vector<item_range> parts{};
     batch_sizes sizes{};
-    closed_by closed = closed_by::end;
+    batch_close_reason closed = batch_close_reason::end;
     bool on_its_way = true;   ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
     std::uint32_t tries = 0;  ///< Number of unknown outcomes so far.
@@ -37,13 +37,13 @@ struct flight {
     [[nodiscard]] bool full(const calibration& known) const
     {
         const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
-        return closed == closed_by::bytes && !alone;
+        return closed == batch_close_reason::bytes && !alone;
     }
     /// The number of the item at `index` in the batch, counted from 0. `index` must be less than
     /// `sizes.items`.
     [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
     {
-        const run* part = parts.data();
+        const item_range* part = parts.data();
         for (; index >= part->count; ++part) index -= part->count;
         return part->first + index;
     }
@@ -96,7 +96,8 @@ public:
 
     /// Appends a flight without parts, constructed in place: copying an object right after single
     /// bytes of it were written is slow.
-    flight& add(std::uint64_t attempt, const batch_sizes& sizes, closed_by closed, cut_with cut)
+    flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
+                cut_with cut)
     {
         flight& f = list_.emplace_back();
         f.attempt = attempt;
@@ -136,9 +137,9 @@ public:
     }
 
     /// An empty list of runs with capacity for one. Reuses the buffer of a dropped flight if any.
-    [[nodiscard]] std::vector<run> buffer()
+    [[nodiscard]] std::vector<item_range> buffer()
     {
-        std::vector<run> b;
+        std::vector<item_range> b;
         if (!spare_.empty()) {
             b.swap(spare_.back());
             spare_.pop_back();
@@ -152,7 +153,7 @@ public:
 
 private:
     std::vector<flight> list_;
-    std::vector<std::vector<run>> spare_;
+    std::vector<std::vector<item_range>> spare_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -43,7 +43,7 @@ struct keyed_batch {
     Key key{};
     std::vector<Item> items{};
     std::uint64_t bytes = 0;  ///< Size of the batch, envelope included.
-    closed_by closed = closed_by::end;  ///< The reason why it was closed.
+    batch_close_reason closed = batch_close_reason::end;  ///< The reason why it was closed.
     steady_time opened{};  ///< When its first item was added.
 
     friend bool operator==(const keyed_batch&, const keyed_batch&) = default;
@@ -60,29 +60,30 @@ class keyed_batches
 
 public:
     /// Limits of one batch, its size function or framing, and limits of all batches together.
-    keyed_batches(const limits& l, Size weigh, const open_limits& o = {})
+    keyed_batches(const batch_limits& l, Size weigh, const open_limits& o = {})
         : base(l, framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
     /// Deleted: another size function or framing needs another type; see keyed_batches_of.
     template <class F, class = use_keyed_batches_of>
-        requires(!std::convertible_to<F, Size>)
-    keyed_batches(const limits&, F, const open_limits& = {}) = delete;
+    requires(!std::convertible_to<F, Size>)
+        keyed_batches(const batch_limits&, F, const open_limits& = {})
+    = delete;
 
     /// Copies or moves `item` into the open batch of `key`, only if the result is `added`.
     /// Allocates if it opens a batch or if a buffer must grow. Linear in the open batches.
     template <class T>
-        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-    adding try_add(const Key& key, T&& item, steady_time now)
+    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+        add_result try_add(const Key& key, T&& item, steady_time now)
     {
         std::size_t at = find(key);
         tally<kept_framing<Item, Size>> with;
         if (at != this->open()) with = this->all_[at].sum;
-        const adding what = with.add(this->limits_, this->framing_, std::as_const(item));
-        if (what == adding::added) {
+        const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
+        if (what == add_result::added) {
             return this->put(at, {.key = key}, std::move(with), std::forward<T>(item), now);
         }
-        if (what == adding::full) {
+        if (what == add_result::full) {
             this->all_[at].sum = std::move(with);
             for (; at != 0; --at) std::swap(this->all_[at], this->all_[at - 1]);
         }
@@ -90,8 +91,8 @@ public:
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
-        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
-    adding try_add(const Key& key, const T& item, steady_time now)
+    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
+        try_add(const Key& key, const T& item, steady_time now)
     {
         return try_add(key, Item(item), now);
     }
@@ -116,7 +117,7 @@ private:
 
 /// Keyed batches of `Item`, for any size function or framing.
 template <class Key, class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto keyed_batches_of(const limits& l, F size = {}, const open_limits& o = {})
+[[nodiscard]] auto keyed_batches_of(const batch_limits& l, F size = {}, const open_limits& o = {})
 {
     return keyed_batches<Key, Item, F>{l, std::move(size), o};
 }

@@ -24,7 +24,7 @@ namespace waybill::inline v0_2 {
         const overhead_state& i = one.items;
         const overhead_state& j = other.items;
         if (overhead(i).believed() != overhead(j).believed()) return overhead(j).believed();
-        if (one.tells != other.tells) return one.tells > other.tells;
+        if (one.reports != other.reports) return one.reports > other.reports;
         if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
             return i.header_variance < j.header_variance;
         }
@@ -32,7 +32,7 @@ namespace waybill::inline v0_2 {
         return i.ratio > j.ratio;
     };
     if (!surer(x, y)) x.items = y.items;
-    x.tells = x.tells > y.tells ? x.tells : y.tells;
+    x.reports = x.reports > y.reports ? x.reports : y.reports;
     x.documented = lesser(x.documented, y.documented);
     x.limit = lesser(x.limit, y.limit);
     x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;

@@ -45,7 +45,7 @@ template <class Item>
 struct closed_batch {
     std::vector<Item> items{};
     std::uint64_t bytes = 0;  ///< Size of the batch, envelope included; 0 if it has no items.
-    closed_by closed = closed_by::end;  ///< The reason why it was closed.
+    batch_close_reason closed = batch_close_reason::end;  ///< The reason why it was closed.
     steady_time opened{};  ///< When its first item was added.
 
     friend bool operator==(const closed_batch&, const closed_batch&) = default;
@@ -61,24 +61,24 @@ class open_batch {
 public:
     /// `linger`: the maximum time that the batch stays open after its first item. The highest
     /// duration means no deadline.
-    open_batch(const limits& l, Size weigh, duration linger = duration::highest())
+    open_batch(const batch_limits& l, Size weigh, duration linger = duration::highest())
         : limits_(l), framing_(framing_of<Item, Size>(std::move(weigh))), linger_(linger)
     {
     }
     /// Deleted: another size function or framing needs another type; see open_batch_of.
     template <class F, class = use_open_batch_of>
-        requires(!std::convertible_to<F, Size>)
-    open_batch(const limits&, F, duration = {}) = delete;
+    requires(!std::convertible_to<F, Size>) open_batch(const batch_limits&, F, duration = {})
+    = delete;
 
     /// Copies or moves `item` into the batch, only if the result is `added`. O(1) amortized, plus
     /// the time of the size function or framing.
     template <class T>
-        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-    adding try_add(T&& item, steady_time now)
+    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+        add_result try_add(T&& item, steady_time now)
     {
         tally<framing_type> with = tally_;
-        const adding what = with.add(limits_, framing_, std::as_const(item));
-        if (what == adding::added) {
+        const add_result what = with.add(limits_, framing_, std::as_const(item));
+        if (what == add_result::added) {
             items_.emplace_back(std::forward<T>(item));
             if (items_.size() == 1) opened_ = now;
         }
@@ -87,8 +87,8 @@ public:
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
-        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
-    adding try_add(const T& item, steady_time now)
+    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
+        try_add(const T& item, steady_time now)
     {
         return try_add(Item(item), now);
     }
@@ -113,10 +113,10 @@ public:
     /// Returns the batch, which may have no items, and starts an empty one.
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
-        const closed_by why = tally_.full ? tally_.closed
-                              : due(now)  ? closed_by::deadline
-                                          : closed_by::end;
-        closed_batch<Item> b{std::move(items_), tally_.bytes, why, opened_};
+        const batch_close_reason reason = tally_.full ? tally_.closed
+                                          : due(now)  ? batch_close_reason::deadline
+                                                      : batch_close_reason::end;
+        closed_batch<Item> b{std::move(items_), tally_.bytes, reason, opened_};
         items_.clear();
         tally_ = {};
         return b;
@@ -131,7 +131,7 @@ public:
     friend bool operator==(const open_batch&, const open_batch&) = default;
 
 private:
-    limits limits_;
+    batch_limits limits_;
     framing_type framing_;
     duration linger_;
     std::vector<Item> items_;
@@ -141,7 +141,7 @@ private:
 
 /// An open batch of `Item`, for any size function or framing.
 template <class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto open_batch_of(const limits& l, F size = {},
+[[nodiscard]] auto open_batch_of(const batch_limits& l, F size = {},
                                  duration linger = duration::highest())
 {
     return open_batch<Item, F>{l, std::move(size), linger};

@@ -7,7 +7,7 @@
 // again later:
 //
 //     auto lines = ranges::getlines(std::cin);
-//     waybill::outbox box(lines);
+//     waybill::resend_buffer box(lines);
 //     auto report = waybill::send_all(box, size, sender, clock, transmit);
 //     while (report.waiting) {
 //         sleep_until(*report.waiting);
@@ -32,16 +32,16 @@ namespace waybill::inline v0_2 {
 
 /// Items are numbered from 0, in the order in which they are pulled.
 template <std::input_iterator I, std::sentinel_for<I> S>
-class outbox {
+class resend_buffer {
 public:
     using value_type = std::iter_value_t<I>;
 
-    outbox(I first, S last) : at_(std::move(first)), last_(std::move(last)) {}
+    resend_buffer(I first, S last) : at_(std::move(first)), last_(std::move(last)) {}
 
     /// Reads a range that must outlive the outbox. Calls its begin() once, here.
     template <class R>
-        requires(!std::same_as<std::remove_cv_t<R>, outbox>)
-    explicit outbox(R& range) : outbox(std::begin(range), std::end(range))
+    requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>) explicit resend_buffer(R& range)
+        : resend_buffer(std::begin(range), std::end(range))
     {
     }
 
@@ -115,8 +115,8 @@ private:
 };
 
 template <class R>
-outbox(R&)
-    -> outbox<decltype(std::begin(std::declval<R&>())), decltype(std::end(std::declval<R&>()))>;
+resend_buffer(R&) -> resend_buffer<decltype(std::begin(std::declval<R&>())),
+                                   decltype(std::end(std::declval<R&>()))>;
 
 }  // namespace waybill::inline v0_2
 

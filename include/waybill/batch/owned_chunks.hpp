@@ -38,7 +38,7 @@ struct owned_chunk {
     Items items{};
     std::uint64_t bytes = 0;            ///< With the envelope; exact also if it does not fit.
     bool fits = true;                   ///< False only for a single item that exceeds a limit.
-    closed_by closed = closed_by::end;  ///< The reason why the batch was closed.
+    batch_close_reason closed = batch_close_reason::end;  ///< The reason why the batch was closed.
 
     [[nodiscard]] auto begin() noexcept { return items.begin(); }
     [[nodiscard]] auto end() noexcept { return items.end(); }
@@ -62,7 +62,7 @@ concept owns_its_items = !std::same_as<element<Items>, element<const Items>>;
 
 // `Walk` reads the items: I, or std::move_iterator<I>.
 template <class Items, class Walk, class I, class S, class F>
-[[nodiscard]] auto owned(I first, S last, const limits& l, F size)
+[[nodiscard]] auto owned(I first, S last, const batch_limits& l, F size)
 {
     using item = std::iter_value_t<I>;
     using kept = std::conditional_t<std::is_void_v<Items>, std::vector<item>, Items>;
@@ -89,7 +89,7 @@ template <class Items, class Walk, class I, class S, class F>
 /// vector by default, or any container that can insert at its end.
 template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
-[[nodiscard]] auto owned_chunks(I first, S last, const limits& l, F size = {})
+[[nodiscard]] auto owned_chunks(I first, S last, const batch_limits& l, F size = {})
 {
     return detail::owned<Items, I>(std::move(first), std::move(last), l, std::move(size));
 }
@@ -98,7 +98,7 @@ template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
 template <class Items = void, std::forward_iterator I,
           size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] auto owned_chunks(std::move_iterator<I> first, std::move_iterator<I> last,
-                                const limits& l, F size = {})
+                                const batch_limits& l, F size = {})
 {
     return detail::owned<Items, std::move_iterator<I>>(first.base(), last.base(), l,
                                                        std::move(size));
@@ -106,7 +106,7 @@ template <class Items = void, std::forward_iterator I,
 
 /// The same for a container. Moves the items of an rvalue that owns them; otherwise copies them.
 template <class Items = void, class From, size_model<detail::element<From>> F = std::identity>
-[[nodiscard]] auto owned_chunks(From&& from, const limits& l, F size = {})
+[[nodiscard]] auto owned_chunks(From&& from, const batch_limits& l, F size = {})
 {
     using I = decltype(std::begin(from));
     using walk = std::conditional_t<detail::owns_its_items<From>, std::move_iterator<I>, I>;

@@ -22,27 +22,30 @@ public:
     pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
         : policy_(p), tokens_(b), shared_(shared)
     {
-        if (policy_.most == 0) policy_.most = 1;
-        if (policy_.most > 0xFF) policy_.most = 0xFF;
+        if (policy_.max_attempts == 0) policy_.max_attempts = 1;
+        if (policy_.max_attempts > 0xFF) policy_.max_attempts = 0xFF;
     }
 
-    [[nodiscard]] static constexpr bool retriable(fault_class c) { return is_worth_a_retry(c); }
+    [[nodiscard]] static constexpr bool retriable(fault_kind c) { return is_worth_a_retry(c); }
 
     /// Nothing may be sent before this time.
     [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
 
     /// True if `tries` attempts are fewer than the policy allows.
-    [[nodiscard]] bool again(std::uint32_t tries) const noexcept { return tries < policy_.most; }
+    [[nodiscard]] bool again(std::uint32_t tries) const noexcept
+    {
+        return tries < policy_.max_attempts;
+    }
 
     /// The time of the next attempt after `tries` attempts; `now` if the policy retries at once.
-    /// `draw` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
+    /// `random` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
     /// wants.
-    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double draw,
+    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double random,
                                        duration hint) const noexcept
     {
-        const retry_action a = decide(policy_, tries, fault_class::transient, draw, now, hint);
-        const act::wait* w = std::get_if<act::wait>(&a);
-        return w ? w->until : now;
+        const retry_action a = decide(policy_, tries, fault_kind::transient, random, now, hint);
+        const act::wait_until* w = std::get_if<act::wait_until>(&a);
+        return w ? w->time : now;
     }
 
     /// Takes one retry from the budget. False if the budget is used up.
@@ -58,17 +61,17 @@ public:
     }
 
     /// Pauses after a failure. The caller has paid for the retry with `spend`.
-    void failed(steady_time now, std::uint32_t tries, double draw, duration hint)
+    void failed(steady_time now, std::uint32_t tries, double random, duration hint)
     {
-        not_before_ = later(not_before_, retry_at(now, tries, draw, hint));
+        not_before_ = later(not_before_, retry_at(now, tries, random, hint));
     }
 
     /// Pauses after throttling, for at least 1 ns. With no pause at all, a driver that follows
     /// `next` could send forever at the same time.
-    void throttled(steady_time now, double draw, duration hint)
+    void throttled(steady_time now, double random, duration hint)
     {
         if (throttles_ != ~std::uint32_t{0}) ++throttles_;
-        const duration rest = pause(policy_.pauses, throttles_, draw, hint);
+        const duration rest = pause(policy_.pauses, throttles_, random, hint);
         not_before_ = later(not_before_, now + greater(rest, duration::nanoseconds(1)));
     }
 
@@ -80,7 +83,7 @@ public:
 
 private:
     retry_policy policy_;
-    retry_tokens tokens_;
+    retry_token_bucket tokens_;
     shared_budget shared_;
     std::uint32_t throttles_ = 0;  // in a row
     steady_time not_before_ = steady_time::lowest();

@@ -2,7 +2,7 @@
 //
 // packing: fills several batches at the same time, for items whose order does not matter.
 //
-//     auto bins = waybill::open_bins_of<entry>(limits, wire_size, {.open = 8, .linger = 50ms});
+//     auto bins = waybill::bin_packer_of<entry>(limits, wire_size, {.open = 8, .linger = 50ms});
 //     switch (bins.try_add(e, now)) {                              // three results, not two
 //         case added:     break;
 //         case full:      flush(bins.take(now)); bins.try_add(e, now); break;
@@ -38,28 +38,29 @@
 
 namespace waybill::inline v0_2 {
 
-/// `Size` as in open_batch; open_bins_of deduces it. Each `try_add` calls it up to three times for
+/// `Size` as in open_batch; bin_packer_of deduces it. Each `try_add` calls it up to three times for
 /// every bin that it tries.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
-class open_bins : public side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true> {
+class bin_packer : public side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true> {
     using base = side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true>;
     struct use_open_bins_of;  // named in the compiler's error for a size of another type
 
 public:
-    open_bins(const limits& l, Size weigh, const open_limits& o = {.open = 8})
+    bin_packer(const batch_limits& l, Size weigh, const open_limits& o = {.open = 8})
         : base(l, framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
-    /// Rejects a size function or framing of another type: use open_bins_of.
+    /// Rejects a size function or framing of another type: use bin_packer_of.
     template <class F, class = use_open_bins_of>
-        requires(!std::convertible_to<F, Size>)
-    open_bins(const limits&, F, const open_limits& = {}) = delete;
+    requires(!std::convertible_to<F, Size>)
+        bin_packer(const batch_limits&, F, const open_limits& = {})
+    = delete;
 
     /// Adds a copy of `item`, or moves an rvalue. If the result is not `added`, `item` is
     /// unchanged. Allocates if a bin is opened or its buffer must grow. O(open bins).
     template <class T>
-        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-    adding try_add(T&& item, steady_time now)
+    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+        add_result try_add(T&& item, steady_time now)
     {
         const std::size_t end = this->open();
         std::size_t best = end;
@@ -69,9 +70,9 @@ public:
             tally<kept_framing<Item, Size>> with;
             if (at != end) with = this->all_[at].sum;
             if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
-            const adding what = with.add(this->limits_, this->framing_, std::as_const(item));
-            if (what == adding::too_large) return what;
-            if (what == adding::full) continue;
+            const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
+            if (what == add_result::too_large) return what;
+            if (what == add_result::full) continue;
             best = at;
             counted = std::move(with);
         }
@@ -79,8 +80,8 @@ public:
     }
     /// Adds an item that is constructed from `item`. The bytes are those of the constructed item.
     template <class T>
-        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
-    adding try_add(const T& item, steady_time now)
+    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
+        try_add(const T& item, steady_time now)
     {
         return try_add(Item(item), now);
     }
@@ -88,37 +89,39 @@ public:
 
 /// Returns bins of `Item` for any size function or framing.
 template <class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto open_bins_of(const limits& l, F size = {}, const open_limits& o = {.open = 8})
+[[nodiscard]] auto bin_packer_of(const batch_limits& l, F size = {},
+                                 const open_limits& o = {.open = 8})
 {
-    return open_bins<Item, F>{l, std::move(size), o};
+    return bin_packer<Item, F>{l, std::move(size), o};
 }
 
 /// The result of `pack`: positions in its input. Each is in exactly one batch or in `too_large`.
 /// The batches are in the order in which they were closed.
-struct packed {
+struct packed_bins {
     std::vector<closed_batch<std::size_t>> batches{};
     std::vector<std::size_t> too_large{};
 
-    friend bool operator==(const packed&, const packed&) = default;
+    friend bool operator==(const packed_bins&, const packed_bins&) = default;
 };
 
 /// Packs a container with operator[] and size(): a vector, span, array or deque. `bins` is the
 /// number of open bins. `unlimited` bins waste the fewest bytes, in O(items * batches).
 template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F = std::identity>
-[[nodiscard]] packed pack(const Items& items, const limits& l, F size = {}, std::uint64_t bins = 8)
+[[nodiscard]] packed_bins pack(const Items& items, const batch_limits& l, F size = {},
+                               std::uint64_t bins = 8)
 {
     using item = std::remove_cvref_t<decltype(items[0])>;
     auto at = [&items](const std::size_t& i) -> decltype(auto) { return items[i]; };
     using model = framed<framing_for<item, F>, decltype(at)>;
-    open_bins<std::size_t, model> open(l, {framing_of<item>(std::move(size)), at}, {.open = bins});
-    packed p;
+    bin_packer<std::size_t, model> open(l, {framing_of<item>(std::move(size)), at}, {.open = bins});
+    packed_bins p;
     for (std::size_t i = 0; i != items.size(); ++i) {
-        adding what = open.try_add(i, {});
-        if (what == adding::full) {
+        add_result what = open.try_add(i, {});
+        if (what == add_result::full) {
             p.batches.push_back(open.take({}));
             what = open.try_add(i, {});
         }
-        if (what == adding::too_large) p.too_large.push_back(i);
+        if (what == add_result::too_large) p.too_large.push_back(i);
         while (open.due({})) p.batches.push_back(open.take({}));
     }
     while (!open.empty()) p.batches.push_back(open.take({}));

@@ -2,7 +2,7 @@
 //
 // send_all: sends a whole input through a function that sends one batch.
 //
-//     waybill::sender s{{.limit = {.bytes = 262'144}, .header = 54}};
+//     waybill::batch_sender s{{.limit = {.bytes = 262'144}, .header = 54}};
 //     auto report = waybill::send_all(
 //         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {
@@ -12,13 +12,13 @@
 //             default:               return unknown{};
 //         }
 //     });
-//     for (const auto& r : report.outcomes) log(waybill::text(r));
+//     for (const auto& r : report.outcomes) log(waybill::describe(r));
 //
 // It drives the sender with one attempt at a time and never sleeps. If nothing can be sent before a
 // later time, it returns with `waiting` set. A further call with the same input, sender and
 // function continues. The sender keeps its calibration for the next input. `clock` is a function
 // that returns the steady time, or a fixed `steady_time`. For an input that can be read only once:
-// `outbox`.
+// `resend_buffer`.
 
 #ifndef WAYBILL_BATCH_SEND_ALL_HPP
 #define WAYBILL_BATCH_SEND_ALL_HPP
@@ -42,7 +42,7 @@ namespace waybill::inline v0_2 {
 
 /// The outcome of one batch. The driver fills in the attempt number. The target of a span in it
 /// must be valid until the function is called again.
-using send_outcome = std::variant<accepted, refused, partial, throttled, failed, unknown>;
+using send_outcome = std::variant<accepted, too_large, partial, throttled, failed, unknown>;
 
 /// A function that returns the bytes of an item, or its bytes and key as `queued{bytes, key}`.
 template <class F, class Item>
@@ -115,7 +115,7 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// An input whose open items are stored in an `outbox`.
+/// An input whose open items are stored in an `resend_buffer`.
 template <class Box, class F>
 class kept_source {
 public:
@@ -154,14 +154,14 @@ private:
 
 /// Gives send_all access to the notes that the sender stores for its open input.
 struct notes_of {
-    [[nodiscard]] static send_notes& in(sender& s) noexcept { return s.notes_; }
+    [[nodiscard]] static send_notes& in(batch_sender& s) noexcept { return s.notes_; }
 };
 
 /// A guard for one attempt. Reports `unknown` if `send` throws or its result cannot be processed:
 /// the batch may have arrived.
 class unanswered {
 public:
-    unanswered(sender& s, const act::send& a, steady_time now)
+    unanswered(batch_sender& s, const act::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
         s_.on(started{attempt_}, now);
@@ -186,12 +186,12 @@ private:
     void count(const send_outcome& o) const noexcept
     {
         send_report& r = report();
-        if (std::holds_alternative<refused>(o)) ++r.refusals;
+        if (std::holds_alternative<too_large>(o)) ++r.refusals;
         if (std::holds_alternative<accepted>(o) || std::holds_alternative<partial>(o)) return;
         r.resent_bytes = saturating_add(r.resent_bytes, bytes_);
     }
 
-    sender& s_;
+    batch_sender& s_;
     std::uint64_t attempt_;
     std::uint64_t bytes_;
     steady_time now_;
@@ -200,7 +200,7 @@ private:
 
 /// Opens an input unless one is open. False if the sender has unsettled items that were queued
 /// without an open input.
-[[nodiscard]] inline bool open_for(sender& s, steady_time now)
+[[nodiscard]] inline bool open_for(batch_sender& s, steady_time now)
 {
     if (s.origin()) return true;
     if (!s.finished()) return false;
@@ -213,14 +213,14 @@ struct keep_too_large {
     template <class Item>
     [[nodiscard]] fault operator()(const Item&, const act::replace&) const
     {
-        return {fault_class::permanent, {}};
+        return {fault_kind::permanent, {}};
     }
 };
 
 template <class Source, class Clock, class Send, class Replace>
 class sending {
 public:
-    sending(Source& source, sender& s, Clock& clock, Send& send, Replace& replace)
+    sending(Source& source, batch_sender& s, Clock& clock, Send& send, Replace& replace)
         : source_(source),
           s_(s),
           clock_(clock),
@@ -242,9 +242,9 @@ public:
                 },
                 [&](const act::settle& x) { note(x, now); },
                 [&](const act::replace& r) { replace(r, now); },
-                [&](const act::wait& w) {
+                [&](const act::wait_until& w) {
                     if (feed(now)) return;
-                    notes_.report.waiting = w.until;
+                    notes_.report.waiting = w.time;
                     going_ = false;
                 },
                 [&](act::idle) {
@@ -274,14 +274,14 @@ private:
         send_outcome o = send_(batch);
         notes_.failure.clear();
         if (failed* f = std::get_if<failed>(&o)) notes_.failure = std::move(f->text);
-        const heard h = std::visit(
+        const event_result h = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
                 return s_.on(event, time_of(clock_));
             },
             o);
         // An invalid result does not show what has arrived.
-        if (h == heard::invalid) s_.on(unknown{attempt}, time_of(clock_));
+        if (h == event_result::invalid) s_.on(unknown{attempt}, time_of(clock_));
         guard.over(o);
     }
 
@@ -296,14 +296,19 @@ private:
             s_.on(replaced{item, source_.measure(r.item).bytes}, now);
         } else {
             notes_.not_replaced = std::move(f.text);
-            s_.on(kept{item}, now);  // the outcome `too_large` follows
+            s_.on(not_replaced{item}, now);  // the outcome `too_large` follows
         }
     }
 
     void note(const act::settle& x, steady_time now)
     {
-        item_report r{{x.items.first - origin_, x.items.count}, x.outcome, x.how, x.bytes, x.limit,
-                      x.envelope, {}};
+        item_report r{{x.items.first - origin_, x.items.count},
+                      x.outcome,
+                      x.kind,
+                      x.bytes,
+                      x.limit,
+                      x.envelope,
+                      {}};
         if (x.outcome == item_outcome::failed) r.text = notes_.failure;
         if (x.outcome == item_outcome::too_large) r.text = notes_.not_replaced;
         notes_.report.add(std::move(r));
@@ -328,7 +333,7 @@ private:
     }
 
     Source& source_;
-    sender& s_;
+    batch_sender& s_;
     Clock& clock_;
     Send& send_;
     Replace& replace_;
@@ -364,7 +369,7 @@ private:
 /// ext/exceptions.hpp turns exceptions into outcomes.
 template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_reference_t<I>> F,
           time_source Clock, class Send, class Replace = detail::keep_too_large>
-[[nodiscard]] send_report send_all(I first, S last, const F& size, sender& s, Clock now,
+[[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
 {
     if (!detail::open_for(s, time_of(now))) return {.other_input = true};
@@ -378,26 +383,26 @@ template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_re
 template <class Items, class F, time_source Clock, class Send,
           class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
-[[nodiscard]] send_report send_all(Items& items, const F& size, sender& s, Clock now, Send&& send,
-                                   Replace&& replace = {})
-{
-    return send_all(std::begin(items), std::end(items), size, s, std::move(now),
-                    std::forward<Send>(send), std::forward<Replace>(replace));
-}
+    [[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
+                                       Send&& send, Replace&& replace = {})
+    {
+        return send_all(std::begin(items), std::end(items), size, s, std::move(now),
+                        std::forward<Send>(send), std::forward<Replace>(replace));
+    }
 
 /// The same for an input that can be read only once.
-template <class I, class S, queueing<const std::iter_value_t<I>&> F, time_source Clock, class Send,
-          class Replace = detail::keep_too_large>
-[[nodiscard]] send_report send_all(outbox<I, S>& box, const F& size, sender& s, Clock now,
-                                   Send&& send, Replace&& replace = {})
-{
-    if (!detail::open_for(s, time_of(now))) return {.other_input = true};
-    const std::uint64_t taken = s.end() - *s.origin();
-    const std::uint64_t settled_before = saturating_sub(box.pulled(), taken);
-    const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
-    if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
-    detail::kept_source<outbox<I, S>, F> source(box, size, settled_before);
-    return detail::sending(source, s, now, send, replace).run();
+    template <class I, class S, queueing<const std::iter_value_t<I>&> F, time_source Clock,
+              class Send, class Replace = detail::keep_too_large>
+    [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
+                                       Clock now, Send&& send, Replace&& replace = {})
+    {
+        if (!detail::open_for(s, time_of(now))) return {.other_input = true};
+        const std::uint64_t taken = s.end() - *s.origin();
+        const std::uint64_t settled_before = saturating_sub(box.pulled(), taken);
+        const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
+        if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
+        detail::kept_source<resend_buffer<I, S>, F> source(box, size, settled_before);
+        return detail::sending(source, s, now, send, replace).run();
 }
 
 }  // namespace waybill::inline v0_2

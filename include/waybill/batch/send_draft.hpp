@@ -25,14 +25,14 @@ namespace waybill::inline v0_2 {
 
 class send_draft {
 public:
-    std::vector<run> parts;          ///< The items of the draft, in ascending order.
+    std::vector<item_range> parts;   ///< The items of the draft, in ascending order.
     batch_sizes sizes;               ///< The sums over these items.
     std::uint64_t scan = 0;          ///< Number of the next item to examine.
-    std::uint64_t most = unlimited;  ///< Maximum number of items.
+    std::uint64_t max_items = unlimited;  ///< Maximum number of items.
     std::uint32_t key = 0;           ///< Key slot of the first item, if keys are used.
     std::uint32_t busy = 0;          ///< Items skipped because of a busy key.
     steady_time since;               ///< Time at which the first item was added.
-    closed_by closed = closed_by::end;
+    batch_close_reason closed = batch_close_reason::end;
     bool full = false;
 
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
@@ -46,45 +46,45 @@ public:
         parts.clear();
         sizes = {};
         scan = from;
-        most = unlimited;
+        max_items = unlimited;
         key = 0;
         busy = 0;
         since = {};
-        closed = closed_by::end;
+        closed = batch_close_reason::end;
         full = false;
         as_far_as_ = {};
         margin_ = highest_size;
         sure_end_ = 0;
     }
 
-    void close(closed_by why) noexcept
+    void close(batch_close_reason reason) noexcept
     {
         full = true;
-        closed = why;
+        closed = reason;
     }
 
     /// After new knowledge: admits more items again if the draft was full only by its bytes.
-    void reopen(const limits& l) noexcept
+    void reopen(const batch_limits& l) noexcept
     {
         as_far_as_ = {};
         margin_ = highest_size;
-        const bool more = sizes.items < most && sizes.items < l.items;
-        if (closed == closed_by::bytes && more) full = false;
+        const bool more = sizes.items < max_items && sizes.items < l.items;
+        if (closed == batch_close_reason::bytes && more) full = false;
     }
 
     /// Adds item `n` if it fits. Otherwise closes the draft and returns false. Also closes the
     /// draft if the item fills it. An empty draft admits any item: if only an estimated header
     /// makes it too large, the broker decides. An item that goes `alone` is known to be too large.
     [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibration& known,
-                             const limits& l, bool one_key, bool alone)
+                             const batch_limits& l, bool one_key, bool alone)
     {
         batch_sizes with = sizes;
         count(with, i);
         if (empty()) {
-            most = alone ? 1 : i.most == send_item::any_number ? unlimited : i.most;
+            max_items = alone ? 1 : i.max_items == send_item::any_number ? unlimited : i.max_items;
             key = i.key;
         } else if (one_key && i.key != key) {
-            close(closed_by::key);
+            close(batch_close_reason::key);
             return false;
         }
         bool fits = !alone && fits_for_sure(with, known);
@@ -93,14 +93,14 @@ public:
             fits = fits_for_sure(with, known) || known.fits(with);
         }
         if (!fits && !empty()) {
-            close(closed_by::bytes);
+            close(batch_close_reason::bytes);
             return false;
         }
         if (!parts.empty() && parts.back().end() == n) ++parts.back().count;
         else parts.push_back({n, 1});
         sizes = with;
-        if (!fits || with.items >= most) close(closed_by::bytes);
-        if (fits && with.items >= l.items) close(closed_by::items);
+        if (!fits || with.items >= max_items) close(batch_close_reason::bytes);
+        if (fits && with.items >= l.items) close(batch_close_reason::items);
         return true;
     }
 
@@ -146,11 +146,11 @@ public:
     }
 
     /// Computes how much certainly fits after the last item. All items must be `exact`, or none.
-    void look_ahead(const calibration& known, const limits& l, bool exact)
+    void look_ahead(const calibration& known, const batch_limits& l, bool exact)
     {
         if (full || empty() || parts.back().end() != scan || !serves(sizes)) return;
         exact_ = exact;
-        const std::uint64_t items = lesser(lesser(l.items, most) - 1, highest_size / 4);
+        const std::uint64_t items = lesser(lesser(l.items, max_items) - 1, highest_size / 4);
         if (sizes.items >= items) return;
         std::uint64_t more = items - sizes.items;
         std::uint64_t bodies = highest_size;
@@ -164,8 +164,9 @@ public:
     /// The look-ahead is not part of the value. Requires that all taken items are shown.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {
-        return a.parts == b.parts && a.sizes == b.sizes && a.scan == b.scan && a.most == b.most &&
-               a.key == b.key && a.since == b.since && a.closed == b.closed && a.full == b.full;
+        return a.parts == b.parts && a.sizes == b.sizes && a.scan == b.scan &&
+               a.max_items == b.max_items && a.key == b.key && a.since == b.since &&
+               a.closed == b.closed && a.full == b.full;
     }
 
 private:
@@ -177,7 +178,7 @@ private:
             s.bodies = saturating_add(s.bodies, i.bytes);
         } else {
             s.exact = saturating_add(s.exact, i.bytes);
-            if (i.size == send_item::known::sum) ++s.told;
+            if (i.size == send_item::known::sum) ++s.reported;
         }
     }
 
@@ -185,7 +186,7 @@ private:
     [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
     {
         return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
-               b.guessed <= as_far_as_.guessed && b.told <= as_far_as_.told;
+               b.guessed <= as_far_as_.guessed && b.reported <= as_far_as_.reported;
     }
 
     [[nodiscard]] bool fits_for_sure(const batch_sizes& b, const calibration& known) const
@@ -210,11 +211,12 @@ private:
         const double ratio = known.items().state().ratio;
         const bool sane = b.guessed != 0 && ratio > 1.0 / 64;
         as_far_as_ = {saturating_add(b.bodies, sane ? whole(room / ratio) : 0), grown(b.guessed), 0,
-                      grown(b.told), 0};
+                      grown(b.reported), 0};
         margin_ = known.widest_margin(b, as_far_as_);
     }
 
-    void sure(const calibration& known, const limits& l, std::uint64_t items, std::uint64_t bodies)
+    void sure(const calibration& known, const batch_limits& l, std::uint64_t items,
+              std::uint64_t bodies)
     {
         const std::uint64_t taken = saturating_add(known.predict(sizes), margin_);
         const std::uint64_t budget = lesser(known.budget(), highest_size / 2);

@@ -22,11 +22,11 @@ namespace waybill::inline v0_2 {
 struct send_item {
     enum class state : std::uint8_t {
         waiting,    ///< To be sent.
-        outsized,   ///< Too large; the caller is to replace it.
+        oversized,  ///< Too large; the caller is to replace it.
         away,       ///< In a batch in flight; set only if a draft begins before the item.
         over,       ///< Ended: accepted or settled otherwise.
         gone,       ///< Failed permanently; `most` contains the fault class.
-        undecided,  ///< Failed, but an earlier send of the same batch may have arrived.
+        in_doubt,   ///< Failed, but an earlier send of the same batch may have arrived.
     };
     enum class known : std::uint8_t {
         body,   ///< `bytes` is the body; the overhead is estimated.
@@ -37,7 +37,7 @@ struct send_item {
 
     std::uint64_t bytes = 0;          ///< Size in bytes; `size` defines its meaning.
     std::uint32_t key = 0;            ///< Key slot, if keys are used.
-    std::uint16_t most = any_number;  ///< Maximum items in a batch that begins with this one.
+    std::uint16_t max_items = any_number;  ///< Maximum items in a batch that begins with this one.
     std::uint8_t tries = 0;           ///< Failures, without refusals and throttling.
     state kind : 3 = state::waiting;
     known size : 2 = known::body;
@@ -107,22 +107,22 @@ public:
     }
 
     template <class F>
-    void for_each(const std::vector<run>& parts, F&& f)
+    void for_each(const std::vector<item_range>& parts, F&& f)
     {
-        for (const run& r : parts) {
+        for (const item_range& r : parts) {
             send_item* i = &(*this)[r.first];
             for (send_item* const end = i + r.count; i != end; ++i) f(*i);
         }
     }
 
     /// Sets the state of all items in `parts`.
-    void mark(const std::vector<run>& parts, state s)
+    void mark(const std::vector<item_range>& parts, state s)
     {
         for_each(parts, [s](send_item& i) { i.kind = s; });
     }
 
     /// Ends all items in `parts`. Usually they are the head of the list and are removed at once.
-    void end(const std::vector<run>& parts)
+    void end(const std::vector<item_range>& parts)
     {
         if (parts.size() != 1 || parts.front().first != base_) return mark(parts, state::over);
         dead_ += static_cast<std::size_t>(parts.front().count);
@@ -131,7 +131,7 @@ public:
 
     /// Samples of the items whose overhead was estimated. `sizes` contains the reported size of
     /// each item of the batch, in batch order, or is empty.
-    [[nodiscard]] item_samples samples(const std::vector<run>& parts,
+    [[nodiscard]] item_samples samples(const std::vector<item_range>& parts,
                                        std::span<const std::uint64_t> sizes)
     {
         item_samples seen;
@@ -148,20 +148,21 @@ public:
     /// begins with it: fewer than now, so the next batch is smaller, whatever was learnt. `sizes`
     /// contains the whole size of each item, or is empty. `actual` is the size of the batch, if
     /// known.
-    void shrink(const std::vector<run>& parts, const batch_sizes& b, const calibration& known,
-                std::span<const std::uint64_t> sizes, std::optional<std::uint64_t> actual)
+    void shrink(const std::vector<item_range>& parts, const batch_sizes& b,
+                const calibration& known, std::span<const std::uint64_t> sizes,
+                std::optional<std::uint64_t> actual)
     {
         send_item& head = (*this)[parts.front().first];
         std::uint64_t most = lesser(b.items - 1, send_item::any_number - 1U);
-        if (head.most != send_item::any_number) {
+        if (head.max_items != send_item::any_number) {
             most = actual ? lesser(most, b.items - b.items / 8) : b.items / 2;
         }
-        head.most = static_cast<std::uint16_t>(most);
+        head.max_items = static_cast<std::uint16_t>(most);
         if (sizes.empty() && !actual) return;
         double share = 0;
-        if (sizes.empty() && b.guessed + b.told != 0) {
+        if (sizes.empty() && b.guessed + b.reported != 0) {
             share = static_cast<double>(*actual) - static_cast<double>(known.predict(b));
-            share /= static_cast<double>(b.guessed + b.told);
+            share /= static_cast<double>(b.guessed + b.reported);
         }
         const std::uint64_t* told = sizes.data();
         double rest = 0;

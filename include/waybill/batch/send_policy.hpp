@@ -19,7 +19,7 @@ namespace waybill::inline v0_2 {
 /// The treatment of a batch whose outcome is unknown.
 enum class when_unknown : std::uint8_t {
     repeat,     ///< The identical batch is sent again. Broker or readers must drop duplicates.
-    hand_back,  ///< Its items end as `undecided`.
+    hand_back,  ///< Its items end as `in_doubt`.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_unknown w) noexcept
@@ -50,10 +50,10 @@ enum class when_too_large : std::uint8_t {
     return "?";
 }
 
-/// The configuration of a sender. A plain value; `check` finds invalid fields.
+/// The configuration of a sender. A plain value; `validate` finds invalid fields.
 struct send_policy {
     /// The limits of the destination.
-    limits limit{};
+    batch_limits limit{};
     /// First estimate of the bytes of an item beyond its body.
     std::uint64_t header = 0;
     /// Sizes are as the broker counts them: nothing is estimated, and `header` is ignored.
@@ -81,16 +81,16 @@ struct send_policy {
 };
 
 /// The first invalid field, if any.
-[[nodiscard]] constexpr std::optional<config_error> check(const send_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const send_policy& p) noexcept
 {
     if (p.in_flight == 0) return config_error{"in_flight", 0, "must be at least", 1};
     if (p.linger < duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(p.linger.count());
         return config_error{"linger", ns, "nanoseconds must be at least", 0, true};
     }
-    if (const auto bad = check(p.limit)) return bad;
-    if (const auto bad = check(p.retry)) return bad;
-    return check(p.budget);
+    if (const auto bad = validate(p.limit)) return bad;
+    if (const auto bad = validate(p.retry)) return bad;
+    return validate(p.budget);
 }
 
 }  // namespace waybill::inline v0_2

@@ -76,10 +76,10 @@ public:
         return draft_.since + linger_;
     }
     /// The close reason of the draft if it is sent.
-    [[nodiscard]] closed_by closed() const noexcept
+    [[nodiscard]] batch_close_reason closed() const noexcept
     {
         if (draft_.full) return draft_.closed;
-        return hurries() ? closed_by::end : closed_by::deadline;
+        return hurries() ? batch_close_reason::end : batch_close_reason::deadline;
     }
 
     /// Items below this number do not wait for a full batch.
@@ -128,11 +128,11 @@ public:
         draft_.catch_up(items_);
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
             send_item& i = items_[draft_.scan];
-            if (i.kind == state::outsized) break;
+            if (i.kind == state::oversized) break;
             if (i.kind != state::waiting) continue;
             if (ordered_) {
                 if (keys_[i.key].holds(draft_.scan)) {
-                    end(draft_.scan, item_outcome::held_back, notes);
+                    end(draft_.scan, item_outcome::blocked_by_key, notes);
                     continue;
                 }
                 // Limits the skipped items of busy keys. Otherwise each batch would walk a long
@@ -188,7 +188,7 @@ public:
     /// Removes the runs of the draft and begins the next draft after it. The scan has passed these
     /// items, so they need no mark until a draft is cut from the head again. `buffer` is for the
     /// runs of the next draft.
-    [[nodiscard]] std::vector<run> take_head(std::vector<run> buffer)
+    [[nodiscard]] std::vector<item_range> take_head(std::vector<item_range> buffer)
     {
         if (ordered_) {
             items_.for_each(draft_.parts, [this](send_item& i) { keys_[i.key].away = true; });
@@ -208,7 +208,7 @@ public:
     }
 
     /// Lets all items in `parts` wait again.
-    void give_back(const std::vector<run>& parts)
+    void give_back(const std::vector<item_range>& parts)
     {
         landed(parts);
         items_.mark(parts, state::waiting);
@@ -219,7 +219,7 @@ public:
     {
         send_item& i = items_[n];
         if (too_large_ == when_too_large::replace && i.replaced == 0) {
-            i.kind = state::outsized;
+            i.kind = state::oversized;
             outsized_.push_back({n, bytes, limit, limits_.envelope});
             return true;
         }
@@ -241,21 +241,21 @@ public:
         i.bytes = *bytes;
         i.size = fresh_.size;
         i.tried = 0;
-        i.most = send_item::any_number;
+        i.max_items = send_item::any_number;
         i.kind = state::waiting;
     }
 
     /// Sets the state of a failed item: waiting if it may be sent `again`, otherwise gone. If an
-    /// earlier send of the same batch may have arrived, it is undecided instead.
-    static void fail(send_item& i, fault_class how, bool again, bool may_have_arrived)
+    /// earlier send of the same batch may have arrived, it is in_doubt instead.
+    static void fail(send_item& i, fault_kind kind, bool again, bool may_have_arrived)
     {
-        i.kind = may_have_arrived ? state::undecided : again ? state::waiting : state::gone;
-        if (i.kind == state::gone) i.most = static_cast<std::uint16_t>(how);
+        i.kind = may_have_arrived ? state::in_doubt : again ? state::waiting : state::gone;
+        if (i.kind == state::gone) i.max_items = static_cast<std::uint16_t>(kind);
     }
 
     /// Processes the result of a batch. Ends the items that do not wait again, by their states, and
     /// reports their outcomes in runs.
-    void settle(const std::vector<run>& parts, settlements& notes)
+    void settle(const std::vector<item_range>& parts, settlements& notes)
     {
         landed(parts);
         act::settle s;
@@ -263,20 +263,20 @@ public:
             if (s.items.count != 0) notes.push(s);
             s.items.count = 0;
         };
-        for (const run& r : parts) {
+        for (const item_range& r : parts) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
                 const send_item& i = items_[n];
                 if (i.kind == state::waiting) continue;
                 item_outcome o = item_outcome::accepted;
-                fault_class how = fault_class::none;
-                if (i.kind == state::undecided) o = item_outcome::undecided;
+                fault_kind kind = fault_kind::none;
+                if (i.kind == state::in_doubt) o = item_outcome::in_doubt;
                 if (i.kind == state::gone) {
                     o = item_outcome::failed;
-                    how = static_cast<fault_class>(i.most);
+                    kind = static_cast<fault_kind>(i.max_items);
                 }
                 end(n, o);
-                if (s.items.end() != n || s.outcome != o || s.how != how) note();
-                if (s.items.count == 0) s = {{n, 0}, o, how};
+                if (s.items.end() != n || s.outcome != o || s.kind != kind) note();
+                if (s.items.count == 0) s = {{n, 0}, o, kind};
                 ++s.items.count;
             }
         }
@@ -284,12 +284,12 @@ public:
     }
 
     /// Ends all items in `parts` with the same outcome.
-    void settle_all(const std::vector<run>& parts, item_outcome o, settlements& notes)
+    void settle_all(const std::vector<item_range>& parts, item_outcome o, settlements& notes)
     {
         notes.make_room(parts.size());
         landed(parts);
         if (!ordered_ && !one_key_) items_.end(parts);
-        for (const run& r : parts) {
+        for (const item_range& r : parts) {
             if (ordered_ || one_key_) {
                 for (std::uint64_t n = r.first; n != r.end(); ++n) end(n, o);
             }
@@ -304,16 +304,16 @@ public:
         outsized_.clear();
         for (; draft_.scan != end(); ++draft_.scan) {
             const state s = items_[draft_.scan].kind;
-            if (s != state::waiting && s != state::outsized) continue;
+            if (s != state::waiting && s != state::oversized) continue;
             end(draft_.scan, item_outcome::unsent, notes);
         }
         trim();
     }
 
     /// Lets a stopped key continue with items that are queued from now on.
-    heard resume(std::uint64_t key)
+    event_result resume(std::uint64_t key)
     {
-        return keys_.resume(key, end()) ? heard::taken : heard::late;
+        return keys_.resume(key, end()) ? event_result::applied : event_result::stale;
     }
 
     void trim()
@@ -371,7 +371,7 @@ private:
         return items_[n].tried != 0 && items_[n].kind != state::over;
     }
 
-    void landed(const std::vector<run>& parts)
+    void landed(const std::vector<item_range>& parts)
     {
         if (!ordered_) return;
         items_.for_each(parts, [this](send_item& i) { keys_[i.key].away = false; });
@@ -383,7 +383,7 @@ private:
         i.kind = state::over;
         if (!ordered_ && !one_key_) return;
         const bool stops = o == item_outcome::too_large || o == item_outcome::failed ||
-                           o == item_outcome::undecided;
+                           o == item_outcome::in_doubt;
         if (ordered_ && stops) keys_.stop(i.key, n);
         keys_.leave(i.key);
     }
@@ -398,11 +398,15 @@ private:
                        settlements& notes)
     {
         end(n, item_outcome::too_large);
-        notes.push({{n, 1}, item_outcome::too_large, fault_class::permanent, bytes, limit,
+        notes.push({{n, 1},
+                    item_outcome::too_large,
+                    fault_kind::permanent,
+                    bytes,
+                    limit,
                     limits_.envelope});
     }
 
-    limits limits_;
+    batch_limits limits_;
     duration linger_;
     when_too_large too_large_;
     send_item fresh_;  // the template for queued items

@@ -18,9 +18,9 @@ namespace waybill::inline v0_2 {
 
 /// Consecutive items with the same outcome. Numbers count from the first item of the input.
 struct item_report {
-    run items{};
+    item_range items{};
     item_outcome outcome = item_outcome::accepted;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     /// If too large: its size in a batch of its own, or without the envelope if `limits.single`
     /// applies.
     std::uint64_t bytes = 0;
@@ -35,7 +35,7 @@ struct item_report {
 };
 
 /// One line: the items, their outcome, and for an item that is too large its size and the limit.
-[[nodiscard]] inline std::string text(const item_report& r)
+[[nodiscard]] inline std::string describe(const item_report& r)
 {
     std::string line = r.items.count == 1 ? "item " : "items ";
     line += std::to_string(r.items.first);
@@ -65,7 +65,7 @@ struct item_report {
     }
     if (r.outcome == item_outcome::failed) {
         line += ", ";
-        line += name(r.how);
+        line += name(r.kind);
     }
     if (!r.text.empty()) {
         line += ": ";
@@ -81,7 +81,7 @@ struct [[nodiscard]] send_report {
     std::optional<steady_time> waiting{};
     /// In the order in which items were settled.
     std::vector<item_report> outcomes{};
-    /// The sender was stopped; items from `taken` on were never read.
+    /// The sender was stopped; items from `applied` on were never read.
     bool stopped = false;
     /// Nothing was done. The sender is busy with another input, or has open items that were queued
     /// without an input. Finish these first.
@@ -133,7 +133,7 @@ private:
         if (outcomes.empty() || r.outcome == item_outcome::too_large) return false;
         const item_report& last = outcomes.back();
         return last.items.end() == r.items.first && last.outcome == r.outcome &&
-               last.how == r.how && last.text == r.text;
+               last.kind == r.kind && last.text == r.text;
     }
 };
 

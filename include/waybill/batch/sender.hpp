@@ -2,19 +2,19 @@
 //
 // sender: a state machine that sends items in as few batches as the broker accepts.
 //
-//     waybill::sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
+//     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
 //     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...
 //     waybill::match(s.next(now),
 //         [&](act::send a)    { s.on(started{a.attempt}, now); transmit(a); },
 //         [&](act::settle x)  { note(x); s.on(settled{x.items}, now); },
 //         [&](act::replace r) { s.on(kept{r.item}, now); },           // if the policy asks for it
-//         [&](act::wait w)    { wake_at(w.until); },
+//         [&](act::wait_until w)    { wake_at(w.time); },
 //         [&](act::idle)      { /* queue more, or flush */ });
 //
 //   1. Every queued item is settled exactly once.
 //   2. It ends: refused batches shrink, and retries are limited. Only throttling has no limit.
 //   3. Batches are cut in queue order; with one attempt in flight they arrive in that order.
-//   4. A batch that may have arrived is repeated identically, or its items end as `undecided`.
+//   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`.
 //   5. A batch above the limits is a single item that may still fit: the broker decides.
 //   6. If `ordered`, a key stops at its first item that does not arrive, until `resumed`.
 // A value without locks: one thread at a time.
@@ -46,22 +46,22 @@ struct notes_of;  // access for send_all
 
 /// The state machine. It uses only numbers and no items, so it serves any SDK, event loop or
 /// coroutine. The caller reports the result of each attempt as an event: accepted, refused,
-/// partial, throttled, failed or unknown. Stale results change nothing (`heard::late`).
+/// partial, throttled, failed or unknown. Stale results change nothing (`event_result::stale`).
 ///
 /// Cost: 16 bytes for each item from the oldest unsettled one on. No allocation after the buffers
 /// have grown. An event is O(1), but items that come back are walked to the end of the next batch.
-class sender {
+class batch_sender {
 public:
-    using action = std::variant<act::send, act::settle, act::replace, act::wait, act::idle>;
+    using action = std::variant<act::send, act::settle, act::replace, act::wait_until, act::idle>;
 
     /// Starts with the knowledge of an earlier sender for the same destination. If it was learnt
     /// under other limits, the policy's limits apply, but the knowledge about items stays. An empty
     /// `known` starts from the policy. A shared `budget` replaces the policy's and must outlive the
     /// sender and its copies. Attempts are numbered from `first_attempt`. If results for an earlier
-    /// sender can still arrive, pass its `attempts_end()`; those results are then stale. After a
+    /// sender can still arrive, pass its `retry_outcome()`; those results are then stale. After a
     /// restart pass a number that only grows, such as the wall time in nanoseconds.
-    explicit sender(const send_policy& p, const calibration& known = {}, shared_budget budget = {},
-                    std::uint64_t first_attempt = 0)
+    explicit batch_sender(const send_policy& p, const calibration& known = {},
+                          shared_budget budget = {}, std::uint64_t first_attempt = 0)
         : policy_(p),
           learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
           queue_(p),
@@ -91,80 +91,84 @@ public:
             if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
             wake = wake ? earlier(*wake, due) : due;
         }
-        if (wake) return act::wait{*wake};
+        if (wake) return act::wait_until{*wake};
         return act::idle{};
     }
 
-    heard on(opened, steady_time)
+    event_result on(opened, steady_time)
     {
-        if (origin_) return heard::late;
+        if (origin_) return event_result::stale;
         origin_ = end();
         notes_ = {};
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(closed, steady_time)
+    event_result on(closed, steady_time)
     {
-        return std::exchange(origin_, std::nullopt) ? heard::taken : heard::late;
+        return std::exchange(origin_, std::nullopt) ? event_result::applied : event_result::stale;
     }
 
-    [[gnu::always_inline]] heard on(const queued& q, steady_time now)
+    [[gnu::always_inline]] event_result on(const queued& q, steady_time now)
     {
         if (!queue_.push_sure(q.bytes)) push(q, now);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const replaced& r, steady_time now) { return replace(r.item, r.bytes, now); }
-    heard on(const kept& k, steady_time now) { return replace(k.item, std::nullopt, now); }
-    heard on(const resumed& r, steady_time) { return queue_.resume(r.key); }
+    event_result on(const replaced& r, steady_time now) { return replace(r.item, r.bytes, now); }
+    event_result on(const not_replaced& k, steady_time now)
+    {
+        return replace(k.item, std::nullopt, now);
+    }
+    event_result on(const resumed& r, steady_time) { return queue_.resume(r.key); }
 
-    heard on(flushed, steady_time now)
+    event_result on(flushed, steady_time now)
     {
         queue_.hurry(end());
         cut(now, cutting::on);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(stopped, steady_time now)
+    event_result on(stopped, steady_time now)
     {
-        if (std::exchange(stopped_, true)) return heard::late;
+        if (std::exchange(stopped_, true)) return event_result::stale;
         while (const flight* f = flights_.to_be_repeated()) {
-            queue_.settle_all(f->parts, item_outcome::undecided, settlements_);
+            queue_.settle_all(f->parts, item_outcome::in_doubt, settlements_);
             flights_.drop(*f);
         }
         cut(now, cutting::again);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const started& s, steady_time now)
+    event_result on(const started& s, steady_time now)
     {
-        if (const flight* f = flights_.find(s.attempt); f && f->on_its_way) return heard::late;
+        if (const flight* f = flights_.find(s.attempt); f && f->on_its_way)
+            return event_result::stale;
         flight* f = answered(s.attempt, now);
-        if (!f) return heard::late;
+        if (!f) return event_result::stale;
         f->on_its_way = true;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const accepted& a, steady_time now)
+    event_result on(const accepted& a, steady_time now)
     {
         flight* f = answered(a.attempt, now);
-        if (!f) return heard::late;
+        if (!f) return event_result::stale;
         const cutting how = share(*f, a.actual.value_or(0)) ? cutting::again : cutting::fit;
         learnt_.accepted(f->sizes, a.actual, f->full(learnt_), f->cut);
         pace_.succeeded(now);
         if (f->sizes.items == 1) queue_.tried_alone(f->parts.front().first, true);
         queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
         land(*f, now, how);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const refused& r, steady_time now)
+    event_result on(const too_large& r, steady_time now)
     {
         if (!r.item_sizes.empty() && r.item_sizes.size() != items_of(r.attempt)) {
             return invalid_or_late(r.attempt);
         }
         flight* f = answered(r.attempt, now);
-        if (!f) return heard::late;
+        if (!f) return event_result::stale;
         pace_.answered();
         share(*f, r.actual.value_or(0));
         const std::uint64_t guess = learnt_.predict(f->sizes);
@@ -185,17 +189,17 @@ public:
             queue_.give_back(f->parts);
         }
         land(*f, now, cutting::again);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const partial& p, steady_time now)
+    event_result on(const partial& p, steady_time now)
     {
         const std::uint64_t items = items_of(p.attempt);
         for (const entry_fault& e : p.failed) {
             if (e.index >= items) return invalid_or_late(p.attempt);
         }
         flight* f = answered(p.attempt, now);
-        if (!f) return heard::late;
+        if (!f) return event_result::stale;
         settlements_.make_room(2 * p.failed.size() + f->parts.size());
         pace_.answered();
         if (p.failed.size() < items) pace_.succeeded(now);
@@ -206,17 +210,17 @@ public:
         for (const entry_fault& e : p.failed) {
             send_item& i = queue_.items()[f->item_at(e.index)];
             const bool told_twice = i.kind != send_item::state::over;
-            if (e.how != fault_class::none && !told_twice) fail(*f, i, e.how, seen, now);
+            if (e.kind != fault_kind::none && !told_twice) fail(*f, i, e.kind, seen, now);
         }
-        finish(*f, seen, now, p.draw, p.retry_after);
-        return heard::taken;
+        finish(*f, seen, now, p.random, p.retry_after);
+        return event_result::applied;
     }
 
-    heard on(const throttled& t, steady_time now)
+    event_result on(const throttled& t, steady_time now)
     {
         flight* f = answered(t.attempt, now);
-        if (!f) return heard::late;
-        pace_.throttled(now, t.draw, t.retry_after);
+        if (!f) return event_result::stale;
+        pace_.throttled(now, t.random, t.retry_after);
         if (f->tries != 0 && stopped_) return hand_back(*f, now);
         if (f->tries == 0) {
             queue_.give_back(f->parts);
@@ -224,40 +228,40 @@ public:
         } else {
             f->on_its_way = false;  // an earlier result was unknown: the batch stays the same
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const failed& e, steady_time now)
+    event_result on(const failed& e, steady_time now)
     {
-        if (e.how == fault_class::none) return invalid_or_late(e.attempt);
+        if (e.kind == fault_kind::none) return invalid_or_late(e.attempt);
         flight* f = answered(e.attempt, now);
-        if (!f) return heard::late;
-        if (f->tries != 0 && pace::retriable(e.how)) return on(unknown{e.attempt, e.draw}, now);
+        if (!f) return event_result::stale;
+        if (f->tries != 0 && pace::retriable(e.kind)) return on(unknown{e.attempt, e.random}, now);
         pace_.answered();
         failures seen;
-        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.how, seen, now); });
-        finish(*f, seen, now, e.draw, {});
-        return heard::taken;
+        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.kind, seen, now); });
+        finish(*f, seen, now, e.random, {});
+        return event_result::applied;
     }
 
-    heard on(const unknown& u, steady_time now)
+    event_result on(const unknown& u, steady_time now)
     {
         flight* f = answered(u.attempt, now);
-        if (!f) return heard::late;
+        if (!f) return event_result::stale;
         ++f->tries;
         const bool repeat = policy_.on_unknown == when_unknown::repeat && pace_.again(f->tries);
         if (stopped_ || !repeat || !pace_.spend(now)) return hand_back(*f, now);
         f->on_its_way = false;
-        f->not_before = pace_.retry_at(now, f->tries, u.draw, {});
-        return heard::taken;
+        f->not_before = pace_.retry_at(now, f->tries, u.random, {});
+        return event_result::applied;
     }
 
-    heard on(const settled& s, steady_time)
+    event_result on(const settled& s, steady_time)
     {
-        if (settlements_.empty()) return heard::late;
-        if (!(settlements_.front().items == s.items)) return heard::invalid;
+        if (settlements_.empty()) return event_result::stale;
+        if (!(settlements_.front().items == s.items)) return event_result::invalid;
         settlements_.pop();
-        return heard::taken;
+        return event_result::applied;
     }
 
     [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
@@ -283,7 +287,7 @@ public:
     /// input returns it together with its own. Empty after a call that returned.
     [[nodiscard]] const send_report& unreported() const noexcept { return notes_.report; }
 
-    friend bool operator==(const sender&, const sender&) = default;
+    friend bool operator==(const batch_sender&, const batch_sender&) = default;
 
 private:
     friend struct detail::notes_of;
@@ -294,10 +298,10 @@ private:
         bool stop = false;
     };
 
-    [[nodiscard]] act::send sending(std::uint64_t attempt, const std::vector<run>& parts,
-                                    const batch_sizes& sizes, closed_by why) const
+    [[nodiscard]] act::send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
+                                    const batch_sizes& sizes, batch_close_reason reason) const
     {
-        return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), why};
+        return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), reason};
     }
 
     void push(queued q, steady_time now)
@@ -336,7 +340,7 @@ private:
     /// the other items of that sum. True if any of them changed.
     bool share(const flight& f, std::uint64_t actual)
     {
-        if (f.sizes.told == 0 || f.sizes.guessed != 0 || actual == 0) return false;
+        if (f.sizes.reported == 0 || f.sizes.guessed != 0 || actual == 0) return false;
         flights_.mark_away(queue_.items());
         const double size = static_cast<double>(actual);
         const double less = static_cast<double>(learnt_.predict(f.sizes)) - size;
@@ -346,14 +350,14 @@ private:
         return others != 0;
     }
 
-    heard replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)
+    event_result replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)
     {
         const act::replace* asked = queue_.outsized();
-        if (!asked) return heard::late;
-        if (asked->item != item) return heard::invalid;
+        if (!asked) return event_result::stale;
+        if (asked->item != item) return event_result::invalid;
         queue_.replace(bytes, settlements_);
         cut(now, cutting::again);
-        return heard::taken;
+        return event_result::applied;
     }
 
     [[nodiscard]] bool is_head(std::uint64_t attempt) const
@@ -367,9 +371,9 @@ private:
         return is_head(attempt) ? queue_.head().sizes.items : 0;
     }
 
-    [[nodiscard]] heard invalid_or_late(std::uint64_t attempt) const
+    [[nodiscard]] event_result invalid_or_late(std::uint64_t attempt) const
     {
-        return items_of(attempt) == 0 ? heard::late : heard::invalid;
+        return items_of(attempt) == 0 ? event_result::stale : event_result::invalid;
     }
 
     /// The flight that a result belongs to, or null. Starts the attempt if `started` is missing.
@@ -378,7 +382,7 @@ private:
         if (flight* f = flights_.find(attempt)) return f;
         if (!is_head(attempt)) return nullptr;
         flights_.make_room();
-        std::vector<run> buffer = flights_.buffer();
+        std::vector<item_range> buffer = flights_.buffer();
         flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed(),
                                  learnt_.next_cut());
         f.parts = queue_.take_head(std::move(buffer));
@@ -390,7 +394,8 @@ private:
     /// Ends a flight. If items came back or a key is free again, the draft is cut again.
     void land(flight& f, steady_time now, cutting how)
     {
-        const bool waited = f.closed == closed_by::deadline || f.closed == closed_by::end;
+        const bool waited =
+            f.closed == batch_close_reason::deadline || f.closed == batch_close_reason::end;
         // Items that have waited once do not wait again.
         if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());
         // Before `drop`, as `next` saw it: this flight may have been the last one allowed.
@@ -401,30 +406,30 @@ private:
         cut(now, policy_.ordered ? cutting::again : how, asked);
     }
 
-    /// Ends the items of a flight as `undecided`: the outcome is unknown, and they are not
+    /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
     /// repeated.
-    heard hand_back(flight& f, steady_time now)
+    event_result hand_back(flight& f, steady_time now)
     {
-        queue_.settle_all(f.parts, item_outcome::undecided, settlements_);
+        queue_.settle_all(f.parts, item_outcome::in_doubt, settlements_);
         land(f, now, cutting::again);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    void fail(const flight& f, send_item& i, fault_class how, failures& seen, steady_time now)
+    void fail(const flight& f, send_item& i, fault_kind kind, failures& seen, steady_time now)
     {
-        const bool stop = how == fault_class::cancelled || how == fault_class::ownership_lost;
-        bool retry = f.tries == 0 && pace::retriable(how) && pace_.again(i.tries + 1U);
+        const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
+        bool retry = f.tries == 0 && pace::retriable(kind) && pace_.again(i.tries + 1U);
         if (retry) retry = seen.paid ? *seen.paid : *(seen.paid = pace_.spend(now));
         if (stop) seen.stop = true;
-        send_queue::fail(i, how, stop || retry, f.tries != 0);
+        send_queue::fail(i, kind, stop || retry, f.tries != 0);
         if (retry && ++i.tries > seen.tries) seen.tries = i.tries;
     }
 
     /// Settles the ended items of a flight with failures. The others wait again.
-    void finish(flight& f, const failures& seen, steady_time now, double draw, duration hint)
+    void finish(flight& f, const failures& seen, steady_time now, double random, duration hint)
     {
         queue_.settle(f.parts, settlements_);
-        if (seen.tries != 0) pace_.failed(now, seen.tries, draw, hint);
+        if (seen.tries != 0) pace_.failed(now, seen.tries, random, hint);
         land(f, now, cutting::again);
         if (seen.stop) on(stopped{}, now);
     }

@@ -24,35 +24,38 @@
 namespace waybill::inline v0_2 {
 
 /// Consecutive items.
-struct run {
+struct item_range {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
 
     [[nodiscard]] constexpr std::uint64_t end() const noexcept { return first + count; }
-    friend bool operator==(const run&, const run&) = default;
+    friend bool operator==(const item_range&, const item_range&) = default;
 };
 
 /// The runs of one batch, in ascending order. A view into the sender: valid until its next event;
 /// in an attempt that has `started`, until the result of the attempt.
-class runs {
+class item_ranges {
 public:
-    constexpr runs() noexcept = default;
-    constexpr runs(const run* first, std::size_t size) noexcept : first_(first), size_(size) {}
+    constexpr item_ranges() noexcept = default;
+    constexpr item_ranges(const item_range* first, std::size_t size) noexcept
+        : first_(first), size_(size)
+    {
+    }
 
-    [[nodiscard]] constexpr const run* begin() const noexcept { return first_; }
-    [[nodiscard]] constexpr const run* end() const noexcept { return first_ + size_; }
+    [[nodiscard]] constexpr const item_range* begin() const noexcept { return first_; }
+    [[nodiscard]] constexpr const item_range* end() const noexcept { return first_ + size_; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] constexpr const run& front() const noexcept { return *first_; }
+    [[nodiscard]] constexpr const item_range& front() const noexcept { return *first_; }
 
     /// The number of items in all runs. O(runs).
     [[nodiscard]] constexpr std::uint64_t items() const noexcept
     {
         std::uint64_t n = 0;
-        for (const run& r : *this) n += r.count;
+        for (const item_range& r : *this) n += r.count;
         return n;
     }
 
-    friend constexpr bool operator==(const runs& a, const runs& b) noexcept
+    friend constexpr bool operator==(const item_ranges& a, const item_ranges& b) noexcept
     {
         if (a.size_ != b.size_) return false;
         for (std::size_t i = 0; i < a.size_; ++i) {
@@ -62,18 +65,18 @@ public:
     }
 
 private:
-    const run* first_ = nullptr;
+    const item_range* first_ = nullptr;
     std::size_t size_ = 0;
 };
 
 /// How an item ended. Every item has exactly one outcome.
 enum class item_outcome : std::uint8_t {
-    accepted,   ///< The broker accepted it.
-    too_large,  ///< It fits into no batch, not even alone.
-    failed,     ///< It was refused permanently, or all retries failed.
-    undecided,  ///< Sent, but its arrival is unknown. A repetition may duplicate it.
-    unsent,     ///< It has not arrived, and the sender was stopped.
-    held_back,  ///< Not sent, because an earlier item of its key did not arrive.
+    accepted,        ///< The broker accepted it.
+    too_large,       ///< It fits into no batch, not even alone.
+    failed,          ///< It was refused permanently, or all retries failed.
+    in_doubt,        ///< Sent, but its arrival is unknown. A repetition may duplicate it.
+    unsent,          ///< It has not arrived, and the sender was stopped.
+    blocked_by_key,  ///< Not sent, because an earlier item of its key did not arrive.
 };
 
 [[nodiscard]] constexpr std::string_view name(item_outcome o) noexcept
@@ -82,9 +85,9 @@ enum class item_outcome : std::uint8_t {
         case item_outcome::accepted: return "accepted";
         case item_outcome::too_large: return "too_large";
         case item_outcome::failed: return "failed";
-        case item_outcome::undecided: return "undecided";
+        case item_outcome::in_doubt: return "undecided";
         case item_outcome::unsent: return "unsent";
-        case item_outcome::held_back: return "held_back";
+        case item_outcome::blocked_by_key: return "held_back";
     }
     return "?";
 }
@@ -95,19 +98,19 @@ namespace act {
 /// is requested again, send the identical batch again: its first outcome is unknown.
 struct send {
     std::uint64_t attempt = 0;          ///< The attempt; equal only for a repetition of the batch.
-    runs items{};                       ///< The items of the batch.
+    item_ranges items{};                ///< The items of the batch.
     std::uint64_t bytes = 0;            ///< Bytes as far as known, envelope and headers included.
-    closed_by closed = closed_by::end;  ///< The reason why the batch was closed.
+    batch_close_reason closed = batch_close_reason::end;  ///< The reason why the batch was closed.
 
     friend bool operator==(const send&, const send&) = default;
 };
 
 /// The outcome of these items. Record it, then report `settled`.
 struct settle {
-    run items{};
+    item_range items{};
     item_outcome outcome = item_outcome::accepted;
     /// If the outcome is `failed`: the kind of the last failure.
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     /// If it is `too_large`: its size as far as known, in a batch of its own. Without the envelope
     /// if it exceeds `limits.single`.
     std::uint64_t bytes = 0;
@@ -120,7 +123,7 @@ struct settle {
 };
 
 /// This item fits into no batch. Store it elsewhere, put a smaller reference in its place, and
-/// report `replaced` with the size of the reference. If that is impossible, report `kept`.
+/// report `replaced` with the size of the reference. If that is impossible, report `not_replaced`.
 struct replace {
     std::uint64_t item = 0;
     /// Its size in a batch of its own. Without the envelope if it exceeds `limits.single`.
@@ -176,10 +179,10 @@ struct replaced {
 };
 
 /// This item stays as it is, and ends as `too_large`.
-struct kept {
+struct not_replaced {
     std::uint64_t item = 0;
 
-    friend bool operator==(const kept&, const kept&) = default;
+    friend bool operator==(const not_replaced&, const not_replaced&) = default;
 };
 
 /// A stopped key continues with items that are queued from now on.
@@ -190,7 +193,7 @@ struct resumed {
 };
 
 /// Nothing more is to be sent. Waiting items end as `unsent`, and batches that wait for a
-/// repetition as `undecided`. Attempts in flight still get their results.
+/// repetition as `in_doubt`. Attempts in flight still get their results.
 struct stopped {
     friend bool operator==(const stopped&, const stopped&) = default;
 };
@@ -225,13 +228,13 @@ template <class T>
 }  // namespace detail
 
 /// The batch was too large, and the broker accepted nothing of it. All numbers are optional.
-struct refused {
+struct too_large {
     std::uint64_t attempt = 0;
     std::optional<std::uint64_t> actual{};        ///< Bytes of the batch as the broker counted.
     std::optional<std::uint64_t> limit{};         ///< The limit that the broker reported, in bytes.
     std::span<const std::uint64_t> item_sizes{};  ///< Whole sizes of the items in batch order.
 
-    friend bool operator==(const refused& a, const refused& b)
+    friend bool operator==(const too_large& a, const too_large& b)
     {
         return a.attempt == b.attempt && a.actual == b.actual && a.limit == b.limit &&
                detail::same(a.item_sizes, b.item_sizes);
@@ -241,7 +244,7 @@ struct refused {
 /// One failed entry of a batch.
 struct entry_fault {
     std::uint64_t index = 0;  ///< Position in the batch, from 0.
-    fault_class how = fault_class::transient;
+    fault_kind kind = fault_kind::transient;
 
     friend bool operator==(const entry_fault&, const entry_fault&) = default;
 };
@@ -252,11 +255,11 @@ struct partial {
     /// The failed entries, in any order.
     std::span<const entry_fault> failed{};
     duration retry_after{};  ///< Pause that the broker requires, or 0.
-    double draw = 1.0;       ///< Random value in [0, 1) for jitter; 1: longest pause.
+    double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const partial& a, const partial& b)
     {
-        return a.attempt == b.attempt && a.retry_after == b.retry_after && a.draw == b.draw &&
+        return a.attempt == b.attempt && a.retry_after == b.retry_after && a.random == b.random &&
                detail::same(a.failed, b.failed);
     }
 };
@@ -265,7 +268,7 @@ struct partial {
 struct throttled {
     std::uint64_t attempt = 0;
     duration retry_after{};  ///< Pause that the broker requires, or 0.
-    double draw = 1.0;       ///< Random value in [0, 1) for jitter; 1: longest pause.
+    double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const throttled&, const throttled&) = default;
 };
@@ -273,9 +276,9 @@ struct throttled {
 /// The broker accepted nothing, for a reason other than the size.
 struct failed {
     std::uint64_t attempt = 0;
-    fault_class how = fault_class::transient;
+    fault_kind kind = fault_kind::transient;
     std::string text{};  ///< The broker's text, for the report; not used by the sender.
-    double draw = 1.0;   ///< Random value in [0, 1) for jitter; 1: longest pause.
+    double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const failed&, const failed&) = default;
 };
@@ -283,14 +286,14 @@ struct failed {
 /// The batch may or may not have arrived: a timeout, a broken connection.
 struct unknown {
     std::uint64_t attempt = 0;
-    double draw = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+    double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
 
     friend bool operator==(const unknown&, const unknown&) = default;
 };
 
 /// The outcome of these items has been recorded.
 struct settled {
-    run items{};
+    item_range items{};
 
     friend bool operator==(const settled&, const settled&) = default;
 };

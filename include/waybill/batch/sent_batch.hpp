@@ -29,7 +29,9 @@ public:
         using pointer = void;
 
         iterator() = default;
-        iterator(I at, const run* part) : at_(std::move(at)), part_(part), left_(part->count) {}
+        iterator(I at, const item_range* part) : at_(std::move(at)), part_(part), left_(part->count)
+        {
+        }
 
         [[nodiscard]] reference operator*() const { return *at_; }
         iterator& operator++()
@@ -61,8 +63,8 @@ public:
     private:
         friend sent_batch;
         I at_{};
-        const run* part_ = nullptr;
-        const run* last_ = nullptr;
+        const item_range* part_ = nullptr;
+        const item_range* last_ = nullptr;
         std::uint64_t left_ = 0;
     };
 
@@ -88,7 +90,7 @@ public:
     /// Bytes as far as known, with the envelope and estimated headers.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return send_.bytes; }
     /// The reason why the batch was closed.
-    [[nodiscard]] closed_by closed() const noexcept { return send_.closed; }
+    [[nodiscard]] batch_close_reason closed() const noexcept { return send_.closed; }
 
 private:
     I first_;

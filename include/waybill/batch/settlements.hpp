@@ -43,7 +43,7 @@ public:
             act::settle joined = s;
             joined.items = {last.items.first, last.items.count + s.items.count};
             if (last.items.end() == s.items.first && s.outcome != item_outcome::too_large &&
-                last.outcome == s.outcome && last.how == s.how) {
+                last.outcome == s.outcome && last.kind == s.kind) {
                 last = joined;
                 return;
             }

@@ -2,9 +2,9 @@
 //
 // side_by_side: several batches that fill at the same time, with a limit on their number.
 //
-// The base of keyed_batches and open_bins. These differ in the batch that an item goes into, and in
-// the batch that is closed to make room. The base decides how many batches may be open, when they
-// are due, and why each was closed.
+// The base of keyed_batches and bin_packer. These differ in the batch that an item goes into, and
+// in the batch that is closed to make room. The base decides how many batches may be open, when
+// they are due, and why each was closed.
 //
 // A refused item must find room after one take(). So a refusal closes a batch at once, if there is
 // no closed one yet, and take() returns closed batches first. No other state is needed.
@@ -23,7 +23,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Limits for all open batches together; `limits` applies to a single batch.
+/// Limits for all open batches together; `batch_limits` applies to a single batch.
 struct open_limits {
     std::uint64_t open = 16;                ///< Maximum number of batches; 0 reads as 1.
     duration linger = duration::highest();  ///< Maximum time that a batch stays open.
@@ -70,7 +70,7 @@ protected:
         friend bool operator==(const filling&, const filling&) = default;
     };
 
-    side_by_side(const limits& l, F f, const open_limits& o)
+    side_by_side(const batch_limits& l, F f, const open_limits& o)
         : limits_(l), framing_(std::move(f)), open_(o)
     {
     }
@@ -79,11 +79,11 @@ protected:
     // `counted` is the tally with the item. Everything that can fail comes before the item is
     // moved.
     template <class T>
-    adding put(std::size_t at, Batch fresh, tally<F> counted, T&& item, steady_time now)
+    add_result put(std::size_t at, Batch fresh, tally<F> counted, T&& item, steady_time now)
     {
         if ((at != 0 && at >= open_.open) || (items_ != 0 && items_ >= open_.items)) {
-            close_one(Fullest ? closed_by::bytes : closed_by::key, now);
-            return adding::full;
+            close_one(Fullest ? batch_close_reason::bytes : batch_close_reason::key, now);
+            return add_result::full;
         }
         const bool opens = at == all_.size();
         if (at == all_.capacity()) all_.reserve(2 * at + 1);
@@ -91,8 +91,8 @@ protected:
         (opens ? fresh : all_[at].batch).items.emplace_back(std::forward<T>(item));
         if (opens) all_.push_back({std::move(fresh), {}});
         all_[at].sum = std::move(counted);
-        if (++items_ >= open_.items) close_one(closed_by::items, now);
-        return adding::added;
+        if (++items_ >= open_.items) close_one(batch_close_reason::items, now);
+        return add_result::added;
     }
 
     // Takes the batch at `at`. The result is empty if `at` is the end.
@@ -104,11 +104,11 @@ protected:
         all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
         items_ -= f.batch.items.size();
         f.batch.bytes = f.sum.bytes;
-        f.batch.closed = overdue ? closed_by::deadline : f.sum.closed;
+        f.batch.closed = overdue ? batch_close_reason::deadline : f.sum.closed;
         return std::move(f.batch);
     }
 
-    limits limits_;
+    batch_limits limits_;
     F framing_;
     open_limits open_;
     std::vector<filling> all_;  // in the order of opening, but a closed one may be first
@@ -150,10 +150,10 @@ private:
         return by && (all_[at].sum.full || now >= *by);
     }
 
-    void close_one(closed_by why, steady_time now)
+    void close_one(batch_close_reason reason, steady_time now)
     {
         tally<F>& sum = all_[next(now)].sum;
-        if (!sum.full) sum.close(why);
+        if (!sum.full) sum.close(reason);
     }
 };
 

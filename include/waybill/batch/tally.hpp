@@ -33,32 +33,34 @@
 namespace waybill::inline v0_2 {
 
 /// The result of adding an item.
-enum class adding : std::uint8_t {
+enum class add_result : std::uint8_t {
     added,      ///< It is in the batch.
     full,       ///< It fits into the next batch, not into this one.
     too_large,  ///< It fits into no batch.
 };
 
-[[nodiscard]] constexpr std::string_view name(adding a) noexcept
+[[nodiscard]] constexpr std::string_view name(add_result a) noexcept
 {
     switch (a) {
-        case adding::added: return "added";
-        case adding::full: return "full";
-        case adding::too_large: return "too_large";
+        case add_result::added: return "added";
+        case add_result::full: return "full";
+        case add_result::too_large: return "too_large";
     }
     return "?";
 }
 
 /// The bytes of a batch before its items, if `first` is the first of them.
 template <class Item, framing<Item> F>
-[[nodiscard]] constexpr std::uint64_t envelope_of(const limits& l, const F& f, const Item& first)
+[[nodiscard]] constexpr std::uint64_t envelope_of(const batch_limits& l, const F& f,
+                                                  const Item& first)
 {
     return saturating_add(l.envelope, as_size(f.envelope(first)));
 }
 
 /// The bytes of a batch that contains only this item, envelope included.
 template <class Item, framing<Item> F>
-[[nodiscard]] constexpr std::uint64_t size_alone(const limits& l, const F& f, const Item& item)
+[[nodiscard]] constexpr std::uint64_t size_alone(const batch_limits& l, const F& f,
+                                                 const Item& item)
 {
     return saturating_add(envelope_of(l, f, item), as_size(f.delta(typename F::state{}, item)));
 }
@@ -68,48 +70,50 @@ struct tally {
     typename F::state state{};          ///< The framing's state after the items so far.
     std::uint64_t bytes = 0;            ///< Bytes, envelope included; 0 while empty.
     std::uint64_t items = 0;            ///< Number of items.
-    closed_by closed = closed_by::end;  ///< The close reason, if `full`.
+    batch_close_reason closed = batch_close_reason::end;  ///< The close reason, if `full`.
     bool full = false;                  ///< The tally admits no more items.
 
     /// Counts the item if it fits. O(1), plus the calls of the framing. The framing computes the
     /// item's bytes at this position and, if they do not fit, at the start of a batch.
     template <class Item>
         requires framing<F, Item>
-    constexpr adding add(const limits& l, const F& f, const Item& item)
-    {
-        if (!full && items != 0 && items >= l.items) close(closed_by::items);  // `l` is lower now
-        std::uint64_t own = 0;
-        if (!full) {
-            own = as_size(f.delta(state, item));
-            const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
-            if (fits(l, so_far, own)) {
-                f.push(state, item);
-                bytes = so_far + own;
-                if (++items >= l.items) close(closed_by::items);
-                return adding::added;
+        constexpr add_result add(const batch_limits& l, const F& f, const Item& item)
+        {
+            if (!full && items != 0 && items >= l.items)
+                close(batch_close_reason::items);  // `l` is lower now
+            std::uint64_t own = 0;
+            if (!full) {
+                own = as_size(f.delta(state, item));
+                const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
+                if (fits(l, so_far, own)) {
+                    f.push(state, item);
+                    bytes = so_far + own;
+                    if (++items >= l.items) close(batch_close_reason::items);
+                    return add_result::added;
+                }
+                if (items == 0) return add_result::too_large;
             }
-            if (items == 0) return adding::too_large;
+            // A framing without a state returns the same bytes for every position.
+            if (full || !std::is_empty_v<typename F::state>) {
+                own = as_size(f.delta(typename F::state{}, item));
+            }
+            if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
+            if (!full) close(batch_close_reason::bytes);
+            return add_result::full;
         }
-        // A framing without a state returns the same bytes for every position.
-        if (full || !std::is_empty_v<typename F::state>) {
-            own = as_size(f.delta(typename F::state{}, item));
-        }
-        if (!fits(l, envelope_of(l, f, item), own)) return adding::too_large;
-        if (!full) close(closed_by::bytes);
-        return adding::full;
-    }
 
     /// Closes the tally: it admits no more items.
-    constexpr void close(closed_by why)
-    {
-        full = true;
-        closed = why;
+        constexpr void close(batch_close_reason reason)
+        {
+            full = true;
+            closed = reason;
     }
 
     friend bool operator==(const tally&, const tally&) = default;
 
 private:
-    [[nodiscard]] static constexpr bool fits(limits l, std::uint64_t so_far, std::uint64_t own)
+    [[nodiscard]] static constexpr bool fits(batch_limits l, std::uint64_t so_far,
+                                             std::uint64_t own)
     {
         l.envelope = so_far;
         return fits_alone(l, own);

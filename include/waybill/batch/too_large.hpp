@@ -6,7 +6,7 @@
 // or nothing, check first:
 //
 //     if (auto bad = waybill::first_too_large(inbox, limits, wire_size))
-//         return refuse(text(*bad));  // item 7: too_large, 300512 bytes where the limit is ...
+//         return refuse(describe(*bad));  // item 7: too_large, 300512 bytes where the limit is ...
 //
 // An item is reported if and only if its chunk from chunk_by would not fit.
 
@@ -28,7 +28,7 @@
 namespace waybill::inline v0_2 {
 
 /// An item that fits into no batch. Sizes in bytes.
-struct oversize {
+struct oversized_item {
     std::uint64_t index = 0;     ///< Position of the item in the input.
     std::uint64_t bytes = 0;     ///< Size of a batch that contains only this item.
     std::uint64_t own = 0;       ///< Size of the item, as a part of `bytes`.
@@ -36,11 +36,11 @@ struct oversize {
     std::uint64_t limit = 0;     ///< The exceeded limit, of `own` if `single`, else of `bytes`.
     bool single = false;         ///< The item exceeds the limit of one item, `limits.single`.
 
-    friend bool operator==(const oversize&, const oversize&) = default;
+    friend bool operator==(const oversized_item&, const oversized_item&) = default;
 };
 
 /// One line: the item, its size, the limit that it exceeds, the envelope.
-[[nodiscard]] inline std::string text(const oversize& o)
+[[nodiscard]] inline std::string describe(const oversized_item& o)
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.
@@ -58,27 +58,28 @@ struct oversize {
 /// after that item. O(items).
 template <std::input_iterator I, std::sentinel_for<I> S,
           size_model<const std::iter_value_t<I>&> F = std::identity>
-[[nodiscard]] constexpr std::optional<oversize> first_too_large(I first, S last, const limits& l,
-                                                                F size = {})
+[[nodiscard]] constexpr std::optional<oversized_item> first_too_large(I first, S last,
+                                                                      const batch_limits& l,
+                                                                      F size = {})
 {
     using item = std::iter_value_t<I>;
     const auto f = framing_of<item, F>(std::move(size));
     for (std::uint64_t index = 0; first != last; ++first, ++index) {
         const item& one = *first;
-        limits alone = l;
+        batch_limits alone = l;
         alone.envelope = envelope_of(l, f, one);
         const std::uint64_t own = as_size(f.delta(typename framing_for<item, F>::state{}, one));
         if (fits_alone(alone, own)) continue;
         const bool single = own > l.single;
-        return oversize{index, saturating_add(alone.envelope, own), own, alone.envelope,
-                        single ? l.single : l.bytes, single};
+        return oversized_item{index,          saturating_add(alone.envelope, own), own,
+                              alone.envelope, single ? l.single : l.bytes,         single};
     }
     return {};
 }
 
 /// The same for a container.
 template <class Items, class F = std::identity>
-[[nodiscard]] constexpr auto first_too_large(const Items& items, const limits& l, F size = {})
+[[nodiscard]] constexpr auto first_too_large(const Items& items, const batch_limits& l, F size = {})
     -> decltype(first_too_large(std::begin(items), std::end(items), l, std::move(size)))
 {
     return first_too_large(std::begin(items), std::end(items), l, std::move(size));

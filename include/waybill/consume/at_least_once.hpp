@@ -2,7 +2,7 @@
 //
 // at_least_once_machine: handles a batch whose effects share no transaction with the checkpoint.
 //
-//     { handle -> [dead_letter] } ... -> commit_to -> [read_back]
+//     { handle -> [dead_letter] } ... -> commit_to -> [check_commit]
 //
 // The state machine sees only event numbers, 0 to n-1. `process_at_least_once` drives it.
 // Guarantees (tests/enumerate/consume/at_least_once.test.cpp tries all faults at all calls):
@@ -82,11 +82,11 @@ enum class checkpoint_stands : std::uint8_t {
     return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
 }
 
-/// Event: the checkpoint was read back. If `how` is not `none`, it could not be read, and `at` is
+/// Event: the checkpoint was read back. If `kind` is not `none`, it could not be read, and `at` is
 /// ignored.
 struct stood {
     checkpoint_stands at = checkpoint_stands::before;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const stood&, const stood&) = default;
 };
@@ -102,28 +102,28 @@ struct at_least_once_policy {
     /// `highest_size`: no question; each dead letter is written at once.
     std::uint64_t ask_from = 2;
     std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
-    letter_keeps keeps = letter_keeps::body;
+    dead_letter_body keeps = dead_letter_body::body;
     std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
     std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
-    when_read_back read_back = when_read_back::unknown;
+    commit_check check_commit = commit_check::unknown;
     idempotency_options keys{};
 
     friend bool operator==(const at_least_once_policy&, const at_least_once_policy&) = default;
 };
 
 /// `make` does not create this state machine: its constructor also needs the number of events.
-[[nodiscard]] constexpr std::optional<config_error> check(const at_least_once_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const at_least_once_policy& p) noexcept
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
     if (p.commit_every == 0) return config_error{"commit_every", 0, "must be at least", 1};
     if (p.ask_from == 0) return config_error{"ask_from", 0, "must be at least", 1};
-    return check(p.keys);
+    return validate(p.keys);
 }
 
 class at_least_once_machine {
 public:
     using action = std::variant<act::handle, act::dead_letter, act::ask, act::commit_to,
-                                act::read_back, act::idle>;
+                                act::check_commit, act::idle>;
 
     /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})
@@ -131,7 +131,7 @@ public:
     {
         if (policy_.tries == 0) policy_.tries = 1;
         if (policy_.commit_every == 0) policy_.commit_every = 1;
-        if (events_ == 0) end(batch_end::empty);
+        if (events_ == 0) outcome(batch_outcome::empty);
     }
 
     /// The next action; `idle` after the end.
@@ -142,7 +142,7 @@ public:
             case step::dead_letter: return failed_[written_];
             case step::ask: return act::ask{dead_ + failed_.size()};
             case step::commit: return act::commit_to{done_ - 1};
-            case step::read_back: return act::read_back{};
+            case step::read_back: return act::check_commit{};
             case step::over: break;
         }
         return act::idle{};
@@ -150,108 +150,109 @@ public:
     [[nodiscard]] action next(steady_time) const { return next(); }
 
     /// The handler returned.
-    heard on(const handled& h)
+    event_result on(const handled& h)
     {
-        if (step_ != step::handle) return heard::late;
+        if (step_ != step::handle) return event_result::stale;
         ++tries_;
-        switch (h.how) {
-            case fault_class::none:
+        switch (h.kind) {
+            case fault_kind::none:
                 if (h.skipped) return to_event(event_ + 1);
                 worked_ = true;
                 // The failed events before it get their dead letters first.
                 if (!failed_.empty()) return write();
                 ++handled_;
                 return to_event(event_ + 1);
-            case fault_class::transient:
-                if (tries_ < policy_.tries) return heard::taken;
+            case fault_kind::transient:
+                if (tries_ < policy_.tries) return event_result::applied;
                 if (policy_.on_exhausted == when_exhausted::redeliver) break;
-                return failed(h.how);
-            case fault_class::permanent: return failed(h.how);
-            case fault_class::infrastructure:
-            case fault_class::ownership_lost:
-            case fault_class::cancelled: break;
+                return failed(h.kind);
+            case fault_kind::permanent: return failed(h.kind);
+            case fault_kind::infrastructure:
+            case fault_kind::ownership_lost:
+            case fault_kind::cancelled: break;
         }
-        return stop(h.how);
+        return stop(h.kind);
     }
 
     /// The sink acknowledged the dead letter, or failed.
-    heard on(const done& d)
+    event_result on(const done& d)
     {
-        if (step_ != step::dead_letter) return heard::late;
-        if (d.how == fault_class::transient && ++puts_ < policy_.tries) return heard::taken;
-        if (d.how != fault_class::none) return stop(d.how);
+        if (step_ != step::dead_letter) return event_result::stale;
+        if (d.kind == fault_kind::transient && ++puts_ < policy_.tries)
+            return event_result::applied;
+        if (d.kind != fault_kind::none) return stop(d.kind);
         ++dead_;
         puts_ = 0;
         done_ = failed_[written_++].event + 1;
-        return written_ == failed_.size() ? written() : heard::taken;
+        return written_ == failed_.size() ? written() : event_result::applied;
     }
 
     /// Decides whether a batch without any success becomes dead letters.
-    heard on(const answered& a)
+    event_result on(const answered& a)
     {
-        if (step_ != step::ask) return heard::late;
+        if (step_ != step::ask) return event_result::stale;
         if (a.what == if_all_failed::go_on) return write();
-        return stop(failed_.back().how);
+        return stop(failed_.back().kind);
     }
 
     /// The result of the compare-and-set of the checkpoint; its outcome may be unknown.
-    heard on(const advanced& a)
+    event_result on(const advanced& a)
     {
-        if (step_ != step::commit) return heard::late;
+        if (step_ != step::commit) return event_result::stale;
         ++commits_;
-        commit_how_ = a.how;
-        if (a.how == fault_class::none) {
+        commit_how_ = a.kind;
+        if (a.kind == fault_kind::none) {
             if (a.outcome == advance_outcome::applied) {
-                if (policy_.read_back == when_read_back::unknown) return covered();
-                commit_how_ = fault_class::infrastructure;  // the fault if the read finds no commit
+                if (policy_.check_commit == commit_check::unknown) return covered();
+                commit_how_ = fault_kind::infrastructure;  // the fault if the read finds no commit
                 return go(step::read_back);
             }
-            commit_how_ = fault_class::ownership_lost;
+            commit_how_ = fault_kind::ownership_lost;
             // The conflict may be a commit of this owner that arrived after an earlier read.
             if (a.outcome == advance_outcome::conflict) return go(step::read_back);
         }
-        if (commit_how_ == fault_class::ownership_lost) {
-            return not_covered(batch_end::abandoned, commit_how_);
+        if (commit_how_ == fault_kind::ownership_lost) {
+            return not_covered(batch_outcome::abandoned, commit_how_);
         }
-        if (a.how == fault_class::cancelled) to_end(batch_end::cancelled, a.how, true);
+        if (a.kind == fault_kind::cancelled) to_end(batch_outcome::cancelled, a.kind, true);
         return go(step::read_back);
     }
 
     /// The checkpoint was read back, or could not be read.
-    heard on(const stood& s)
+    event_result on(const stood& s)
     {
-        if (step_ != step::read_back) return heard::late;
-        if (s.how != fault_class::none) return not_covered(batch_end::unknown, s.how);
+        if (step_ != step::read_back) return event_result::stale;
+        if (s.kind != fault_kind::none) return not_covered(batch_outcome::unknown, s.kind);
         switch (s.at) {
             case checkpoint_stands::after: return covered();
             case checkpoint_stands::before: {
-                if (commits_ < policy_.tries && commit_how_ != fault_class::cancelled) {
+                if (commits_ < policy_.tries && commit_how_ != fault_kind::cancelled) {
                     return go(step::commit);
                 }
-                if (stop_) return end(*stop_);
+                if (stop_) return outcome(*stop_);
                 // The old checkpoint is unchanged, so a refusal is a fault of the store.
-                const bool refused = commit_how_ == fault_class::ownership_lost;
-                return not_covered(batch_end::redeliver,
-                                   refused ? fault_class::infrastructure : commit_how_);
+                const bool refused = commit_how_ == fault_kind::ownership_lost;
+                return not_covered(batch_outcome::redeliver,
+                                   refused ? fault_kind::infrastructure : commit_how_);
             }
             case checkpoint_stands::moved:
-                return not_covered(batch_end::unknown, fault_class::infrastructure);
+                return not_covered(batch_outcome::unknown, fault_kind::infrastructure);
             case checkpoint_stands::elsewhere: break;
         }
-        return not_covered(batch_end::abandoned, fault_class::ownership_lost);
+        return not_covered(batch_outcome::abandoned, fault_kind::ownership_lost);
     }
 
     template <class Event>
-    heard on(const Event& e, steady_time)
+    event_result on(const Event& e, steady_time)
     {
         return on(e);
     }
 
     /// How the batch ended; empty before the end. All values but `committed` describe the events
     /// that are not covered.
-    [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
+    [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The class of the fault that ended the batch; `none` without a fault.
-    [[nodiscard]] fault_class why() const noexcept { return end_ ? why_ : fault_class::none; }
+    [[nodiscard]] fault_kind reason() const noexcept { return end_ ? why_ : fault_kind::none; }
     /// True if that fault came from the checkpoint, not from an event or its dead letter.
     [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && at_checkpoint_; }
     /// Number of events done, from the first on: handled, skipped, or dead letter acknowledged.
@@ -263,7 +264,7 @@ public:
     /// Covered events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
-        return policy_.keeps == letter_keeps::nothing ? 0 : covered_.dead;
+        return policy_.keeps == dead_letter_body::nothing ? 0 : covered_.dead;
     }
     /// Covered events that failed for good and were not stored, by policy.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
@@ -291,35 +292,35 @@ private:
         friend bool operator==(const counts&, const counts&) = default;
     };
 
-    heard go(step s)
+    event_result go(step s)
     {
         step_ = s;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard end(batch_end e)
+    event_result outcome(batch_outcome e)
     {
         end_ = e;
         return go(step::over);
     }
 
     /// After the commit of the done events, the batch ends with `e`.
-    void to_end(batch_end e, fault_class why, bool at_checkpoint)
+    void to_end(batch_outcome e, fault_kind reason, bool at_checkpoint)
     {
         stop_ = e;
-        why_ = why;
+        why_ = reason;
         at_checkpoint_ = at_checkpoint;
     }
 
     /// The commit of the done events was not confirmed.
-    heard not_covered(batch_end e, fault_class why)
+    event_result not_covered(batch_outcome e, fault_kind reason)
     {
-        to_end(e, why, true);
-        return end(e);
+        to_end(e, reason, true);
+        return outcome(e);
     }
 
     /// Goes to event `n`, or after the last event to the next step.
-    heard to_event(std::uint64_t n)
+    event_result to_event(std::uint64_t n)
     {
         event_ = n;
         tries_ = 0;
@@ -334,16 +335,16 @@ private:
 
     /// The event failed for good. If no event took effect yet, the cause may be a shared
     /// dependency.
-    heard failed(fault_class how)
+    event_result failed(fault_kind kind)
     {
-        failed_.push_back({event_, how, tries_});
+        failed_.push_back({event_, kind, tries_});
         if (worked_ || events_ < policy_.ask_from) return write();
         return to_event(event_ + 1);
     }
 
-    heard write()
+    event_result write()
     {
-        if (policy_.keeps != letter_keeps::nothing) return go(step::dead_letter);
+        if (policy_.keeps != dead_letter_body::nothing) return go(step::dead_letter);
         for (const act::dead_letter& d : failed_) {
             if (dropped_.size() < max_dropped_events) dropped_.push_back(d);
         }
@@ -353,7 +354,7 @@ private:
 
     /// All failed events are acknowledged. The current event is either the last of them or
     /// succeeded.
-    heard written()
+    event_result written()
     {
         const bool last_too = failed_.back().event == event_;
         const bool last_worked = worked_ && !last_too;
@@ -364,21 +365,21 @@ private:
     }
 
     /// Stops at the current event. The done events are committed first, unless ownership is lost.
-    heard stop(fault_class how)
+    event_result stop(fault_kind kind)
     {
-        const bool lost = how == fault_class::ownership_lost;
-        const bool wanted = how == fault_class::cancelled;
-        to_end(wanted ? batch_end::cancelled : batch_end::redeliver, how, false);
-        if (lost) stop_ = batch_end::abandoned;
-        return lost || done_ == covered_.events ? end(*stop_) : go(step::commit);
+        const bool lost = kind == fault_kind::ownership_lost;
+        const bool wanted = kind == fault_kind::cancelled;
+        to_end(wanted ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
+        if (lost) stop_ = batch_outcome::abandoned;
+        return lost || done_ == covered_.events ? outcome(*stop_) : go(step::commit);
     }
 
-    heard covered()
+    event_result covered()
     {
         covered_ = {done_, handled_, dead_};
         commits_ = 0;
-        if (done_ == events_) to_end(batch_end::committed, fault_class::none, false);
-        return stop_ ? end(*stop_) : go(step::handle);
+        if (done_ == events_) to_end(batch_outcome::committed, fault_kind::none, false);
+        return stop_ ? outcome(*stop_) : go(step::handle);
     }
 
     at_least_once_policy policy_;
@@ -397,11 +398,11 @@ private:
     std::uint64_t handled_ = 0;
     std::uint64_t dead_ = 0;
     counts covered_;
-    fault_class commit_how_ = fault_class::none;  // result of the last commit
-    std::optional<batch_end> stop_;               // the end after the done events are committed
-    fault_class why_ = fault_class::none;         // the fault that belongs to the end
+    fault_kind commit_how_ = fault_kind::none;    // result of the last commit
+    std::optional<batch_outcome> stop_;           // the end after the done events are committed
+    fault_kind why_ = fault_kind::none;           // the fault that belongs to the end
     bool at_checkpoint_ = false;                  // why_ is a fault of the checkpoint
-    std::optional<batch_end> end_;
+    std::optional<batch_outcome> end_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -9,11 +9,11 @@
 //     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
 //     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
 //     plan.events         // deliver the first n events; last_sequence is that of the last of them
-//     plan.condemned      // a poison message: it alone ended its process too often; dead-letter it
+//     plan.poison_message      // it alone ended its process too often: dead-letter it
 //     plan.noted          // the crash record to store before the delivery
 //
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
-//   2. An event is condemned only by its own deaths, delivered alone.
+//   2. An event is poison_message only by its own deaths, delivered alone.
 //   3. A delivery that ends in order without a commit restores the earlier record. If the store
 //      fails, the record stays.
 //   4. A record with a higher epoch belongs to a later owner and is not changed.
@@ -30,7 +30,7 @@
 namespace waybill::inline v0_2 {
 
 /// The crash record of a partition: a delivery has begun, or the search for one event goes on.
-struct attempt {
+struct crash_record {
     std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
     std::uint64_t to = 0;                 ///< Sequence of the last suspect.
     std::uint64_t suspects = 0;  ///< Number of suspects when the record was written.
@@ -38,7 +38,7 @@ struct attempt {
     std::uint64_t by = 0;        ///< Incarnation that delivers them; 0 if none does.
     std::uint64_t epoch = 0;     ///< Epoch of the owner that wrote the record.
 
-    friend bool operator==(const attempt&, const attempt&) = default;
+    friend bool operator==(const crash_record&, const crash_record&) = default;
 };
 
 /// The batch to be delivered, and its owner.
@@ -60,9 +60,9 @@ struct attempt_offer {
 /// The decision about a batch, made from the crash record that was found.
 struct attempt_plan {
     std::uint64_t events = 0;            ///< Number of events to deliver, from the first on.
-    bool condemned = false;              ///< The only event is a poison message: do not handle it.
-    attempt noted{};                     ///< Crash record to store before the delivery.
-    std::optional<attempt> called_off{}; ///< Record to restore after an end without commit.
+    bool poison_message = false;         ///< The only event is a poison message: do not handle it.
+    crash_record noted{};                ///< Crash record to store before the delivery.
+    std::optional<crash_record> called_off{};  ///< Record to restore after an end without commit.
     std::uint64_t left = 0;              ///< Later events that stay suspects after a commit.
 
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
@@ -71,7 +71,7 @@ struct attempt_plan {
 /// Plans how many of the offered events to deliver: all, if there is no record of this checkpoint.
 /// `deaths` is the limit of deaths in a row; 0 counts as 1. `noted.to` is still missing: see
 /// `placed`. Constant time.
-[[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<attempt>& found,
+[[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<crash_record>& found,
                                                   const attempt_offer& o,
                                                   std::uint32_t deaths) noexcept
 {
@@ -79,7 +79,7 @@ struct attempt_plan {
     const std::uint64_t suspects = lesser(o.within, o.events);
     if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
-    attempt known = *found;
+    crash_record known = *found;
     const bool same = known.by == o.incarnation;
     const bool gone = same ? !o.returned : known.by == o.ended.value_or(known.by);
     const bool died = known.by != 0 && gone;
@@ -92,7 +92,7 @@ struct attempt_plan {
     if (suspects == 1 && known.suspects != 1) known.deaths = 0;
     const bool often = known.deaths >= greater(deaths, 1);
     p.events = suspects;
-    p.condemned = often && suspects == 1;
+    p.poison_message = often && suspects == 1;
     if (often && suspects > 1) {
         p.events = suspects / 2;
         p.left = suspects - p.events;
@@ -114,11 +114,11 @@ struct attempt_plan {
 
 /// The crash record to store in the transaction of a delivery that reached `to`. Empty if the
 /// search is over: then the record is removed.
-[[nodiscard]] constexpr std::optional<attempt> attempt_after(const attempt_plan& p,
-                                                             std::uint64_t to) noexcept
+[[nodiscard]] constexpr std::optional<crash_record> attempt_after(const attempt_plan& p,
+                                                                  std::uint64_t to) noexcept
 {
     if (p.left == 0) return {};
-    attempt rest = *p.called_off;
+    crash_record rest = *p.called_off;
     rest.from = to;
     rest.suspects = p.left;
     if (p.left == 1) rest.deaths = 0;

@@ -139,10 +139,10 @@ inline void serve(const lease_view& v, const shares& s, const std::vector<std::u
 
 }  // namespace detail
 
-/// The plan for `v.self`; empty if `v.self` is not in [0, v.owners). `draw` in [0, 1) selects the
+/// The plan for `v.self`; empty if `v.self` is not in [0, v.owners). `random` in [0, 1) selects the
 /// first partition to claim, so that owners that do not see each other yet start at different ones.
 /// Linear in partitions and owners.
-[[nodiscard]] inline balance_plan balance(const lease_view& v, double draw)
+[[nodiscard]] inline balance_plan balance(const lease_view& v, double random)
 {
     balance_plan plan;
     if (v.self >= v.owners) return plan;
@@ -157,7 +157,7 @@ inline void serve(const lease_view& v, const shares& s, const std::vector<std::u
         free.push_back(i);
         if (v.holders[i] == lease_view::left_over) left_over.push_back(i);
     }
-    const double share = draw >= 0.0 ? (draw < 1.0 ? draw : 0.999) : 0.0;
+    const double share = random >= 0.0 ? (random < 1.0 ? random : 0.999) : 0.0;
     const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));
     detail::serve(v, shares, free, start, plan);
     if (plan.claim.empty() && !plan.steal && !left_over.empty()) {

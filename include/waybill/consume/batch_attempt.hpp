@@ -24,13 +24,13 @@ public:
     }
 
     /// A later owner wrote the record: this process was replaced and does not know it yet.
-    [[nodiscard]] bool is_of_later_owner(const recalled& r) const
+    [[nodiscard]] bool is_of_later_owner(const crash_record_loaded& r) const
     {
         return r.found && r.found->epoch > epoch_;
     }
 
-    void make_plan(const recalled& r, const std::optional<std::uint64_t>& from, std::uint64_t events,
-                   std::uint32_t deaths)
+    void make_plan(const crash_record_loaded& r, const std::optional<std::uint64_t>& from,
+                   std::uint64_t events, std::uint32_t deaths)
     {
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
@@ -58,12 +58,12 @@ public:
     [[nodiscard]] bool noted() const noexcept { return noted_; }
     /// True if the stored record equals the one that this delivery stored. Otherwise another owner
     /// wrote it, or the batch was committed.
-    [[nodiscard]] bool stands(const recalled& r) const
+    [[nodiscard]] bool stands(const crash_record_loaded& r) const
     {
-        return r.how == fault_class::none && r.found == plan_.noted;
+        return r.kind == fault_kind::none && r.found == plan_.noted;
     }
     /// The crash record to store together with the checkpoint `to`.
-    [[nodiscard]] std::optional<attempt> after(std::uint64_t to) const
+    [[nodiscard]] std::optional<crash_record> after(std::uint64_t to) const
     {
         return attempt_after(plan_, to);
     }

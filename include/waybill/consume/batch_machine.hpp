@@ -4,7 +4,7 @@
 //
 //     recall -> { shorten } -> begin -> note -> commit                 (only if deaths are counted)
 //     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> { ask }
-//           -> advance -> forget -> commit -> { read_back }
+//           -> advance -> forget -> commit -> { check_commit }
 //     recall -> begin -> forget -> commit               (after any other end, to undo the note)
 //
 // The state machine sees only event numbers, 0 to n-1. `process_batch` drives it over a store; a
@@ -42,9 +42,10 @@ namespace waybill::inline v0_2 {
 class batch_machine {
 public:
     using action =
-        std::variant<act::recall, act::shorten, act::begin, act::note, act::forget, act::savepoint,
-                     act::handle, act::release, act::undo, act::dead_letter, act::ask, act::advance,
-                     act::commit, act::rollback, act::read_back, act::idle>;
+        std::variant<act::load_crash_record, act::shorten, act::begin, act::store_crash_record,
+                     act::clear_crash_record, act::savepoint, act::handle, act::release_savepoint,
+                     act::rollback_to_savepoint, act::dead_letter, act::ask, act::advance,
+                     act::commit, act::rollback, act::check_commit, act::idle>;
 
     /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
     /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of `ended`
@@ -61,28 +62,28 @@ public:
             stage_ = stage::noting;
             step_ = step::recall;
         }
-        if (events_ == 0) end(batch_end::empty);
+        if (events_ == 0) outcome(batch_outcome::empty);
     }
 
     /// The next action; `idle` after the end.
     [[nodiscard]] action next() const
     {
         switch (step_) {
-            case step::recall: return act::recall{};
+            case step::recall: return act::load_crash_record{};
             case step::shorten: return act::shorten{row_.plan().events};
             case step::begin: return act::begin{};
             case step::note: return row();
             case step::savepoint: return act::savepoint{};
             case step::handle: return act::handle{event_};
-            case step::release: return act::release{};
-            case step::undo: return act::undo{};
+            case step::release: return act::release_savepoint{};
+            case step::undo: return act::rollback_to_savepoint{};
             case step::dead_letter: return letter();
             case step::parking: return replay_.parked()[parking_];
             case step::ask: return act::ask{dead_lettered_ + dropped_};
             case step::advance: return act::advance{};
             case step::commit: return act::commit{};
             case step::rollback: return act::rollback{};
-            case step::read_back: return act::read_back{};
+            case step::read_back: return act::check_commit{};
             case step::over: break;
         }
         return act::idle{};
@@ -90,35 +91,35 @@ public:
     [[nodiscard]] action next(steady_time) const { return next(); }
 
     /// The crash record was loaded, or could not be loaded.
-    heard on(const recalled& r)
+    event_result on(const crash_record_loaded& r)
     {
-        if (step_ != step::recall) return heard::late;
-        if (calling_off()) return row_.stands(r) ? go(step::begin) : end(*end_at_last_);
-        if (r.how != fault_class::none) return fail(r.how, false);
-        if (row_.is_of_later_owner(r)) return fail(fault_class::ownership_lost, false);
+        if (step_ != step::recall) return event_result::stale;
+        if (calling_off()) return row_.stands(r) ? go(step::begin) : outcome(*end_at_last_);
+        if (r.kind != fault_kind::none) return fail(r.kind, false);
+        if (row_.is_of_later_owner(r)) return fail(fault_kind::ownership_lost, false);
         row_.make_plan(r, from_, events_, policy_.deaths);
         return row_.plan().events < events_ ? go(step::shorten) : to_begin();
     }
 
     /// The batch was shortened.
-    heard on(const shortened& s)
+    event_result on(const shortened& s)
     {
-        if (step_ != step::shorten) return heard::late;
+        if (step_ != step::shorten) return event_result::stale;
         events_ = row_.plan().events;
         to_ = s.to.sequence;
         return to_begin();
     }
 
     /// A step whose result event is `done` succeeded or failed.
-    heard on(const done& d)
+    event_result on(const done& d)
     {
         if (step_ == step::rollback) return after_rollback();
-        if (!answered_by_done(step_)) return heard::late;
-        if (d.how != fault_class::none) return fail(d.how, step_ != step::begin);
+        if (!answered_by_done(step_)) return event_result::stale;
+        if (d.kind != fault_kind::none) return fail(d.kind, step_ != step::begin);
         switch (step_) {
             case step::begin:
                 if (stage_ != stage::batch) return go(step::note);
-                return row_.plan().condemned ? condemn() : to_event(0);
+                return row_.plan().poison_message ? condemn() : to_event(0);
             case step::note: return go(step::commit);
             case step::savepoint: return go(step::handle);
             case step::release: ++handled_; return to_event(event_ + 1);
@@ -126,98 +127,99 @@ public:
             case step::dead_letter: ++dead_lettered_; return to_event(event_ + 1);
             case step::parking:
                 ++dead_lettered_;
-                return ++parking_ == replay_.parked().size() ? after_all() : heard::taken;
-            default: return heard::late;
+                return ++parking_ == replay_.parked().size() ? after_all() : event_result::applied;
+            default: return event_result::stale;
         }
     }
 
     /// The handler returned.
-    heard on(const handled& h)
+    event_result on(const handled& h)
     {
-        if (step_ != step::handle) return heard::late;
+        if (step_ != step::handle) return event_result::stale;
         ++tries_;
-        how_ = h.how;
-        switch (h.how) {
-            case fault_class::none:
+        how_ = h.kind;
+        switch (h.kind) {
+            case fault_kind::none:
                 if (h.skipped) break;
                 if (policy_.savepoints) return go(step::release);
                 ++handled_;
                 return to_event(event_ + 1);
-            case fault_class::transient:
+            case fault_kind::transient:
                 if (tries_ >= policy_.tries && policy_.on_exhausted == when_exhausted::redeliver) {
-                    return fail(h.how, true);
+                    return fail(h.kind, true);
                 }
                 break;
-            case fault_class::permanent: break;
-            case fault_class::infrastructure:
-            case fault_class::ownership_lost:
-            case fault_class::cancelled: return fail(h.how, true);
+            case fault_kind::permanent: break;
+            case fault_kind::infrastructure:
+            case fault_kind::ownership_lost:
+            case fault_kind::cancelled: return fail(h.kind, true);
         }
         return go(policy_.savepoints ? step::undo : step::rollback);
     }
 
     /// The decision about a batch in which every event failed.
-    heard on(const answered& a)
+    event_result on(const answered& a)
     {
-        if (step_ != step::ask) return heard::late;
-        if (a.what == if_all_failed::redeliver) return fail(fault_class::infrastructure, true);
+        if (step_ != step::ask) return event_result::stale;
+        if (a.what == if_all_failed::redeliver) return fail(fault_kind::infrastructure, true);
         return go(step::advance);
     }
 
     /// The result of the compare-and-set of the checkpoint.
-    heard on(const advanced& a)
+    event_result on(const advanced& a)
     {
-        if (step_ != step::advance) return heard::late;
-        if (a.how != fault_class::none) return fail(a.how, true);
-        if (a.outcome != advance_outcome::applied) return fail(fault_class::ownership_lost, true);
+        if (step_ != step::advance) return event_result::stale;
+        if (a.kind != fault_kind::none) return fail(a.kind, true);
+        if (a.outcome != advance_outcome::applied) return fail(fault_kind::ownership_lost, true);
         return go(policy_.attempts ? step::note : step::commit);
     }
 
     /// The result of the commit; its outcome may be unknown.
-    heard on(const committed& c)
+    event_result on(const committed& c)
     {
-        if (step_ != step::commit) return heard::late;
-        if (calling_off()) return end(*end_at_last_);
+        if (step_ != step::commit) return event_result::stale;
+        if (calling_off()) return outcome(*end_at_last_);
         if (stage_ == stage::noting) {
             if (c.outcome != commit_outcome::not_applied) row_.note();
-            if (c.outcome != commit_outcome::applied) return fail(fault_class::infrastructure, false);
+            if (c.outcome != commit_outcome::applied)
+                return fail(fault_kind::infrastructure, false);
             stage_ = stage::batch;
             return go(step::begin);
         }
         if (policy_.always_reads || c.outcome == commit_outcome::unknown) {
             return go(step::read_back);
         }
-        if (c.outcome == commit_outcome::applied) return end(batch_end::committed);
-        return fail(fault_class::infrastructure, false);
+        if (c.outcome == commit_outcome::applied) return outcome(batch_outcome::committed);
+        return fail(fault_kind::infrastructure, false);
     }
 
     /// The checkpoint was read back, or could not be read.
-    heard on(const loaded& r)
+    event_result on(const loaded& r)
     {
-        if (step_ != step::read_back) return heard::late;
-        if (r.how != fault_class::none) {
-            how_ = r.how;
-            end_at_last_ = batch_end::unknown;
+        if (step_ != step::read_back) return event_result::stale;
+        if (r.kind != fault_kind::none) {
+            how_ = r.kind;
+            end_at_last_ = batch_outcome::unknown;
             return wind_up();
         }
         const bool same_owner = r.stored && r.stored->epoch == epoch_;
-        if (same_owner && r.stored->at.sequence == to_) return end(batch_end::committed);
+        if (same_owner && r.stored->at.sequence == to_) return outcome(batch_outcome::committed);
         const bool before = r.stored ? from_ && r.stored->at.sequence == *from_ : !from_;
-        return fail(before ? fault_class::infrastructure : fault_class::ownership_lost, false);
+        return fail(before ? fault_kind::infrastructure : fault_kind::ownership_lost, false);
     }
 
     template <class Event>
-    heard on(const Event& e, steady_time)
+    event_result on(const Event& e, steady_time)
     {
         return on(e);
     }
 
     /// How the batch ended; empty before the end.
-    [[nodiscard]] std::optional<batch_end> ended() const noexcept { return end_; }
+    [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The class of the fault that ended the batch; `none` if it is committed.
-    [[nodiscard]] fault_class why() const noexcept
+    [[nodiscard]] fault_kind reason() const noexcept
     {
-        return end_ == batch_end::committed ? fault_class::none : how_;
+        return end_ == batch_outcome::committed ? fault_kind::none : how_;
     }
     /// Events that took effect. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
@@ -256,49 +258,49 @@ private:
                s == step::undo || s == step::dead_letter || s == step::parking;
     }
 
-    heard go(step s)
+    event_result go(step s)
     {
         step_ = s;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard end(batch_end e)
+    event_result outcome(batch_outcome e)
     {
         end_ = e;
         return go(step::over);
     }
 
     /// Ends the delivery without effects. Rolls back first if a transaction is open.
-    heard fail(fault_class how, bool open)
+    event_result fail(fault_kind kind, bool open)
     {
         if (!calling_off()) {  // a fault while the record is restored changes nothing
-            how_ = how;
-            end_at_last_ = batch_end::redeliver;
-            if (how == fault_class::ownership_lost) end_at_last_ = batch_end::abandoned;
-            if (how == fault_class::cancelled) end_at_last_ = batch_end::cancelled;
+            how_ = kind;
+            end_at_last_ = batch_outcome::redeliver;
+            if (kind == fault_kind::ownership_lost) end_at_last_ = batch_outcome::abandoned;
+            if (kind == fault_kind::cancelled) end_at_last_ = batch_outcome::cancelled;
         }
         return open ? go(step::rollback) : wind_up();
     }
 
     /// After the end of the transaction: restores the earlier crash record if the stored one is
     /// still that of this delivery.
-    heard wind_up()
+    event_result wind_up()
     {
-        if (!row_.noted() || calling_off()) return end(*end_at_last_);
+        if (!row_.noted() || calling_off()) return outcome(*end_at_last_);
         stage_ = stage::calling_off;
         return go(step::recall);
     }
 
     /// Stores the crash record first, unless no event will be handled.
-    heard to_begin()
+    event_result to_begin()
     {
         row_.place(to_);
-        if (row_.plan().condemned) stage_ = stage::batch;
+        if (row_.plan().poison_message) stage_ = stage::batch;
         return go(step::begin);
     }
 
     /// Goes to event `n` or the next one not left out; after the last event, to the next step.
-    heard to_event(std::uint64_t n)
+    event_result to_event(std::uint64_t n)
     {
         tries_ = 0;
         if (policy_.savepoints) {
@@ -321,17 +323,17 @@ private:
     }
 
     /// The event was undone. Retries it, skips it, or writes its dead letter.
-    heard after_failure()
+    event_result after_failure()
     {
-        if (how_ == fault_class::none) {
+        if (how_ == fault_kind::none) {
             ++skipped_;
             return to_event(event_ + 1);
         }
-        if (how_ == fault_class::transient && tries_ < policy_.tries) return go(step::savepoint);
+        if (how_ == fault_kind::transient && tries_ < policy_.tries) return go(step::savepoint);
         return to_letter();
     }
 
-    heard to_letter()
+    event_result to_letter()
     {
         if (policy_.keeps_letters) return go(step::dead_letter);
         if (dropped_list_.size() < max_dropped_events) dropped_list_.push_back(letter());
@@ -340,31 +342,31 @@ private:
     }
 
     /// The only event of the batch is a poison message.
-    heard condemn()
+    event_result condemn()
     {
         event_ = 0;
-        how_ = fault_class::permanent;
+        how_ = fault_kind::permanent;
         tries_ = row_.plan().called_off->deaths;
         return to_letter();
     }
 
-    heard after_all()
+    event_result after_all()
     {
         const std::uint64_t failed = dead_lettered_ + dropped_;
-        const bool all = failed != 0 && handled_ == 0 && !row_.plan().condemned;
+        const bool all = failed != 0 && handled_ == 0 && !row_.plan().poison_message;
         const bool asks = policy_.ask_from != highest_size && failed >= policy_.ask_from;
         return go(all && asks ? step::ask : step::advance);
     }
 
-    heard after_rollback()
+    event_result after_rollback()
     {
         if (end_at_last_) return wind_up();
         // Without savepoints: restart the batch with what is now known about this event.
         ++replays_;
         handled_ = 0;
-        if (how_ == fault_class::transient && tries_ < policy_.tries) {
+        if (how_ == fault_kind::transient && tries_ < policy_.tries) {
             replay_.count(event_, tries_);
-        } else if (how_ != fault_class::none) {
+        } else if (how_ != fault_kind::none) {
             replay_.park(letter());
         } else {
             replay_.skip(event_);
@@ -373,16 +375,16 @@ private:
         return go(step::begin);
     }
 
-    act::dead_letter letter() const { return {event_, how_, tries_, row_.plan().condemned}; }
+    act::dead_letter letter() const { return {event_, how_, tries_, row_.plan().poison_message}; }
 
     /// The change of the crash record in this transaction.
     action row() const
     {
-        if (stage_ == stage::noting) return act::note{row_.plan().noted};
-        if (stage_ == stage::batch && row_.plan().left == 0) return act::forget{};
+        if (stage_ == stage::noting) return act::store_crash_record{row_.plan().noted};
+        if (stage_ == stage::batch && row_.plan().left == 0) return act::clear_crash_record{};
         const auto kept = stage_ == stage::batch ? row_.after(to_) : row_.plan().called_off;
-        if (kept) return act::note{*kept};
-        return act::forget{};
+        if (kept) return act::store_crash_record{*kept};
+        return act::clear_crash_record{};
     }
 
     detail::batch_rules policy_;
@@ -395,12 +397,12 @@ private:
     step step_ = step::begin;
     std::uint64_t event_ = 0;
     std::uint32_t tries_ = 0;              // of event_, in this delivery
-    fault_class how_ = fault_class::none;  // the last failure
+    fault_kind how_ = fault_kind::none;    // the last failure
     detail::batch_attempt row_;
     detail::batch_replay replay_;  // only used without savepoints
     std::size_t parking_ = 0;
-    std::optional<batch_end> end_at_last_;  // set before the rollback and the restore
-    std::optional<batch_end> end_;
+    std::optional<batch_outcome> end_at_last_;  // set before the rollback and the restore
+    std::optional<batch_outcome> end_;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;
     std::uint64_t dropped_ = 0;

@@ -67,10 +67,10 @@ template <class Report, class I>
 [[nodiscard]] Report left_alone(const ordered_batch<I>& b, const std::optional<position>& from)
 {
     Report r;
-    r.end = b.wrong ? batch_end::invalid : batch_end::empty;
+    r.outcome = b.wrong ? batch_outcome::invalid : batch_outcome::empty;
     r.reached = from;
     r.repeated = b.repeated;
-    if (b.wrong) r.why = *b.wrong;
+    if (b.wrong) r.reason = *b.wrong;
     return r;
 }
 

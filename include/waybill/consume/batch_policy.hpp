@@ -36,7 +36,7 @@ enum class when_exhausted : std::uint8_t {
 }
 
 /// Which commits are verified by reading the checkpoint.
-enum class when_read_back : std::uint8_t {
+enum class commit_check : std::uint8_t {
     /// Only commits whose outcome is unknown. If a store confirms a commit without writing it, this
     /// is detected only at the next advance, which finds the old checkpoint (`abandoned`). Until
     /// then the report contains `committed`, and effects that rely on it cannot be undone. If the
@@ -48,17 +48,17 @@ enum class when_read_back : std::uint8_t {
     always,
 };
 
-[[nodiscard]] constexpr std::string_view name(when_read_back w) noexcept
+[[nodiscard]] constexpr std::string_view name(commit_check w) noexcept
 {
     switch (w) {
-        case when_read_back::unknown: return "unknown";
-        case when_read_back::always: return "always";
+        case commit_check::unknown: return "unknown";
+        case commit_check::always: return "always";
     }
     return "?";
 }
 
 /// How much of the event's body a dead letter contains. Size and checksum are always included.
-enum class letter_keeps : std::uint8_t {
+enum class dead_letter_body : std::uint8_t {
     body,     ///< All of it; a summary if it is larger than `body_bytes`.
     pointer,  ///< Nothing: the dead letter refers to the event by its position in the log.
     summary,  ///< Its first `summary_bytes` bytes, cut between characters.
@@ -67,13 +67,13 @@ enum class letter_keeps : std::uint8_t {
     nothing,
 };
 
-[[nodiscard]] constexpr std::string_view name(letter_keeps k) noexcept
+[[nodiscard]] constexpr std::string_view name(dead_letter_body k) noexcept
 {
     switch (k) {
-        case letter_keeps::body: return "body";
-        case letter_keeps::pointer: return "pointer";
-        case letter_keeps::summary: return "summary";
-        case letter_keeps::nothing: return "nothing";
+        case dead_letter_body::body: return "body";
+        case dead_letter_body::pointer: return "pointer";
+        case dead_letter_body::summary: return "summary";
+        case dead_letter_body::nothing: return "nothing";
     }
     return "?";
 }
@@ -99,13 +99,13 @@ struct batch_policy {
     /// Use savepoints. process_batch clears it if the store has none.
     bool savepoints = true;
     std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
-    letter_keeps keeps = letter_keeps::body;
+    dead_letter_body keeps = dead_letter_body::body;
     std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
     std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. `highest_size`: no question.
     std::uint64_t ask_from = 2;
-    when_read_back read_back = when_read_back::unknown;
+    commit_check check_commit = commit_check::unknown;
     /// Store crash records. process_batch clears it if the store cannot keep them. Deaths are
     /// counted only with an incarnation.
     bool attempts = true;
@@ -116,7 +116,7 @@ struct batch_policy {
     friend bool operator==(const batch_policy&, const batch_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const batch_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const batch_policy& p) noexcept
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
     if (p.ask_from == 0) return config_error{"ask_from", 0, "must be at least", 1};
@@ -129,10 +129,13 @@ namespace detail {
 /// The part of a policy that the state machine needs. Copied once per batch, so it is small.
 struct batch_rules {
     explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
-        : ask_from(p.ask_from), tries(p.tries == 0 ? 1 : p.tries), deaths(p.deaths),
-          on_exhausted(p.on_exhausted), savepoints(p.savepoints),
-          keeps_letters(p.keeps != letter_keeps::nothing),
-          always_reads(p.read_back == when_read_back::always),
+        : ask_from(p.ask_from),
+          tries(p.tries == 0 ? 1 : p.tries),
+          deaths(p.deaths),
+          on_exhausted(p.on_exhausted),
+          savepoints(p.savepoints),
+          keeps_letters(p.keeps != dead_letter_body::nothing),
+          always_reads(p.check_commit == commit_check::always),
           attempts(p.attempts && counts_deaths)
     {
     }
@@ -154,7 +157,7 @@ struct batch_rules {
 /// How a delivery of a batch ended. The rest is the part of the batch after `reached`. After
 /// process_batch it is the whole batch, without any effect. process_at_least_once commits in
 /// several steps: there the rest may be a part of the batch, and may already be handled.
-enum class batch_end : std::uint8_t {
+enum class batch_outcome : std::uint8_t {
     /// All events up to `reached` are done or dead-lettered, and the checkpoint is at `reached`.
     committed,
     redeliver,  ///< Deliver the rest again, after a pause.
@@ -168,16 +171,16 @@ enum class batch_end : std::uint8_t {
     invalid,    ///< The events violate the contract. Nothing was changed.
 };
 
-[[nodiscard]] constexpr std::string_view name(batch_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(batch_outcome e) noexcept
 {
     switch (e) {
-        case batch_end::committed: return "committed";
-        case batch_end::redeliver: return "redeliver";
-        case batch_end::abandoned: return "abandoned";
-        case batch_end::cancelled: return "cancelled";
-        case batch_end::unknown: return "unknown";
-        case batch_end::empty: return "empty";
-        case batch_end::invalid: return "invalid";
+        case batch_outcome::committed: return "committed";
+        case batch_outcome::redeliver: return "redeliver";
+        case batch_outcome::abandoned: return "abandoned";
+        case batch_outcome::cancelled: return "cancelled";
+        case batch_outcome::unknown: return "unknown";
+        case batch_outcome::empty: return "empty";
+        case batch_outcome::invalid: return "invalid";
     }
     return "?";
 }

@@ -25,7 +25,7 @@ inline constexpr std::uint64_t max_dropped_events = 128;
 /// An event that failed for good and was not stored. Only the report names it.
 struct dropped_event {
     position at{};
-    fault why{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
+    fault reason{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
 
     friend bool operator==(const dropped_event&, const dropped_event&) = default;
 };
@@ -33,13 +33,13 @@ struct dropped_event {
 struct [[nodiscard]] batch_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
-    batch_end end = batch_end::empty;
+    batch_outcome outcome = batch_outcome::empty;
     /// The checkpoint: continue after it. Only known if `end` is `committed`, `empty` or `invalid`.
     std::optional<position> reached{};
     std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed.
     /// Events with a dead letter; 0 unless committed.
     std::uint64_t dead_lettered = 0;
-    /// Events that failed for good and were not stored (`letter_keeps::nothing`); 0 unless
+    /// Events that failed for good and were not stored (`dead_letter_body::nothing`); 0 unless
     /// committed.
     std::uint64_t dropped = 0;
     std::uint64_t skipped = 0;   ///< Events that the handler skipped; 0 unless committed.
@@ -47,7 +47,7 @@ struct [[nodiscard]] batch_report {
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
     std::uint64_t left = 0;      ///< Events cut off to find a single event; not delivered yet.
-    fault why{};                 ///< The fault that prevented the commit.
+    fault reason{};              ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;
 };

@@ -21,9 +21,9 @@ namespace waybill::inline v0_2 {
 namespace act {
 
 /// Load the crash record, outside of a transaction. At the start, and before the record is
-/// restored. Result event: `recalled`.
-struct recall {
-    friend bool operator==(const recall&, const recall&) = default;
+/// restored. Result event: `crash_record_loaded`.
+struct load_crash_record {
+    friend bool operator==(const load_crash_record&, const load_crash_record&) = default;
 };
 
 /// Leave all events except the first `events` for later. Result event: `shortened`.
@@ -38,14 +38,14 @@ struct begin {
 };
 
 /// Write the crash record, within the transaction.
-struct note {
-    attempt row{};
-    friend bool operator==(const note&, const note&) = default;
+struct store_crash_record {
+    crash_record row{};
+    friend bool operator==(const store_crash_record&, const store_crash_record&) = default;
 };
 
 /// Remove the crash record, within the transaction.
-struct forget {
-    friend bool operator==(const forget&, const forget&) = default;
+struct clear_crash_record {
+    friend bool operator==(const clear_crash_record&, const clear_crash_record&) = default;
 };
 
 /// Set the savepoint that `undo` goes back to.
@@ -60,22 +60,22 @@ struct handle {
 };
 
 /// Keep the writes since the savepoint.
-struct release {
-    friend bool operator==(const release&, const release&) = default;
+struct release_savepoint {
+    friend bool operator==(const release_savepoint&, const release_savepoint&) = default;
 };
 
 /// Undo the writes since the savepoint.
-struct undo {
-    friend bool operator==(const undo&, const undo&) = default;
+struct rollback_to_savepoint {
+    friend bool operator==(const rollback_to_savepoint&, const rollback_to_savepoint&) = default;
 };
 
 /// Write the dead letter of this event. In process_batch: within the transaction.
 struct dead_letter {
     std::uint64_t event = 0;
-    fault_class how = fault_class::permanent;
+    fault_kind kind = fault_kind::permanent;
     std::uint32_t tries = 0;
     /// A poison message: the handler did not return in any of its `tries`.
-    bool condemned = false;
+    bool poison_message = false;
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };
 
@@ -102,21 +102,21 @@ struct rollback {
 };
 
 /// Load the checkpoint, in a new transaction or without one. Result event: `loaded`.
-struct read_back {
-    friend bool operator==(const read_back&, const read_back&) = default;
+struct check_commit {
+    friend bool operator==(const check_commit&, const check_commit&) = default;
 };
 
 }  // namespace act
 
-/// The crash record was loaded. If `how` is not `none`, it could not be loaded.
-struct recalled {
-    std::optional<attempt> found{};
-    fault_class how = fault_class::none;
+/// The crash record was loaded. If `kind` is not `none`, it could not be loaded.
+struct crash_record_loaded {
+    std::optional<crash_record> found{};
+    fault_kind kind = fault_kind::none;
     /// Number of events in the batch whose sequence is at most `found->to`. `highest_size` if they
     /// were not counted: then `found->suspects` is used.
     std::uint64_t within = highest_size;
 
-    friend bool operator==(const recalled&, const recalled&) = default;
+    friend bool operator==(const crash_record_loaded&, const crash_record_loaded&) = default;
 };
 
 /// The batch was shortened. `to` is the position of its last event.
@@ -126,16 +126,16 @@ struct shortened {
     friend bool operator==(const shortened&, const shortened&) = default;
 };
 
-/// The step succeeded, or failed with the fault `how`.
+/// The step succeeded, or failed with the fault `kind`.
 struct done {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const done&, const done&) = default;
 };
 
-/// The handler returned, with the fault `how` or `none`.
+/// The handler returned, with the fault `kind` or `none`.
 struct handled {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     bool skipped = false;  ///< The event needs no effect. Ignored if there is a fault.
 
     friend bool operator==(const handled&, const handled&) = default;
@@ -148,10 +148,10 @@ struct answered {
     friend bool operator==(const answered&, const answered&) = default;
 };
 
-/// The outcome of setting the checkpoint. If `how` is not `none`, the outcome is not known.
+/// The outcome of setting the checkpoint. If `kind` is not `none`, the outcome is not known.
 struct advanced {
     advance_outcome outcome = advance_outcome::applied;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const advanced&, const advanced&) = default;
 };
@@ -163,10 +163,10 @@ struct committed {
     friend bool operator==(const committed&, const committed&) = default;
 };
 
-/// The checkpoint was loaded. If `how` is not `none`, it could not be loaded.
+/// The checkpoint was loaded. If `kind` is not `none`, it could not be loaded.
 struct loaded {
     std::optional<checkpoint> stored{};
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const loaded&, const loaded&) = default;
 };

@@ -5,11 +5,11 @@
 // A commit after each event costs more than the event; rare commits repeat many events after a
 // crash. A commit schedule counts the events done since the last commit:
 //
-//     waybill::cadence pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
+//     waybill::commit_schedule pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
 //     pace.on(events_done{n}, now);
 //     match(pace.next(now),
 //         [&](act::commit_position) { pace.on(commit_started{}, now); commit(tracker); },
-//         [&](act::wait w) { ask_again_at(w.until); }, [](act::idle) {});
+//         [&](act::wait_until w) { ask_again_at(w.time); }, [](act::idle) {});
 //     if (written) pace.on(commit_confirmed{}, now); else pace.on(commit_failed{}, now);
 //
 //   1. A confirmed commit covers the events done before it began. A failed commit covers none; the
@@ -36,26 +36,27 @@
 namespace waybill::inline v0_2 {
 
 /// Which of the conditions `every` and `interval` must be met.
-enum class cadence_needs : std::uint8_t {
+enum class commit_needs : std::uint8_t {
     either,  ///< One of them is enough.
     both,    ///< Both are required.
 };
 
-/// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit. `check`
-/// finds values that cannot work.
-struct commit_cadence {
+/// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
+/// `validate` finds values that cannot work.
+struct commit_schedule_policy {
     std::uint64_t every = highest_size;           ///< Uncommitted events that cause a commit.
     duration interval = duration::highest();      ///< Time since the first uncommitted event.
-    cadence_needs needs = cadence_needs::either;
-    bool on_close = true;                         ///< Commit the rest after `cadence_closed`.
+    commit_needs needs = commit_needs::either;
+    bool on_close = true;  ///< Commit the rest after `schedule_closed`.
     /// Time since the last commit after which an unchanged position is committed again.
     duration idle_refresh = duration::highest();
     duration pause = duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
 
-    friend bool operator==(const commit_cadence&, const commit_cadence&) = default;
+    friend bool operator==(const commit_schedule_policy&, const commit_schedule_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const commit_cadence& c) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const commit_schedule_policy& c) noexcept
 {
     const auto below = [](std::string_view field, duration d, std::int64_t least) {
         const auto ns = static_cast<std::uint64_t>(d.count());
@@ -66,10 +67,10 @@ struct commit_cadence {
     if (c.interval < duration{}) return below("interval", c.interval, 0);
     if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
     if (c.pause < duration{}) return below("pause", c.pause, 0);
-    if (c.needs == cadence_needs::both && c.every == highest_size) {
+    if (c.needs == commit_needs::both && c.every == highest_size) {
         return config_error{"every", c.every, "is needed, so must be less than", highest_size};
     }
-    if (c.needs == cadence_needs::both && c.interval == duration::highest()) {
+    if (c.needs == commit_needs::both && c.interval == duration::highest()) {
         const auto ns = static_cast<std::uint64_t>(c.interval.count());
         return config_error{"interval", ns, "is needed, so nanoseconds must be less than", ns};
     }
@@ -95,11 +96,11 @@ enum class commit_reason : std::uint8_t {
     return "?";
 }
 
-[[nodiscard]] constexpr std::string_view name(cadence_needs n) noexcept
+[[nodiscard]] constexpr std::string_view name(commit_needs n) noexcept
 {
     switch (n) {
-        case cadence_needs::either: return "either";
-        case cadence_needs::both: return "both";
+        case commit_needs::either: return "either";
+        case commit_needs::both: return "both";
     }
     return "?";
 }
@@ -108,7 +109,7 @@ namespace act {
 
 /// Commit the current position. The caller reports `commit_started` first.
 struct commit_position {
-    commit_reason why = commit_reason::count;
+    commit_reason reason = commit_reason::count;
     friend bool operator==(const commit_position&, const commit_position&) = default;
 };
 
@@ -133,16 +134,16 @@ struct commit_failed {
     friend bool operator==(const commit_failed&, const commit_failed&) = default;
 };
 /// No more events will be started. Events in flight may still be done.
-struct cadence_closed {
-    friend bool operator==(const cadence_closed&, const cadence_closed&) = default;
+struct schedule_closed {
+    friend bool operator==(const schedule_closed&, const schedule_closed&) = default;
 };
 
-class cadence {
+class commit_schedule {
 public:
-    using action = std::variant<act::commit_position, act::wait, act::idle>;
+    using action = std::variant<act::commit_position, act::wait_until, act::idle>;
 
     /// The idle time starts at `now`.
-    constexpr cadence(const commit_cadence& c, steady_time now) noexcept
+    constexpr commit_schedule(const commit_schedule_policy& c, steady_time now) noexcept
         : policy_(c), written_at_(now), heard_at_(now)
     {
     }
@@ -158,7 +159,7 @@ public:
         if (closed_ && policy_.on_close) return commit_reason::close;
         const bool enough = waiting_ >= policy_.every;
         const bool long_enough = reached(now, first_at_, policy_.interval);
-        if (policy_.needs == cadence_needs::both && !(enough && long_enough)) return std::nullopt;
+        if (policy_.needs == commit_needs::both && !(enough && long_enough)) return std::nullopt;
         if (enough) return commit_reason::count;
         if (long_enough) return commit_reason::interval;
         return std::nullopt;
@@ -167,69 +168,73 @@ public:
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     /// The next action: commit now, wait until a time, or idle until the next event.
     {
-        if (const std::optional<commit_reason> why = due(now)) return act::commit_position{*why};
+        if (const std::optional<commit_reason> reason = due(now))
+            return act::commit_position{*reason};
         const std::optional<steady_time> until = wakes_at();
         if (!until) return act::idle{};
-        return act::wait{*until};
+        return act::wait_until{*until};
     }
 
-    constexpr heard on(const events_done& e, steady_time now) noexcept
+    constexpr event_result on(const events_done& e, steady_time now) noexcept
     {
         hear(now);
-        if (e.events == 0) return heard::taken;
+        if (e.events == 0) return event_result::applied;
         if (waiting_ == started_) first_at_ = now;
         waiting_ = saturating_add(waiting_, e.events);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const commit_started&, steady_time now) noexcept
+    constexpr event_result on(const commit_started&, steady_time now) noexcept
     {
-        if (under_way_) return heard::late;
+        if (under_way_) return event_result::stale;
         hear(now);
         under_way_ = true;
         started_ = waiting_;
         before_ = first_at_;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const commit_confirmed&, steady_time now) noexcept
+    constexpr event_result on(const commit_confirmed&, steady_time now) noexcept
     {
-        if (!under_way_) return heard::late;
+        if (!under_way_) return event_result::stale;
         hear(now);
         under_way_ = false;
         failed_ = false;
         waiting_ -= started_;
         started_ = 0;
         written_at_ = now;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const commit_failed&, steady_time now) noexcept
+    constexpr event_result on(const commit_failed&, steady_time now) noexcept
     {
-        if (!under_way_) return heard::late;
+        if (!under_way_) return event_result::stale;
         hear(now);
         under_way_ = false;
         failed_ = true;
         if (started_ != 0) first_at_ = before_;
         started_ = 0;
         not_before_ = now + policy_.pause;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const cadence_closed&, steady_time now) noexcept
+    constexpr event_result on(const schedule_closed&, steady_time now) noexcept
     {
-        if (closed_) return heard::late;
+        if (closed_) return event_result::stale;
         hear(now);
         closed_ = true;
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// Events done that are not in a confirmed commit.
     [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
     [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
-    [[nodiscard]] constexpr const commit_cadence& policy() const noexcept { return policy_; }
+    [[nodiscard]] constexpr const commit_schedule_policy& policy() const noexcept
+    {
+        return policy_;
+    }
 
-    friend bool operator==(const cadence&, const cadence&) = default;
+    friend bool operator==(const commit_schedule&, const commit_schedule&) = default;
 
 private:
     /// True if at least `d` has passed; never true for the longest duration.
@@ -248,8 +253,8 @@ private:
         if (span == duration::highest()) until = steady_time::highest();
         const bool enough = waiting_ >= policy_.every;
         if (waiting_ != 0) {
-            if (policy_.needs == cadence_needs::both && !enough) until = steady_time::highest();
-            if (policy_.needs == cadence_needs::either && enough) until = steady_time::lowest();
+            if (policy_.needs == commit_needs::both && !enough) until = steady_time::highest();
+            if (policy_.needs == commit_needs::either && enough) until = steady_time::lowest();
             if (closed_ && policy_.on_close) until = steady_time::lowest();
         }
         if (failed_) until = later(until, not_before_);
@@ -269,7 +274,7 @@ private:
         heard_at_ = now;
     }
 
-    commit_cadence policy_;
+    commit_schedule_policy policy_;
     std::uint64_t waiting_ = 0;  // events done, not in a confirmed commit
     std::uint64_t started_ = 0;  // part of waiting_ that is in the current commit
     steady_time first_at_{};     // time of the first event that is in no commit

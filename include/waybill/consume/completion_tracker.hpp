@@ -13,7 +13,7 @@
 //     if (auto next = tracker.resume_at()) kafka.commit(*next);          // the next one to read
 //
 //   1. All events begun up to the watermark are done. Gaps (compaction, filters) do not block it.
-//   2. In one assignment (generation), events begin once, in log order. Older tickets are `late`.
+//   2. In one assignment (generation), events begin once, in log order. Older tickets are `stale`.
 //   3. All 64-bit sequence numbers are valid, including the largest.
 //   4. If memory runs out, nothing has changed. No allocation once it has grown to the load.
 // Cost: `begin` and `complete` O(1) amortised; at most 4 bits per position or 12 bytes per event.
@@ -38,14 +38,14 @@ namespace waybill::inline v0_2 {
 
 class completion_tracker {
 public:
-    /// The partition is assigned and continues after `from`. Options that `check` refuses are
+    /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
     constexpr explicit completion_tracker(const tracker_options& o = {},
                                           done_position from = {})
         : options_(o)
     {
         options_.span = lesser(greater(o.span, 1), std::uint64_t{1} << 31U);
-        options_.most = lesser(greater(o.most, 1), options_.span);
+        options_.max_in_flight = lesser(greater(o.max_in_flight, 1), options_.span);
         assign(from);
         generation_ = o.first_generation;
     }
@@ -87,11 +87,11 @@ public:
     }
 
     /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
-    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(std::uint64_t sequence)
+    [[nodiscard]] constexpr result<tracked_event, track_error> begin(std::uint64_t sequence)
     {
         if (passed_any_ && sequence <= last_) return unexpected(why_not(sequence));
-        if (in_flight() >= options_.most || pending() >= options_.span) {
-            return unexpected(begin_refusal::full);
+        if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
+            return unexpected(track_error::full);
         }
         if (!done_before_.empty()) [[unlikely]] {
             if (done_before_.holds(sequence)) return pass_done(sequence);
@@ -107,32 +107,32 @@ public:
             placed_ = true;
             place_ = sequence;
         }
-        return ticket{sequence, generation_, number_++};
+        return tracked_event{sequence, generation_, number_++};
     }
 
     /// The same for other integers and enumerations. `bool` and floating-point types are not
     /// accepted.
     template <class N>
-    constexpr result<ticket, begin_refusal> begin(const N&) = delete;
+    constexpr result<tracked_event, track_error> begin(const N&) = delete;
     template <detail::sequence_like N>
-    [[nodiscard]] constexpr result<ticket, begin_refusal> begin(const N& sequence)
+    [[nodiscard]] constexpr result<tracked_event, track_error> begin(const N& sequence)
     {
         const std::optional<std::uint64_t> at = detail::as_sequence(sequence);
-        if (!at) return unexpected(begin_refusal::invalid);
+        if (!at) return unexpected(track_error::invalid);
         return begin(*at);
     }
 
-    /// The event is done: handled or dead-lettered. `late` if the ticket is of an earlier
+    /// The event is done: handled or dead-lettered. `stale` if the ticket is of an earlier
     /// generation, or the event is already done or forgotten. O(1) amortised. Logarithmic if
     /// positions are sparse and the ticket lacks its `number`.
-    constexpr heard complete(const ticket& t) noexcept
+    constexpr event_result complete(const tracked_event& t) noexcept
     {
-        if (t.generation != generation_) return heard::late;
+        if (t.generation != generation_) return event_result::stale;
         const slot_closed closed = slots_.close(t.sequence, number_ - t.number);
-        if (!closed.open) return heard::late;
+        if (!closed.open) return event_result::stale;
         note_done(t.sequence);
         if (closed.front) mark(closed.newest);
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// Events before this position are gone from the log: the tracker does not wait for them. The
@@ -208,7 +208,7 @@ public:
     /// True if the partition is assigned and the limits permit one more event.
     [[nodiscard]] constexpr bool can_accept() const noexcept
     {
-        return assigned_ && in_flight() < options_.most && pending() < options_.span;
+        return assigned_ && in_flight() < options_.max_in_flight && pending() < options_.span;
     }
 
     /// Number of events begun and not done.
@@ -230,10 +230,10 @@ public:
         return blocked{slots_.front(), pending() - in_flight()};
     }
 
-    /// Calls f with a `tracked_stretch` for each position range, from resume_at() to the last
+    /// Calls f with a `tracked_range` for each position range, from resume_at() to the last
     /// position done.
     template <class F>
-    constexpr void for_each_stretch(F&& f) const
+    constexpr void for_each_range(F&& f) const
     {
         if (options_.mark == commit_mark::high_water || !placed_) return;
         if (marked_ && place_ == highest_size) return;
@@ -242,19 +242,19 @@ public:
             const std::optional<std::uint64_t> newest = high_water();
             const std::uint64_t end = done_before_.empty() ? newest.value_or(0) : last_;
             for (auto o = slots_.open_from(at); o && *o <= end; o = slots_.open_from(at)) {
-                if (*o != at) f(tracked_stretch{{at, *o - 1}, true, slots_.count(at, *o - 1)});
-                f(tracked_stretch{{*o, *o}, false, 0});
+                if (*o != at) f(tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
+                f(tracked_range{{*o, *o}, false, 0});
                 if (*o == highest_size) return;
                 at = *o + 1;
             }
-            if (at <= end) f(tracked_stretch{{at, end}, true, slots_.count(at, end)});
+            if (at <= end) f(tracked_range{{at, end}, true, slots_.count(at, end)});
             if (end == highest_size || done_before_.empty()) return;
             at = end + 1;
         }
         for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
             const position_run r = done_before_[n];
-            if (r.first != at) f(tracked_stretch{{at, r.first - 1}, false, 0});
-            f(tracked_stretch{r, true, saturating_add(r.last - r.first, 1)});
+            if (r.first != at) f(tracked_range{{at, r.first - 1}, false, 0});
+            f(tracked_range{r, true, saturating_add(r.last - r.first, 1)});
             if (r.last == highest_size) return;
             at = r.last + 1;
         }
@@ -321,7 +321,7 @@ private:
     }
 
     /// The event was done by an earlier owner.
-    [[gnu::noinline]] constexpr unexpected<begin_refusal> pass_done(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr unexpected<track_error> pass_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
             mark(sequence);
@@ -334,17 +334,17 @@ private:
         last_ = sequence;
         passed_any_ = true;
         pass_up_to(sequence);
-        return unexpected(begin_refusal::done_before);
+        return unexpected(track_error::done_before);
     }
 
-    [[nodiscard, gnu::noinline]] constexpr begin_refusal why_not(
+    [[nodiscard, gnu::noinline]] constexpr track_error why_not(
         std::uint64_t sequence) const noexcept
     {
-        if (!assigned_) return begin_refusal::not_assigned;
-        if (marked_ && sequence <= place_) return begin_refusal::behind;
-        const std::optional<tracked_event> found = slots_.from(sequence);
-        if (!found || found->sequence != sequence) return begin_refusal::not_ascending;
-        return found->open ? begin_refusal::duplicate : begin_refusal::done_before;
+        if (!assigned_) return track_error::not_assigned;
+        if (marked_ && sequence <= place_) return track_error::behind;
+        const std::optional<slot_event> found = slots_.from(sequence);
+        if (!found || found->sequence != sequence) return track_error::not_ascending;
+        return found->open ? track_error::duplicate : track_error::done_before;
     }
 
     tracker_options options_;

@@ -21,11 +21,11 @@
 namespace waybill::inline v0_2 {
 
 /// An event that was begun. `open` means in flight.
-struct tracked_event {
+struct slot_event {
     std::uint64_t sequence = 0;
     bool open = false;
 
-    friend bool operator==(const tracked_event&, const tracked_event&) = default;
+    friend bool operator==(const slot_event&, const slot_event&) = default;
 };
 
 /// The result of marking an event as done.
@@ -141,7 +141,7 @@ public:
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
     {
         return first(sequence, &word::begun);
     }
@@ -247,7 +247,7 @@ private:
         return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(gone));
     }
 
-    [[nodiscard]] constexpr std::optional<tracked_event> first(
+    [[nodiscard]] constexpr std::optional<slot_event> first(
         std::uint64_t sequence, std::uint64_t word::*bits_of) const noexcept
     {
         if (open_ == 0 || sequence > last_) return std::nullopt;
@@ -259,7 +259,7 @@ private:
             bits = at(index).*bits_of;
         }
         const auto bit = static_cast<unsigned>(std::countr_zero(bits));
-        return tracked_event{index * 64 + bit, (at(index).open >> bit & 1U) != 0};
+        return slot_event{index * 64 + bit, (at(index).open >> bit & 1U) != 0};
     }
 
     constexpr void swap(dense_slots& o) noexcept

@@ -56,11 +56,11 @@ template <sequenced E>
 
 /// The result of one event: it took effect, it failed, or it was skipped.
 struct event_outcome {
-    fault why{};  ///< The fault, if it failed. If it is skipped, the text may be the reason.
+    fault reason{};  ///< The fault, if it failed. If it is skipped, the text may be the reason.
     bool skipped = false;  ///< The event leaves no effect, and the checkpoint moves past it.
 
     event_outcome() = default;
-    event_outcome(fault f) : why(std::move(f)) {}
+    event_outcome(fault f) : reason(std::move(f)) {}
 
     friend bool operator==(const event_outcome&, const event_outcome&) = default;
 };
@@ -68,7 +68,7 @@ struct event_outcome {
 /// The result for an event without an effect; not a fault. A wrapper of a handler may log the text.
 [[nodiscard]] inline event_outcome skipped(std::string text = {})
 {
-    event_outcome o(fault{fault_class::none, std::move(text)});
+    event_outcome o(fault{fault_kind::none, std::move(text)});
     o.skipped = true;
     return o;
 }

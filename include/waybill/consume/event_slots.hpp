@@ -32,7 +32,7 @@ constexpr void move_events(From& from, To& to) noexcept
 {
     std::uint64_t at = from.front();
     for (std::uint64_t left = from.size(); left != 0; --left) {
-        const tracked_event e = *from.from(at);
+        const slot_event e = *from.from(at);
         to.push(e.sequence, e.open);
         at = e.sequence + 1;
     }
@@ -108,7 +108,7 @@ public:
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
     {
         return dense() ? dense_.from(sequence) : sparse_.from(sequence);
     }
@@ -138,7 +138,7 @@ public:
         if (a.size() != b.size() || a.open() != b.open()) return false;
         std::uint64_t at = a.empty() ? 0 : a.front();
         for (std::uint64_t left = a.size(); left != 0; --left, ++at) {
-            const std::optional<tracked_event> one = a.from(at);
+            const std::optional<slot_event> one = a.from(at);
             if (one != b.from(at)) return false;
             at = one->sequence;
         }

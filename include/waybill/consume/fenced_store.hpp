@@ -10,7 +10,7 @@
 //
 // A lease checked before a transaction may be lost before the commit. So the lease row is read
 // within the transaction, and the database decides the order: a claim waits for the commit, or the
-// commit finds the later epoch. A released lease also has a later epoch (lease_keeper.hpp). So
+// commit finds the later epoch. A released lease also has a later epoch (lease_manager.hpp). So
 // writes of its former holder are refused even before the next claim. Compare-and-set on the
 // position remains the second guard.
 //
@@ -97,13 +97,13 @@ public:
     {
         return store_->list(key, after, most);
     }
-    [[nodiscard]] result<std::optional<attempt>> attempted(const partition_key& key)
-        requires attempt_store<Store>
+    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
+        attempt_store<Store>
     {
         return store_->attempted(key);
     }
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key, const attempt& row)
-        requires attempt_store<Store>
+    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
+                                    const crash_record& row) requires attempt_store<Store>
     {
         return store_->note(tx, key, row);
     }

@@ -56,7 +56,7 @@ public:
     [[nodiscard]] bool found(std::uint64_t sequence) const noexcept { return found_ == sequence; }
     /// The number of consecutive deliveries that ended with an exception.
     [[nodiscard]] std::uint32_t tries() const noexcept { return memory_.exceptions; }
-    [[nodiscard]] fault why() const
+    [[nodiscard]] fault reason() const
     {
         return permanent(std::to_string(tries()) +
                          " deliveries in a row ended in an exception, the last in its handler");

@@ -2,7 +2,7 @@
 //
 // held_leases: the partitions that this owner holds, their epochs, and how long they are trusted.
 //
-// This is the state of a `lease_keeper`.
+// This is the state of a `lease_manager`.
 //   1. A partition is held until the store shows another owner or no row, or until it is given
 //      back.
 //   2. A lease is trusted for less than `expiry`, counted from before its last renewal was
@@ -67,7 +67,7 @@ public:
 
     /// Records that a claim has won. The lease is trusted until `asked + trusted`, unless it is
     /// released. `asked` is not later than the request of the claim.
-    void won(std::uint32_t partition, const claim_outcome& o, steady_time asked, duration trusted)
+    void won(std::uint32_t partition, const claim_result& o, steady_time asked, duration trusted)
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
@@ -135,7 +135,8 @@ public:
             lose(partition);
             return false;
         }
-        won(partition, {claim_end::won, stored->epoch, stored->version}, steady_time::lowest(), {});
+        won(partition, {claim_outcome::won, stored->epoch, stored->version}, steady_time::lowest(),
+            {});
         return true;
     }
 

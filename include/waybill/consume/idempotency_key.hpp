@@ -54,19 +54,19 @@ struct idempotency_options {
     idempotency_scope scope = idempotency_scope::group;
     /// Maximum size of a key in bytes, at least `least`. Service Bus and SQS accept up to 128 for
     /// the message id that detects duplicates.
-    std::size_t most = 128;
+    std::size_t max_bytes = 128;
 
     /// The smallest valid `most`: a digest and a number of 20 digits. A smaller `most` reads as
     /// this.
-    static constexpr std::size_t least = 54;
+    static constexpr std::size_t min_bytes = 54;
 
     friend bool operator==(const idempotency_options&, const idempotency_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const idempotency_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const idempotency_options& o) noexcept
 {
-    if (o.most >= o.least) return {};
-    return config_error{"idempotency.most", o.most, "must be at least", o.least};
+    if (o.max_bytes >= o.min_bytes) return {};
+    return config_error{"idempotency.max_bytes", o.max_bytes, "must be at least", o.min_bytes};
 }
 
 /// The keys of one partition. Only the constructor allocates. It is linear in the names; a call
@@ -78,7 +78,7 @@ public:
         write(key.source);
         if (o.scope == idempotency_scope::group) write(key.group);
         write(key.partition);
-        const std::size_t most = o.most < o.least ? o.least : o.most;
+        const std::size_t most = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
         if (text_.size() + highest_digits > most) shorten();
         names_ = text_.size();
         text_.reserve(names_ + highest_digits);

@@ -45,7 +45,7 @@ struct owner_id {
     std::string name{};  ///< Empty: no owner.
     std::uint64_t incarnation = 0;
 
-    [[nodiscard]] bool nobody() const noexcept { return name.empty(); }
+    [[nodiscard]] bool none() const noexcept { return name.empty(); }
     friend auto operator<=>(const owner_id&, const owner_id&) = default;
 };
 
@@ -72,19 +72,19 @@ struct lease {
 };
 
 /// The row of an owner. It makes the owner visible to others before it holds a partition.
-struct presence {
+struct owner_heartbeat {
     std::string source{};
     std::string group{};
     owner_id owner{};
     std::uint64_t version = 0;  ///< Changes with every write.
 
-    friend bool operator==(const presence&, const presence&) = default;
+    friend bool operator==(const owner_heartbeat&, const owner_heartbeat&) = default;
 };
 
 /// All leases and owners of a group, in any order.
 struct lease_table {
     std::vector<lease> leases{};
-    std::vector<presence> owners{};
+    std::vector<owner_heartbeat> owners{};
 
     friend bool operator==(const lease_table&, const lease_table&) = default;
 };
@@ -100,34 +100,37 @@ struct lease_claim {
     friend bool operator==(const lease_claim&, const lease_claim&) = default;
 };
 
-enum class claim_end : std::uint8_t {
+enum class claim_outcome : std::uint8_t {
     won,        ///< The row is as claimed.
     contended,  ///< The row was written since it was read. This claim has changed nothing.
 };
 
-[[nodiscard]] constexpr std::string_view name(claim_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(claim_outcome e) noexcept
 {
     switch (e) {
-        case claim_end::won: return "won";
-        case claim_end::contended: return "contended";
+        case claim_outcome::won: return "won";
+        case claim_outcome::contended: return "contended";
     }
     return "?";
 }
 
 /// The result of a claim. If it has won, `epoch` and `version` are those of the written row.
-struct claim_outcome {
-    claim_end end = claim_end::contended;
+struct claim_result {
+    claim_outcome outcome = claim_outcome::contended;
     std::uint64_t epoch = 0;
     std::uint64_t version = 0;
 
-    friend bool operator==(const claim_outcome&, const claim_outcome&) = default;
+    friend bool operator==(const claim_result&, const claim_result&) = default;
 };
 
 template <class S>
 concept lease_store = requires(S& s, const std::string& name, const lease_claim& c,
-                               const presence& p) {
+                               const owner_heartbeat& p)
+{
     { s.list(name, name) } -> std::same_as<result<lease_table>>;
-    { s.claim(c) } -> std::same_as<result<claim_outcome>>;
+    {
+        s.claim(c)
+        } -> std::same_as<result<claim_result>>;
     { s.announce(p) } -> std::same_as<result<void>>;
     { s.withdraw(p) } -> std::same_as<result<void>>;
 };
@@ -144,7 +147,7 @@ struct lease_options {
 
 /// The first error of `o`. `interval` is greater than 0, and `expiry` is at least three intervals.
 /// With fewer rounds per expiry, one failed renewal could lose a lease.
-[[nodiscard]] constexpr std::optional<config_error> check(const lease_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const lease_options& o) noexcept
 {
     const auto value = [](duration d) {
         const auto n = static_cast<std::uint64_t>(d.count());
@@ -172,10 +175,10 @@ struct lease_options {
 }
 
 /// The time from one round to the next: 0.8 to 1.0 intervals, so that the rounds of owners that
-/// started together diverge. `draw` in [0, 1); other values read as the nearest bound, NaN as 0.
-[[nodiscard]] constexpr duration until_next_round(const lease_options& o, double draw) noexcept
+/// started together diverge. `random` in [0, 1); other values read as the nearest bound, NaN as 0.
+[[nodiscard]] constexpr duration until_next_round(const lease_options& o, double random) noexcept
 {
-    const double share = draw >= 0.0 ? (draw < 1.0 ? draw : 1.0) : 0.0;
+    const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
     return lesser(o.interval * (0.8 + 0.2 * share), o.interval);
 }
 

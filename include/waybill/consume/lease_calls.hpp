@@ -7,7 +7,7 @@
 //     keeper.on(waybill::ask(store, call, draw), now);
 //
 // A result of a call about one row contains that call. A result that does not match the pending
-// call is stale (`late`): it was reported twice, or it came after the call was given up.
+// call is stale (`stale`): it was reported twice, or it came after the call was given up.
 
 #ifndef WAYBILL_CONSUME_LEASE_CALLS_HPP
 #define WAYBILL_CONSUME_LEASE_CALLS_HPP
@@ -25,17 +25,17 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Write the row of this owner. The result is `announced`.
-struct announce {
-    presence who{};
-    friend bool operator==(const announce&, const announce&) = default;
+/// Write the row of this owner. The result is `heartbeat_stored`.
+struct heartbeat {
+    owner_heartbeat who{};
+    friend bool operator==(const heartbeat&, const heartbeat&) = default;
 };
 
 /// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen for
-/// a long time. The result is `withdrawn`.
-struct withdraw {
-    presence who{};
-    friend bool operator==(const withdraw&, const withdraw&) = default;
+/// a long time. The result is `group_left`.
+struct leave {
+    owner_heartbeat who{};
+    friend bool operator==(const leave&, const leave&) = default;
 };
 
 /// Read all leases and owners of the group. The result is `listed`.
@@ -55,36 +55,36 @@ struct claim {
 }  // namespace act
 
 /// The result of `announce`.
-struct announced {
-    act::announce call{};
+struct heartbeat_stored {
+    act::heartbeat call{};
     result<void> answer{};
-    friend bool operator==(const announced&, const announced&) = default;
+    friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
 };
 
 /// The result of `withdraw`.
-struct withdrawn {
-    act::withdraw call{};
+struct group_left {
+    act::leave call{};
     result<void> answer{};
-    friend bool operator==(const withdrawn&, const withdrawn&) = default;
+    friend bool operator==(const group_left&, const group_left&) = default;
 };
 
-/// The result of `list_leases`. `draw` in [0, 1) is supplied by the caller, and spreads the next
+/// The result of `list_leases`. `random` in [0, 1) is supplied by the caller, and spreads the next
 /// actions of the owners.
 struct listed {
     result<lease_table> answer{};
-    double draw = 0.5;
+    double random = 0.5;
     friend bool operator==(const listed&, const listed&) = default;
 };
 
 /// The result of `claim`.
 struct claimed {
     act::claim call{};
-    result<claim_outcome> answer{};
+    result<claim_result> answer{};
     friend bool operator==(const claimed&, const claimed&) = default;
 };
 
-using lease_call = std::variant<act::announce, act::withdraw, act::list_leases, act::claim>;
-using lease_answer = std::variant<announced, withdrawn, listed, claimed>;
+using lease_call = std::variant<act::heartbeat, act::leave, act::list_leases, act::claim>;
+using lease_answer = std::variant<heartbeat_stored, group_left, listed, claimed>;
 
 namespace detail {
 
@@ -98,18 +98,24 @@ template <class Call>
 
 }  // namespace detail
 
-/// Makes the call and returns its result. `draw` in [0, 1) becomes `listed::draw`.
+/// Makes the call and returns its result. `random` in [0, 1) becomes `listed::draw`.
 template <lease_store S>
-[[nodiscard]] lease_answer ask(S& store, const lease_call& call, double draw)
+[[nodiscard]] lease_answer ask(S& store, const lease_call& call, double random)
 {
     return match(
         call,
-        [&](const act::announce& a) { return lease_answer(announced{a, store.announce(a.who)}); },
-        [&](const act::withdraw& a) { return lease_answer(withdrawn{a, store.withdraw(a.who)}); },
-        [&](const act::list_leases& a) {
-            return lease_answer(listed{store.list(a.source, a.group), draw});
+        [&](const act::heartbeat& a) {
+            return lease_answer(heartbeat_stored{a, store.announce(a.who)});
         },
-        [&](const act::claim& a) { return lease_answer(claimed{a, store.claim(a.row)}); });
+        [&](const act::leave& a) {
+            return lease_answer(group_left{a, store.withdraw(a.who)});
+        },
+        [&](const act::list_leases& a) {
+            return lease_answer(listed{store.list(a.source, a.group), random});
+        },
+        [&](const act::claim& a) {
+            return lease_answer(claimed{a, store.claim(a.row)});
+        });
 }
 
 }  // namespace waybill::inline v0_2

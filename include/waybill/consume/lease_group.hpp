@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_group: the partitions that owners share, and the events that a `lease_keeper` receives.
+// lease_group: the partitions that owners share, and the events that a `lease_manager` receives.
 
 #ifndef WAYBILL_CONSUME_LEASE_GROUP_HPP
 #define WAYBILL_CONSUME_LEASE_GROUP_HPP
@@ -31,16 +31,16 @@ struct lease_group {
 
 /// The first error of `g`: an empty owner name, a partition name that occurs twice, or invalid
 /// lease options.
-[[nodiscard]] inline std::optional<config_error> check(const lease_group& g)
+[[nodiscard]] inline std::optional<config_error> validate(const lease_group& g)
 {
-    if (g.self.nobody()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
+    if (g.self.none()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
     std::map<std::string_view, std::uint64_t> number;
     for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
         const auto [other, first] = number.emplace(g.partitions[p], p);
         if (first) continue;
         return config_error{"group.partitions", p, "must not be named as", other->second};
     }
-    return check(g.leases);
+    return validate(g.leases);
 }
 
 /// The key of a partition. An unknown partition has an empty name.
@@ -52,8 +52,8 @@ struct lease_group {
 
 namespace detail {
 
-/// The group with valid lease options. With options that `check` refuses, a keeper would call the
-/// store without end, or never trust a lease.
+/// The group with valid lease options. With options that `validate` refuses, a keeper would call
+/// the store without end, or never trust a lease.
 [[nodiscard]] inline lease_group usable(lease_group g)
 {
     lease_options& o = g.leases;
@@ -65,17 +65,17 @@ namespace detail {
 }  // namespace detail
 
 /// Event: the partition is closed and saved, and its lease is to be given back.
-struct vacated {
+struct lease_released {
     std::uint32_t partition = 0;
 
-    friend bool operator==(const vacated&, const vacated&) = default;
+    friend bool operator==(const lease_released&, const lease_released&) = default;
 };
 /// Event: a store has reported that another owner has the partition. The keeper verifies this at
 /// once.
-struct doubted {
+struct lease_suspected {
     std::uint32_t partition = 0;
 
-    friend bool operator==(const doubted&, const doubted&) = default;
+    friend bool operator==(const lease_suspected&, const lease_suspected&) = default;
 };
 /// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed it.
 /// `last_epoch` is invalid, because no epoch is above it.

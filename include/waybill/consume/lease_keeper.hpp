@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_keeper: takes, renews and gives back the leases of one process.
+// lease_manager: takes, renews and gives back the leases of one process.
 //
-//     waybill::lease_keeper keeper({"orders", "billing", partitions, {"host-7", random_64_bits}});
+//     waybill::lease_manager keeper({"orders", "billing", partitions, {"host-7", random_64_bits}});
 //     if (auto call = keeper.call(now)) keeper.on(waybill::ask(store, *call, draw), now);
 //     if (keeper.trusted(3, now)) ...             // partition 3 is held, under keeper.epoch(3)
 //
@@ -16,7 +16,7 @@
 //   4. Taking and giving back use an epoch above all seen, so the previous owner cannot commit. If
 //      no epoch is left, the partition is not taken (`exhausted`).
 //   5. The first round only announces and lists, so that owners that start together share.
-//   6. After `stop_asked` no lease is taken. Each one is given back in at most three tries.
+//   6. After `stop_requested` no lease is taken. Each one is given back in at most three tries.
 //
 // A value without locks: one thread at a time.
 
@@ -41,12 +41,13 @@
 
 namespace waybill::inline v0_2 {
 
-class lease_keeper {
+class lease_manager {
 public:
-    using action = std::variant<lease_call, act::wait, act::idle>;
+    using action = std::variant<lease_call, act::wait_until, act::idle>;
 
-    explicit lease_keeper(const lease_group& g)
-        : group_(detail::usable(g)), seen_(g.source, g.group, g.partitions, group_.leases),
+    explicit lease_manager(const lease_group& g)
+        : group_(detail::usable(g)),
+          seen_(g.source, g.group, g.partitions, group_.leases),
           held_(g.partitions.size())
     {
     }
@@ -57,16 +58,16 @@ public:
         if (ended_) return {};
         if (aside_ == aside::chore) return claim_of(chores_.front());
         if (aside_ == aside::look) return all();
-        if (aside_ == aside::leave && unsure_) return act::announce{me(announced_ + 1)};
-        if (aside_ == aside::leave) return act::withdraw{me(announced_)};
+        if (aside_ == aside::leave && unsure_) return act::heartbeat{me(announced_ + 1)};
+        if (aside_ == aside::leave) return act::leave{me(announced_)};
         if (now < not_before_) return {};
         const place at = current();
         switch (at.what) {
             case step::renew: return claim_of({nth(at.n), errand::renew});
-            case step::announce: return act::announce{me(announced_ + 1)};
+            case step::announce: return act::heartbeat{me(announced_ + 1)};
             case step::look: return all();
             case step::take: return claim_of(errands_[at.n]);
-            case step::tidy: return act::withdraw{departed_[at.n]};
+            case step::tidy: return act::leave{departed_[at.n]};
             case step::none: break;
         }
         return {};
@@ -77,36 +78,36 @@ public:
     {
         if (ended_) return act::idle{};
         if (auto c = call(now)) return *std::move(c);
-        return act::wait{later(now, not_before_)};
+        return act::wait_until{later(now, not_before_)};
     }
 
     /// The result of a call. Stale if the call is not the pending one.
-    heard on(const lease_answer& a, steady_time now)
+    event_result on(const lease_answer& a, steady_time now)
     {
         return std::visit([&](const auto& e) { return on(e, now); }, a);
     }
 
-    heard on(const announced& a, steady_time now)
+    event_result on(const heartbeat_stored& a, steady_time now)
     {
-        if (!detail::answers(a.call, call(now))) return heard::late;
+        if (!detail::answers(a.call, call(now))) return event_result::stale;
         note(a.answer);
         ++announced_;
         unsure_ = !a.answer && aside_ != aside::leave;
         return aside_ == aside::leave ? heard_at(now) : go_on({step::look, 0}, now);
     }
 
-    heard on(const withdrawn& w, steady_time now)
+    event_result on(const group_left& w, steady_time now)
     {
-        if (!detail::answers(w.call, call(now))) return heard::late;
+        if (!detail::answers(w.call, call(now))) return event_result::stale;
         const bool left = aside_ == aside::leave;
         if (left) leaving_ = false;
         return left ? heard_at(now) : go_on({step::tidy, current().n + 1}, now);
     }
 
-    heard on(const listed& l, steady_time now)
+    event_result on(const listed& l, steady_time now)
     {
-        if (!detail::answers(all(), call(now))) return heard::late;
-        draw_ = l.draw;
+        if (!detail::answers(all(), call(now))) return event_result::stale;
+        draw_ = l.random;
         note(l.answer);
         if (aside_ == aside::look) return after_look(l, now);
         if (!l.answer) return start_over(now);
@@ -116,9 +117,9 @@ public:
         return first && errands_.empty() ? start_over(now) : go_on({step::take, 0}, now);
     }
 
-    heard on(const claimed& c, steady_time now)
+    event_result on(const claimed& c, steady_time now)
     {
-        if (!detail::answers(c.call, call(now))) return heard::late;
+        if (!detail::answers(c.call, call(now))) return event_result::stale;
         note(c.answer);
         ++answered_;
         if (aside_ == aside::chore) return after_chore(c, now);
@@ -132,7 +133,7 @@ public:
             return start_over(now);
         }
         const place following{at.what, at.n + 1};
-        if (c.answer->end == claim_end::won) {
+        if (c.answer->outcome == claim_outcome::won) {
             const bool new_one = !held_.mine(what.partition);
             held_.won(what.partition, *c.answer, later(last_, not_before_),
                       trusted_for(group_.leases));
@@ -148,34 +149,35 @@ public:
     }
 
     /// Starts to give back all leases. Stale if the keeper is stopping already.
-    heard on(const stop_asked&, steady_time now)
+    event_result on(const stop_requested&, steady_time now)
     {
-        if (stopping_) return heard::late;
+        if (stopping_) return event_result::stale;
         if (now >= not_before_ && current().what == step::announce) unsure_ = true;
         stopping_ = leaving_ = true;
         return meanwhile(now);
     }
 
-    heard on(const vacated& v, steady_time now)
+    event_result on(const lease_released& v, steady_time now)
     {
-        const heard h = add({v.partition, errand::give_back}, now);
-        if (h == heard::taken) held_.vacate(v.partition);
+        const event_result h = add({v.partition, errand::give_back}, now);
+        if (h == event_result::applied) held_.vacate(v.partition);
         return h;
     }
 
-    heard on(const doubted& d, steady_time now)
+    event_result on(const lease_suspected& d, steady_time now)
     {
-        if (!held_.mine(d.partition)) return heard::late;
+        if (!held_.mine(d.partition)) return event_result::stale;
         held_.distrust(d.partition);
         if (now < not_before_) not_before_ = now;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const outdated& o, steady_time now)
+    event_result on(const outdated& o, steady_time now)
     {
-        if (o.partition >= partitions()) return heard::invalid;
-        if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch) return heard::late;
-        if (o.epoch == last_epoch) return heard::invalid;
+        if (o.partition >= partitions()) return event_result::invalid;
+        if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch)
+            return event_result::stale;
+        if (o.epoch == last_epoch) return event_result::invalid;
         return add({o.partition, errand::raise, 0, o.epoch}, now);
     }
 
@@ -223,7 +225,7 @@ public:
         return {key(partition), from, epoch, group_.self.incarnation, held_[partition].ended};
     }
 
-    friend bool operator==(const lease_keeper&, const lease_keeper&) = default;
+    friend bool operator==(const lease_manager&, const lease_manager&) = default;
 
 private:
     enum class step : std::uint8_t { renew, announce, look, take, tidy, none };
@@ -237,7 +239,7 @@ private:
         friend bool operator==(const place&, const place&) = default;
     };
 
-    [[nodiscard]] presence me(std::uint64_t n) const
+    [[nodiscard]] owner_heartbeat me(std::uint64_t n) const
     {
         return {group_.source, group_.group, group_.self, n};
     }
@@ -286,11 +288,11 @@ private:
         if (v.self == 0) departed_ = seen_.departed();
     }
 
-    heard after_chore(const claimed& c, steady_time now)
+    event_result after_chore(const claimed& c, steady_time now)
     {
         const chore what = chores_.front();
         const bool give_back = what.what == errand::give_back;
-        const bool won = c.answer && c.answer->end == claim_end::won;
+        const bool won = c.answer && c.answer->outcome == claim_outcome::won;
         if (!won && give_back && what.tries < 2) {
             if (c.answer) held_.doubt(what.partition);
             ++chores_.front().tries;
@@ -311,7 +313,7 @@ private:
 
     /// The list that is read before uncertain rows are given back. After three failed reads the
     /// last known state of the rows is assumed.
-    heard after_look(const listed& l, steady_time now)
+    event_result after_look(const listed& l, steady_time now)
     {
         if (!l.answer && ++looks_ < 3) return heard_at(now);
         looks_ = 0;
@@ -349,22 +351,22 @@ private:
         else if (std::is_same_v<T, lease_table>) trouble_ = {};
     }
 
-    heard add(const chore& c, steady_time now)
+    event_result add(const chore& c, steady_time now)
     {
-        if (c.partition >= partitions()) return heard::invalid;
-        if (ended_ || !held_.mine(c.partition)) return heard::late;
+        if (c.partition >= partitions()) return event_result::invalid;
+        if (ended_ || !held_.mine(c.partition)) return event_result::stale;
         chores_.push_back(c);
         return meanwhile(now);
     }
 
     /// Between rounds the task starts at once. Within a round, the result of the pending call comes
     /// first.
-    heard meanwhile(steady_time now)
+    event_result meanwhile(steady_time now)
     {
         // While stopping, a round may have no step left.
         if (now >= not_before_ && current().what == step::none) wait_for_next_round(now);
         if (aside_ == aside::none && now < not_before_) choose();
-        return heard::taken;
+        return event_result::applied;
     }
 
     void wait_for_next_round(steady_time now, double share = 1.0)
@@ -374,7 +376,7 @@ private:
         at_ = {};
     }
 
-    heard go_on(const place& to, steady_time now)
+    event_result go_on(const place& to, steady_time now)
     {
         at_ = to;
         if (current().what == step::none) wait_for_next_round(now);
@@ -383,17 +385,17 @@ private:
 
     /// After an error, or if another owner was faster: another round, after half of the usual
     /// pause.
-    heard start_over(steady_time now)
+    event_result start_over(steady_time now)
     {
         wait_for_next_round(now, 0.5);
         return heard_at(now);
     }
 
-    heard heard_at(steady_time now)
+    event_result heard_at(steady_time now)
     {
         last_ = now;
         choose();
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// Selects the next task outside of the rounds, if there is one.
@@ -412,7 +414,7 @@ private:
     held_leases held_;
     std::vector<chore> chores_;   // tasks outside of the rounds
     std::vector<chore> errands_;  // claims of this round
-    std::vector<presence> departed_;
+    std::vector<owner_heartbeat> departed_;
     place at_;
     std::uint32_t first_ = 0;
     aside aside_ = aside::none;

@@ -75,8 +75,8 @@ public:
         for (std::uint32_t i = 0; i != rows.size(); ++i) see(leases_[i], rows[i]);
 
         for (auto& [id, seen] : owners_) seen.there = false;
-        for (const presence& p : table.owners) {
-            if (p.source != source_ || p.group != group_ || p.owner.nobody()) continue;
+        for (const owner_heartbeat& p : table.owners) {
+            if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
             const auto [at, first] = owners_.try_emplace(p.owner);
             // Of two rows of one owner the higher version counts.
             if (at->second.there && p.version <= at->second.version) continue;
@@ -102,7 +102,7 @@ public:
     {
         if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
-        return l.stored && !l.stored->owner.nobody() && old(l.since, options_.expiry);
+        return l.stored && !l.stored->owner.none() && old(l.since, options_.expiry);
     }
 
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
@@ -117,7 +117,7 @@ public:
         }
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
-            if (r && !r->owner.nobody() && !expired(i)) owners.emplace(id(r->owner), 0);
+            if (r && !r->owner.none() && !expired(i)) owners.emplace(id(r->owner), 0);
         }
         lease_view v;
         v.owners = 0;
@@ -126,7 +126,7 @@ public:
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
             const bool own = r && r->owner == self;
-            if (own || (r && !r->owner.nobody() && !expired(i))) {
+            if (own || (r && !r->owner.none() && !expired(i))) {
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
                 const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
@@ -137,9 +137,9 @@ public:
     }
 
     /// Announced owners whose row has not changed for two expiries, to be removed from the store.
-    [[nodiscard]] std::vector<presence> departed() const
+    [[nodiscard]] std::vector<owner_heartbeat> departed() const
     {
-        std::vector<presence> gone;
+        std::vector<owner_heartbeat> gone;
         for (const auto& [owner, seen] : owners_) {
             if (!old(seen.since, options_.expiry + options_.expiry)) continue;
             gone.push_back({source_, group_, owner, seen.version});

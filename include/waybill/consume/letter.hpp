@@ -2,7 +2,7 @@
 //
 // letter: the dead letter of an event, with as much of the event as the policy keeps.
 //
-//     auto letter = waybill::make_letter(key, event, waybill::permanent("no total"), 1, now,
+//     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), 1, now,
 //                                        policy);
 //     letter.kept          // body, pointer or summary: the content of `letter.body`
 //     letter.size          // of the whole body in bytes, and letter.checksum its CRC-32C
@@ -42,9 +42,10 @@ inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
     d.size = body.size();
     d.checksum = crc32c(body);
     d.kept = p.keeps;
-    if (p.keeps == letter_keeps::body && d.size > p.body_bytes) d.kept = letter_keeps::summary;
-    if (d.kept == letter_keeps::body) d.body = body;
-    if (d.kept == letter_keeps::summary) d.body = beginning(body, p.summary_bytes);
+    if (p.keeps == dead_letter_body::body && d.size > p.body_bytes)
+        d.kept = dead_letter_body::summary;
+    if (d.kept == dead_letter_body::body) d.body = body;
+    if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
 }
 
 }  // namespace detail
@@ -56,21 +57,21 @@ inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
     return detail::beginning(text, p.reason_bytes);
 }
 
-/// The dead letter of `e`, which failed with `why` after `tries` tries. `now` is the time in the
+/// The dead letter of `e`, which failed with `reason` after `tries` tries. `now` is the time in the
 /// letter. A `body` of `e` is a text or a contiguous range of bytes; its `time` is optional. Linear
 /// in the size of the body.
 template <sequenced E>
-[[nodiscard]] dead_letter make_letter(const partition_key& key, const E& e, const fault& why,
-                                      std::uint32_t tries, wall_time now,
-                                      const batch_policy& p = {})
+[[nodiscard]] dead_letter make_dead_letter(const partition_key& key, const E& e,
+                                           const fault& reason, std::uint32_t tries, wall_time now,
+                                           const batch_policy& p = {})
 {
     dead_letter d;
     d.key = key;
     d.at = waybill::position_of(e);
-    d.how = why.how;
-    d.reason = bounded_reason(why.text, p);
+    d.kind = reason.kind;
+    d.reason = bounded_reason(reason.text, p);
     d.tries = tries;
-    d.parked = now;
+    d.dead_lettered_at = now;
     if constexpr (requires { std::string_view(e.body); }) {
         detail::keep(d, std::string_view(e.body), p);
     } else if constexpr (requires { e.body; }) {

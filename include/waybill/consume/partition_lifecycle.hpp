@@ -69,11 +69,11 @@ struct save {
     friend bool operator==(const save&, const save&) = default;
 };
 
-/// Give the lease back. The result is `relinquished`.
-struct relinquish {
+/// Give the lease back. The result is `partition_released`.
+struct release {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    friend bool operator==(const relinquish&, const relinquish&) = default;
+    friend bool operator==(const release&, const release&) = default;
 };
 
 }  // namespace act
@@ -100,12 +100,12 @@ enum class batch_pass : std::uint8_t {
 }
 
 /// The result of a batch that ended with `e`.
-[[nodiscard]] constexpr batch_pass pass_of(batch_end e) noexcept
+[[nodiscard]] constexpr batch_pass pass_of(batch_outcome e) noexcept
 {
-    if (e == batch_end::committed) return batch_pass::moved;
-    if (e == batch_end::empty) return batch_pass::drained;
-    if (e == batch_end::abandoned) return batch_pass::lost;
-    return e == batch_end::unknown ? batch_pass::reopen : batch_pass::again;
+    if (e == batch_outcome::committed) return batch_pass::moved;
+    if (e == batch_outcome::empty) return batch_pass::drained;
+    if (e == batch_outcome::abandoned) return batch_pass::lost;
+    return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
 }
 
 /// Event: this process holds the partition under `epoch`.
@@ -129,12 +129,12 @@ struct woken {
     friend bool operator==(const woken&, const woken&) = default;
 };
 
-/// The result of `open`. `how` is the kind of its fault. `stored` is the epoch of the loaded
+/// The result of `open`. `kind` is the kind of its fault. `stored` is the epoch of the loaded
 /// checkpoint; 0 if there is none.
 struct partition_opened {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     std::uint64_t stored = 0;
 
     friend bool operator==(const partition_opened&, const partition_opened&) = default;
@@ -143,7 +143,7 @@ struct partition_opened {
 struct processed {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    batch_pass how = batch_pass::moved;
+    batch_pass pass = batch_pass::moved;
 
     friend bool operator==(const processed&, const processed&) = default;
 };
@@ -154,32 +154,32 @@ struct partition_closed {
 
     friend bool operator==(const partition_closed&, const partition_closed&) = default;
 };
-/// The result of `save`. `how` is the kind of its fault.
+/// The result of `save`. `kind` is the kind of its fault.
 struct partition_saved {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const partition_saved&, const partition_saved&) = default;
 };
 /// The result of `relinquish`.
-struct relinquished {
+struct partition_released {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;
 
-    friend bool operator==(const relinquished&, const relinquished&) = default;
+    friend bool operator==(const partition_released&, const partition_released&) = default;
 };
 
 /// The result of `open` from the result of loading the checkpoint.
 [[nodiscard]] inline partition_opened opened_with(const act::open& a,
                                                   const result<std::optional<checkpoint>>& stored)
 {
-    if (!stored) return {a.partition, a.epoch, stored.error().how, 0};
-    return {a.partition, a.epoch, fault_class::none, *stored ? (*stored)->epoch : 0};
+    if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
+    return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
 }
 
 /// The result of `process` from the end of a batch.
-[[nodiscard]] constexpr processed processed_with(const act::process& a, batch_end e) noexcept
+[[nodiscard]] constexpr processed processed_with(const act::process& a, batch_outcome e) noexcept
 {
     return {a.partition, a.epoch, pass_of(e)};
 }
@@ -196,7 +196,7 @@ struct lifecycle_options {
 };
 
 /// The first error of `o`.
-[[nodiscard]] constexpr std::optional<config_error> check(const lifecycle_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const lifecycle_options& o) noexcept
 {
     if (o.poll < duration{}) {
         const auto below = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
@@ -205,13 +205,13 @@ struct lifecycle_options {
     if (o.save_tries == 0) {
         return config_error{"lifecycle.save_tries", 0, "must be at least", 1};
     }
-    return check(o.pause);
+    return validate(o.pause);
 }
 
 class partition_lifecycle {
 public:
-    using action = std::variant<act::open, act::process, act::close, act::save, act::relinquish,
-                                act::wait, act::idle>;
+    using action = std::variant<act::open, act::process, act::close, act::save, act::release,
+                                act::wait_until, act::idle>;
 
     constexpr explicit partition_lifecycle(std::uint32_t partition, const lifecycle_options& o = {})
         : partition_(partition), options_(o)
@@ -221,14 +221,14 @@ public:
     /// The next step, or the time until which to wait. `idle` if nothing is open.
     [[nodiscard]] constexpr action next(steady_time now) const
     {
-        if (step_ != step::idle && now < not_before_) return act::wait{not_before_};
+        if (step_ != step::idle && now < not_before_) return act::wait_until{not_before_};
         switch (step_) {
             case step::open: return act::open{partition_, epoch_};
             case step::process: return act::process{partition_, epoch_};
             case step::close: return act::close{partition_, epoch_, false};
             case step::drop: return act::close{partition_, epoch_, true};
             case step::save: return act::save{partition_, epoch_};
-            case step::relinquish: return act::relinquish{partition_, epoch_};
+            case step::relinquish: return act::release{partition_, epoch_};
             case step::idle: break;
         }
         return act::idle{};
@@ -236,64 +236,64 @@ public:
 
     /// Starts an assignment. If an older one is not ended, it is closed as lost first. Stale if the
     /// epoch does not exceed that of each earlier assignment.
-    constexpr heard on(const assigned& a, steady_time now)
+    constexpr event_result on(const assigned& a, steady_time now)
     {
-        if (a.epoch <= epoch_ || a.epoch <= following_) return heard::late;
+        if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
         if (step_ != step::idle) {
             following_ = a.epoch;
             giving_back_ = false;
             return go(step::drop, now);
         }
         begin(a.epoch, now);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const revoked&, steady_time now)
+    constexpr event_result on(const revoked&, steady_time now)
     {
         if (step_ == step::drop && following_ != 0 && !giving_back_) {
             giving_back_ = true;  // the following epoch is given back without being opened
-            return heard::taken;
+            return event_result::applied;
         }
-        if (step_ != step::open && step_ != step::process) return heard::late;
+        if (step_ != step::open && step_ != step::process) return event_result::stale;
         return go(step::close, now);
     }
 
-    constexpr heard on(const partition_lost&, steady_time now)
+    constexpr event_result on(const partition_lost&, steady_time now)
     {
         following_ = 0;
         giving_back_ = false;
-        if (step_ == step::idle) return heard::late;
+        if (step_ == step::idle) return event_result::stale;
         // A closed partition has no work to drop.
         const bool closed = step_ == step::save || step_ == step::relinquish;
         return go(closed ? step::idle : step::drop, now);
     }
 
-    constexpr heard on(const woken&, steady_time now)
+    constexpr event_result on(const woken&, steady_time now)
     {
-        if (step_ != step::process || failures_ != 0) return heard::late;
+        if (step_ != step::process || failures_ != 0) return event_result::stale;
         return go(step::process, now);
     }
 
-    constexpr heard on(const partition_opened& o, steady_time now)
+    constexpr event_result on(const partition_opened& o, steady_time now)
     {
-        if (step_ != step::open || o.epoch != epoch_) return heard::late;
+        if (step_ != step::open || o.epoch != epoch_) return event_result::stale;
         stored_ = o.stored;
-        if (o.how != fault_class::none) return again(step::open, now);
+        if (o.kind != fault_kind::none) return again(step::open, now);
         return go(step::process, now);
     }
 
-    constexpr heard on(const processed& p, steady_time now)
+    constexpr event_result on(const processed& p, steady_time now)
     {
         // The batch was in progress when the partition was revoked.
         const bool closing = step_ == step::close;
-        if ((step_ != step::process && !closing) || p.epoch != epoch_) return heard::late;
+        if ((step_ != step::process && !closing) || p.epoch != epoch_) return event_result::stale;
         processed_ = true;
-        if (closing) return heard::taken;
-        switch (p.how) {
+        if (closing) return event_result::applied;
+        switch (p.pass) {
             case batch_pass::moved:
             case batch_pass::drained:
                 failures_ = 0;
-                return go(step::process, p.how == batch_pass::drained ? now + options_.poll : now);
+                return go(step::process, p.pass == batch_pass::drained ? now + options_.poll : now);
             case batch_pass::again: return again(step::process, now);
             case batch_pass::reopen:
             case batch_pass::lost: break;
@@ -301,33 +301,33 @@ public:
         return again(step::open, now);
     }
 
-    constexpr heard on(const partition_closed& c, steady_time now)
+    constexpr event_result on(const partition_closed& c, steady_time now)
     {
-        if (c.epoch != epoch_) return heard::late;
+        if (c.epoch != epoch_) return event_result::stale;
         if (step_ == step::close) {
             failures_ = 0;  // failures of `process` do not count for `save`
             return go(processed_ ? step::save : step::relinquish, now);
         }
-        if (step_ != step::drop) return heard::late;
+        if (step_ != step::drop) return event_result::stale;
         const std::uint64_t next = following_;
         if (next == 0) return go(step::idle, now);
         const bool back = giving_back_;
         begin(next, now);
-        return back ? go(step::relinquish, now) : heard::taken;
+        return back ? go(step::relinquish, now) : event_result::applied;
     }
 
-    constexpr heard on(const partition_saved& s, steady_time now)
+    constexpr event_result on(const partition_saved& s, steady_time now)
     {
-        if (step_ != step::save || s.epoch != epoch_) return heard::late;
-        if (s.how == fault_class::ownership_lost) return go(step::idle, now);
+        if (step_ != step::save || s.epoch != epoch_) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return go(step::idle, now);
         ++save_tries_;
-        const bool enough = s.how == fault_class::none || save_tries_ >= options_.save_tries;
+        const bool enough = s.kind == fault_kind::none || save_tries_ >= options_.save_tries;
         return enough ? go(step::relinquish, now) : again(step::save, now);
     }
 
-    constexpr heard on(const relinquished& r, steady_time now)
+    constexpr event_result on(const partition_released& r, steady_time now)
     {
-        if (step_ != step::relinquish || r.epoch != epoch_) return heard::late;
+        if (step_ != step::relinquish || r.epoch != epoch_) return event_result::stale;
         return go(step::idle, now);
     }
 
@@ -359,14 +359,14 @@ private:
         (void)go(step::open, now);
     }
 
-    constexpr heard go(step s, steady_time not_before)
+    constexpr event_result go(step s, steady_time not_before)
     {
         step_ = s;
         not_before_ = not_before;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard again(step s, steady_time now)
+    constexpr event_result again(step s, steady_time now)
     {
         if (failures_ != ~std::uint32_t{0}) ++failures_;
         return go(s, now + pause(options_.pause, failures_, 0.5));

@@ -57,13 +57,14 @@ struct [[nodiscard]] at_least_once_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
 
     /// All values except `committed` refer to the events after `reached`.
-    batch_end end = batch_end::empty;
+    batch_outcome outcome = batch_outcome::empty;
     /// The position of the checkpoint. If `end` is `unknown`, the checkpoint may be later.
     std::optional<position> reached{};
     std::uint64_t handled = 0;          ///< Events up to `reached` that took effect.
     /// Events up to `reached` that became dead letters.
     std::uint64_t dead_lettered = 0;
-    /// Events up to `reached` that failed permanently and are not stored (`letter_keeps::nothing`).
+    /// Events up to `reached` that failed permanently and are not stored
+    /// (`dead_letter_body::nothing`).
     std::uint64_t dropped = 0;
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
@@ -71,7 +72,7 @@ struct [[nodiscard]] at_least_once_report {
     std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
     /// Events that are done but not covered by the checkpoint. They will be delivered again.
     std::uint64_t uncovered = 0;
-    fault why{};                  ///< The fault that ended the delivery; empty if `committed`.
+    fault reason{};  ///< The fault that ended the delivery; empty if `committed`.
 
     friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;
 };
@@ -98,47 +99,46 @@ public:
     at_least_once_report run()
     {
         while (!machine_.ended()) {
-            match(machine_.next(),
-                  [&](act::handle a) {
-                      const event_outcome o = handle(*at_(a.event));
-                      const fault_class how = o.why.how;
-                      if (how == fault_class::none) reasons_.erase(a.event);
-                      if (how != fault_class::none) remember(a.event, o.why);
-                      machine_.on(handled{how, o.skipped});
-                  },
-                  [&](act::dead_letter a) {
-                      machine_.on(done{seen(letters_.put(letter(a)), why_)});
-                  },
-                  [&](act::ask a) {
-                      // The reason of the last event that failed.
-                      why_.text = reasons_.rbegin()->second;
-                      machine_.on(answered{detail::asked(ask_, a.failed)});
-                  },
-                  [&](act::commit_to a) {
-                      to_ = waybill::position_of(*at_(a.event));
-                      commit_why_ = {};
-                      const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
-                      const fault_class how = seen(r, commit_why_);
-                      if (r && *r != advance_outcome::applied) {
-                          commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
-                      }
-                      machine_.on(advanced{r ? *r : advance_outcome::conflict, how});
-                  },
-                  [&](act::read_back) {
-                      const auto r = checkpoints_.load(mine_.key);
-                      const fault_class how = seen(r, commit_why_);
-                      const auto where =
-                          r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
-                      if (where == checkpoint_stands::elsewhere) {
-                          commit_why_ = ownership_lost("checkpoint written by somebody else");
-                      } else if (where == checkpoint_stands::moved) {
-                          commit_why_ = infrastructure("an earlier commit has arrived late");
-                      } else if (r && commit_why_.ok()) {
-                          commit_why_ = infrastructure("a commit that was confirmed is not there");
-                      }
-                      machine_.on(stood{where, how});
-                  },
-                  [](act::idle) {});
+            match(
+                machine_.next(),
+                [&](act::handle a) {
+                    const event_outcome o = handle(*at_(a.event));
+                    const fault_kind kind = o.reason.kind;
+                    if (kind == fault_kind::none) reasons_.erase(a.event);
+                    if (kind != fault_kind::none) remember(a.event, o.reason);
+                    machine_.on(handled{kind, o.skipped});
+                },
+                [&](act::dead_letter a) { machine_.on(done{seen(letters_.put(letter(a)), why_)}); },
+                [&](act::ask a) {
+                    // The reason of the last event that failed.
+                    why_.text = reasons_.rbegin()->second;
+                    machine_.on(answered{detail::asked(ask_, a.failed)});
+                },
+                [&](act::commit_to a) {
+                    to_ = waybill::position_of(*at_(a.event));
+                    commit_why_ = {};
+                    const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
+                    const fault_kind kind = seen(r, commit_why_);
+                    if (r && *r != advance_outcome::applied) {
+                        commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+                    }
+                    machine_.on(advanced{r ? *r : advance_outcome::conflict, kind});
+                },
+                [&](act::check_commit) {
+                    const auto r = checkpoints_.load(mine_.key);
+                    const fault_kind kind = seen(r, commit_why_);
+                    const auto where =
+                        r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
+                    if (where == checkpoint_stands::elsewhere) {
+                        commit_why_ = ownership_lost("checkpoint written by somebody else");
+                    } else if (where == checkpoint_stands::moved) {
+                        commit_why_ = infrastructure("an earlier commit has arrived late");
+                    } else if (r && commit_why_.ok()) {
+                        commit_why_ = infrastructure("a commit that was confirmed is not there");
+                    }
+                    machine_.on(stood{where, kind});
+                },
+                [](act::idle) {});
             if (machine_.covered_events() != covered_) {
                 covered_ = machine_.covered_events();
                 from_ = to_;
@@ -151,7 +151,7 @@ public:
 private:
     static at_least_once_policy as_can_be(at_least_once_policy p)
     {
-        if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
+        if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
         return p;
     }
 
@@ -159,7 +159,7 @@ private:
     event_outcome handle(const E& e)
     {
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
-        if (exceptions_.found(sequence)) return exceptions_.why();
+        if (exceptions_.found(sequence)) return exceptions_.reason();
         return exceptions_.during(sequence,
                                   [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
     }
@@ -167,47 +167,47 @@ private:
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
     /// `infrastructure`.
     template <class T>
-    static fault_class seen(const result<T>& r, fault& why)
+    static fault_kind seen(const result<T>& r, fault& reason)
     {
-        if (r) return fault_class::none;
-        why = r.error();
-        if (why.how == fault_class::none) why.how = fault_class::infrastructure;
-        return why.how;
+        if (r) return fault_kind::none;
+        reason = r.error();
+        if (reason.kind == fault_kind::none) reason.kind = fault_kind::infrastructure;
+        return reason.kind;
     }
 
     /// Stores the last fault of an event. Its dead letter may be written after other events were
     /// handled.
     void remember(std::uint64_t event, const fault& f)
     {
-        why_ = {f.how, bounded_reason(f.text, keeping_)};
+        why_ = {f.kind, bounded_reason(f.text, keeping_)};
         reasons_.insert_or_assign(event, why_.text);
     }
 
     dead_letter letter(const act::dead_letter& a)
     {
-        const fault why{a.how, reasons_[a.event]};
+        const fault reason{a.kind, reasons_[a.event]};
         const auto& e = *at_(a.event);
         const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
         const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_letter(mine_.key, e, why, tries, now_, keeping_);
+        return make_dead_letter(mine_.key, e, reason, tries, now_, keeping_);
     }
 
     at_least_once_report report()
     {
-        at_least_once_report r{.end = *machine_.ended(), .reached = from_};
+        at_least_once_report r{.outcome = *machine_.ended(), .reached = from_};
         r.handled = machine_.handled_events();
         r.dead_lettered = machine_.dead_lettered();
         r.dropped = machine_.dropped();
         for (const act::dead_letter& d : machine_.dropped_events()) {
             if (d.event >= machine_.covered_events()) break;
             r.dropped_events.push_back(
-                {waybill::position_of(*at_(d.event)), {d.how, reasons_[d.event]}});
+                {waybill::position_of(*at_(d.event)), {d.kind, reasons_[d.event]}});
         }
         r.skipped = machine_.skipped_events();
         r.uncovered = machine_.done_events() - machine_.covered_events();
-        if (r.end != batch_end::committed) {
-            r.why = std::move(machine_.checkpoint_failed() ? commit_why_ : why_);
-            r.why.how = machine_.why();
+        if (r.outcome != batch_outcome::committed) {
+            r.reason = std::move(machine_.checkpoint_failed() ? commit_why_ : why_);
+            r.reason.kind = machine_.reason();
         }
         return r;
     }
@@ -239,9 +239,9 @@ private:
 /// The handler is called once per event, and once more for each retry after a transient fault.
 /// `ask` is the same as that of process_batch: it decides if events failed and none took effect.
 template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
-          std::sentinel_for<I> S, class Handler, class Ask = nobody_to_ask>
-    requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&
-             asked_if_all_failed<std::remove_cvref_t<Ask>>
+          std::sentinel_for<I> S, class Handler, class Ask = no_outage_check>
+requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&
+    asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine, I first, S last,
                                                          Handler&& handler, wall_time now,
@@ -259,9 +259,12 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
 }
 
 /// The same for a container.
-template <class Checkpoints, class Letters, class Events, class Handler, class Ask = nobody_to_ask>
-    requires requires(const Events& e) { std::begin(e); } &&
-             asked_if_all_failed<std::remove_cvref_t<Ask>>
+template <class Checkpoints, class Letters, class Events, class Handler,
+          class Ask = no_outage_check>
+requires requires(const Events& e)
+{
+    std::begin(e);
+} && asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine,
                                                          const Events& events, Handler&& handler,

@@ -42,11 +42,12 @@
 namespace waybill::inline v0_2 {
 
 /// No callback. If all events of a batch failed, they become dead letters.
-struct nobody_to_ask {};
+struct no_outage_check {};
 
 /// A callback that decides about a batch of which `n` events failed and none took effect.
 template <class A>
-concept asked_if_all_failed = std::same_as<A, nobody_to_ask> || requires(A& ask, std::uint64_t n) {
+concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& ask, std::uint64_t n)
+{
     { ask(n) } -> std::convertible_to<if_all_failed>;
 };
 
@@ -56,7 +57,7 @@ namespace detail {
 template <class Ask>
 [[nodiscard]] if_all_failed asked(Ask& ask, std::uint64_t failed)
 {
-    if constexpr (std::is_same_v<Ask, nobody_to_ask>) {
+    if constexpr (std::is_same_v<Ask, no_outage_check>) {
         return (void)failed, if_all_failed::go_on;
     } else {
         return ask(failed);
@@ -92,71 +93,71 @@ public:
                 handle(h->event);
                 continue;
             }
-            if (std::holds_alternative<act::release>(next)) {
+            if (std::holds_alternative<act::release_savepoint>(next)) {
                 release();
                 continue;
             }
-            match(next,
-                  [&](act::recall) { recall(); },
-                  [&](act::shorten a) {
-                      to_ = waybill::position_of(*at_(a.events - 1));
-                      machine_.on(shortened{to_});
-                  },
-                  [&](act::begin) {
-                      auto begun = store_.begin();
-                      if (begun) tx_.emplace(*std::move(begun));
-                      machine_.on(done{seen(begun)});
-                  },
-                  [&](const act::note& a) {
-                      if constexpr (attempt_store<Store>) {
-                          machine_.on(done{seen(store_.note(*tx_, mine_.key, a.row))});
-                      }
-                  },
-                  [&](act::forget) {
-                      if constexpr (attempt_store<Store>) {
-                          machine_.on(done{seen(store_.forget(*tx_, mine_.key))});
-                      }
-                  },
-                  [&](act::savepoint) { mark(); }, [&](act::handle h) { handle(h.event); },
-                  [&](act::release) { release(); },
-                  [&](act::undo) {
-                      if constexpr (savepoint_scope<transaction>)
-                          machine_.on(done{seen(tx_->undo())});
-                  },
-                  [&](act::dead_letter a) {
-                      machine_.on(done{seen(put(letter(a)))});
-                      reasons_.erase(a.event);
-                  },
-                  [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
-                  [&](act::advance) {
-                      const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
-                      if (r && *r != advance_outcome::applied) {
-                          why_ = ownership_lost("checkpoint " + std::string(name(*r)));
-                      }
-                      machine_.on(advanced{r ? *r : advance_outcome::conflict, seen(r)});
-                  },
-                  [&](act::commit) {
-                      const auto r = tx_->commit();
-                      confirmed_ = r && *r == commit_outcome::applied;
-                      if (!confirmed_) because("commit not confirmed");
-                      seen(r);
-                      tx_.reset();
-                      machine_.on(committed{r ? *r : commit_outcome::unknown});
-                  },
-                  [&](act::rollback) {
-                      if (tx_) tx_->rollback();
-                      tx_.reset();
-                      machine_.on(done{});
-                  },
-                  [&](act::read_back) {
-                      auto r = store_.load(mine_.key);
-                      const fault_class how = seen(r);
-                      if (r && confirmed_) because("what was confirmed as committed is not there");
-                      machine_.on(loaded{how == fault_class::none ? *r : std::nullopt, how});
-                  },
-                  [](act::idle) {});
+            match(
+                next, [&](act::load_crash_record) { recall(); },
+                [&](act::shorten a) {
+                    to_ = waybill::position_of(*at_(a.events - 1));
+                    machine_.on(shortened{to_});
+                },
+                [&](act::begin) {
+                    auto begun = store_.begin();
+                    if (begun) tx_.emplace(*std::move(begun));
+                    machine_.on(done{seen(begun)});
+                },
+                [&](const act::store_crash_record& a) {
+                    if constexpr (attempt_store<Store>) {
+                        machine_.on(done{seen(store_.note(*tx_, mine_.key, a.row))});
+                    }
+                },
+                [&](act::clear_crash_record) {
+                    if constexpr (attempt_store<Store>) {
+                        machine_.on(done{seen(store_.forget(*tx_, mine_.key))});
+                    }
+                },
+                [&](act::savepoint) { mark(); }, [&](act::handle h) { handle(h.event); },
+                [&](act::release_savepoint) { release(); },
+                [&](act::rollback_to_savepoint) {
+                    if constexpr (savepoint_scope<transaction>)
+                        machine_.on(done{seen(tx_->undo())});
+                },
+                [&](act::dead_letter a) {
+                    machine_.on(done{seen(put(letter(a)))});
+                    reasons_.erase(a.event);
+                },
+                [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
+                [&](act::advance) {
+                    const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
+                    if (r && *r != advance_outcome::applied) {
+                        why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+                    }
+                    machine_.on(advanced{r ? *r : advance_outcome::conflict, seen(r)});
+                },
+                [&](act::commit) {
+                    const auto r = tx_->commit();
+                    confirmed_ = r && *r == commit_outcome::applied;
+                    if (!confirmed_) because("commit not confirmed");
+                    seen(r);
+                    tx_.reset();
+                    machine_.on(committed{r ? *r : commit_outcome::unknown});
+                },
+                [&](act::rollback) {
+                    if (tx_) tx_->rollback();
+                    tx_.reset();
+                    machine_.on(done{});
+                },
+                [&](act::check_commit) {
+                    auto r = store_.load(mine_.key);
+                    const fault_kind kind = seen(r);
+                    if (r && confirmed_) because("what was confirmed as committed is not there");
+                    machine_.on(loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
+                },
+                [](act::idle) {});
         }
-        exceptions_.returns(machine_.noted(), machine_.ended() == batch_end::committed);
+        exceptions_.returns(machine_.noted(), machine_.ended() == batch_outcome::committed);
         return report();
     }
 
@@ -173,7 +174,7 @@ private:
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
         p.attempts = p.attempts && attempt_store<Store>;
-        if (std::is_same_v<Ask, nobody_to_ask>) p.ask_from = highest_size;
+        if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
         return p;
     }
 
@@ -181,7 +182,7 @@ private:
     {
         if constexpr (attempt_store<Store>) {
             const auto r = store_.attempted(mine_.key);
-            recalled said{r ? *r : std::nullopt, seen(r)};
+            crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
             if (machine_.calling_off()) {
                 machine_.on(said);
                 return;
@@ -216,26 +217,26 @@ private:
     {
         const auto& e = *at_(event);
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
-        if (exceptions_.found(sequence)) return hear(event, exceptions_.why(), false);
+        if (exceptions_.found(sequence)) return hear(event, exceptions_.reason(), false);
         const auto said = exceptions_.during(sequence, [&] { return handler_(*tx_, e); });
         if constexpr (std::is_same_v<decltype(said), const fault>) {
             hear(event, said, false);
         } else {
             const event_outcome o = said;
-            hear(event, o.why, o.skipped);
+            hear(event, o.reason, o.skipped);
         }
     }
 
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
     /// `infrastructure`.
     template <class T>
-    fault_class seen(const result<T>& r)
+    fault_kind seen(const result<T>& r)
     {
-        if (r) return fault_class::none;
-        const bool says_none = r.error().how == fault_class::none;
-        const fault_class how = says_none ? fault_class::infrastructure : r.error().how;
-        if (!machine_.calling_off()) why_ = {how, bounded_reason(r.error().text, policy_)};
-        return how;
+        if (r) return fault_kind::none;
+        const bool says_none = r.error().kind == fault_kind::none;
+        const fault_kind kind = says_none ? fault_kind::infrastructure : r.error().kind;
+        if (!machine_.calling_off()) why_ = {kind, bounded_reason(r.error().text, policy_)};
+        return kind;
     }
 
     void because(std::string text)
@@ -247,26 +248,26 @@ private:
     /// replay.
     void hear(std::uint64_t event, const fault& f, bool skipped)
     {
-        if (f.how != fault_class::none) {
-            why_ = {f.how, bounded_reason(f.text, policy_)};
+        if (f.kind != fault_kind::none) {
+            why_ = {f.kind, bounded_reason(f.text, policy_)};
             // A report lists only the first dropped events.
-            const bool unlisted = policy_.keeps == letter_keeps::nothing &&
+            const bool unlisted = policy_.keeps == dead_letter_body::nothing &&
                                   machine_.dropped_events().size() == max_dropped_events;
             if (!unlisted) reasons_.insert_or_assign(event, why_.text);
         }
-        machine_.on(handled{f.how, skipped});
+        machine_.on(handled{f.kind, skipped});
     }
 
     [[nodiscard]] fault why_of(const act::dead_letter& a) const
     {
-        fault why{a.how, {}};
+        fault reason{a.kind, {}};
         if (const auto known = reasons_.find(a.event); known != reasons_.end())
-            why.text = known->second;
-        if (a.condemned) {
-            why.text = "its handler did not return " + std::to_string(a.tries) +
-                       " times: it threw an exception or its process ended";
+            reason.text = known->second;
+        if (a.poison_message) {
+            reason.text = "its handler did not return " + std::to_string(a.tries) +
+                          " times: it threw an exception or its process ended";
         }
-        return why;
+        return reason;
     }
 
     dead_letter letter(const act::dead_letter& a)
@@ -274,7 +275,7 @@ private:
         const auto& e = *at_(a.event);
         const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
         const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_letter(mine_.key, e, why_of(a), tries, now_, policy_);
+        return make_dead_letter(mine_.key, e, why_of(a), tries, now_, policy_);
     }
 
     /// If the store permanently refuses a dead letter, for example for its size, it is written
@@ -283,10 +284,10 @@ private:
     result<void> put(dead_letter d)
     {
         auto written = store_.put(*tx_, d);
-        if (written || written.error().how != fault_class::permanent || d.body.empty())
+        if (written || written.error().kind != fault_kind::permanent || d.body.empty())
             return written;
         d.body.clear();
-        d.kept = letter_keeps::pointer;
+        d.kept = dead_letter_body::pointer;
         return store_.put(*tx_, d);
     }
 
@@ -302,9 +303,9 @@ private:
     batch_report report()
     {
         batch_report r;
-        r.end = *machine_.ended();
+        r.outcome = *machine_.ended();
         r.left = exceptions_.left() + events_ - machine_.events();
-        if (r.end == batch_end::committed) {
+        if (r.outcome == batch_outcome::committed) {
             r.reached = std::move(to_);
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
@@ -314,8 +315,8 @@ private:
             }
             r.skipped = machine_.skipped_events();
         } else {
-            r.why = std::move(why_);
-            r.why.how = machine_.why();
+            r.reason = std::move(why_);
+            r.reason.kind = machine_.reason();
         }
         return r;
     }
@@ -350,11 +351,10 @@ private:
 /// Without savepoints it is called again from the first event after each failure, and the range is
 /// read again as often.
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
-          class Ask = nobody_to_ask>
-    requires checkpoint_store<Store> && dead_letter_store<Store> &&
-             sequenced<std::iter_value_t<I>> &&
-             event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
-             asked_if_all_failed<std::remove_cvref_t<Ask>>
+          class Ask = no_outage_check>
+requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
+    event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
+    asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},
@@ -370,9 +370,11 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
 }
 
 /// The same for a container.
-template <class Store, class Events, class Handler, class Ask = nobody_to_ask>
-    requires requires(const Events& e) { std::begin(e); } &&
-             asked_if_all_failed<std::remove_cvref_t<Ask>>
+template <class Store, class Events, class Handler, class Ask = no_outage_check>
+requires requires(const Events& e)
+{
+    std::begin(e);
+} && asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},

@@ -4,9 +4,9 @@
 //
 //     waybill::processor work({.group = {"orders", "billing", partitions, {"host-7", drawn}}});
 //
-// It combines a `lease_keeper` and a `partition_lifecycle` for each partition in one state machine.
-// Each action of `next` is done before the next one; the guide has the loop. With a thread per
-// partition, use `lease_keeper` and `partition_lifecycle` directly.
+// It combines a `lease_manager` and a `partition_lifecycle` for each partition in one state
+// machine. Each action of `next` is done before the next one; the guide has the loop. With a thread
+// per partition, use `lease_manager` and `partition_lifecycle` directly.
 //
 // Guarantees
 //   1. Lease calls come first, then partitions in turn. A partition that always has events
@@ -14,7 +14,7 @@
 //   2. A partition is read only while its lease is held and trusted.
 //   3. If the checkpoint has the same or a later epoch, or batches are abandoned repeatedly, the
 //      epoch is raised before anything is read. If no epoch is left, `trouble` reports it.
-//   4. `stop_asked` closes, saves and gives back all partitions in a bounded number of steps.
+//   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //
 // A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
 // loses its lease, and the fence refuses its commit.
@@ -45,16 +45,16 @@ struct processor_config {
     friend bool operator==(const processor_config&, const processor_config&) = default;
 };
 
-[[nodiscard]] inline std::optional<config_error> check(const processor_config& c)
+[[nodiscard]] inline std::optional<config_error> validate(const processor_config& c)
 {
-    if (auto bad = check(c.group)) return bad;
-    return check(c.lifecycle);
+    if (auto bad = validate(c.group)) return bad;
+    return validate(c.lifecycle);
 }
 
 class processor {
 public:
     using action = std::variant<lease_call, act::open, act::process, act::close, act::save,
-                                act::wait, act::idle>;
+                                act::wait_until, act::idle>;
 
     explicit processor(const processor_config& c) : keeper_(c.group)
     {
@@ -75,65 +75,66 @@ public:
             if (auto a = step_of(p, now, until)) return *a;
         }
         const auto keeper = keeper_.next(now);
-        if (const auto* w = std::get_if<act::wait>(&keeper)) until = earlier(until, w->until);
-        return act::wait{until};
+        if (const auto* w = std::get_if<act::wait_until>(&keeper)) until = earlier(until, w->time);
+        return act::wait_until{until};
     }
 
     /// The result of a lease call.
-    heard on(const lease_answer& a, steady_time now)
+    event_result on(const lease_answer& a, steady_time now)
     {
-        const heard h = keeper_.on(a, now);
+        const event_result h = keeper_.on(a, now);
         follow(now);
         return h;
     }
 
-    heard on(const partition_opened& o, steady_time now)
+    event_result on(const partition_opened& o, steady_time now)
     {
         partition_lifecycle* const part = find(o.partition);
-        if (!part) return heard::invalid;
+        if (!part) return event_result::invalid;
         const defeat& d = defeats_[o.partition];
         const bool defeated = d.times > 1 && d.epoch == o.epoch;
-        const bool raise = o.how == fault_class::none && o.epoch == part->epoch() &&
-                           (defeated || o.stored > o.epoch ||
-                            (o.stored == o.epoch && !part->has_processed()));
+        const bool raise =
+            o.kind == fault_kind::none && o.epoch == part->epoch() &&
+            (defeated || o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
         if (!raise) return passed_on(*part, o, o.partition, now);
         // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
         partition_opened too_early = o;
         if (defeated) too_early.stored = greater(o.stored, d.past());
         const bool last = too_early.stored == last_epoch;
-        too_early.how = last ? fault_class::permanent : fault_class::transient;
-        const heard h = part->on(too_early, now);
-        if (h == heard::taken) (void)keeper_.on(outdated{o.partition, too_early.stored}, now);
+        too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
+        const event_result h = part->on(too_early, now);
+        if (h == event_result::applied)
+            (void)keeper_.on(outdated{o.partition, too_early.stored}, now);
         return h;
     }
 
-    heard on(const processed& r, steady_time now)
+    event_result on(const processed& r, steady_time now)
     {
         partition_lifecycle* const part = find(r.partition);
-        if (!part) return heard::invalid;
-        const heard h = passed_on(*part, r, r.partition, now);
-        if (h != heard::taken) return h;
+        if (!part) return event_result::invalid;
+        const event_result h = passed_on(*part, r, r.partition, now);
+        if (h != event_result::applied) return h;
         defeat& d = defeats_[r.partition];
-        d = {r.epoch, r.how == batch_pass::lost ? saturating_add(d.times, 1) : 0};
-        if (d.times != 0) (void)keeper_.on(doubted{r.partition}, now);
+        d = {r.epoch, r.pass == batch_pass::lost ? saturating_add(d.times, 1) : 0};
+        if (d.times != 0) (void)keeper_.on(lease_suspected{r.partition}, now);
         return h;
     }
 
-    heard on(const partition_closed& c, steady_time now) { return step_done(c, now); }
-    heard on(const partition_saved& s, steady_time now) { return step_done(s, now); }
+    event_result on(const partition_closed& c, steady_time now) { return step_done(c, now); }
+    event_result on(const partition_saved& s, steady_time now) { return step_done(s, now); }
 
-    heard on(const woken& w, steady_time now)
+    event_result on(const woken& w, steady_time now)
     {
         partition_lifecycle* const part = find(w.partition);
-        return part ? part->on(w, now) : heard::invalid;
+        return part ? part->on(w, now) : event_result::invalid;
     }
 
     /// Starts to close, save and give back all partitions.
-    heard on(const stop_asked& s, steady_time now)
+    event_result on(const stop_requested& s, steady_time now)
     {
         keeper_.make_room(parts_.size());
-        const heard h = keeper_.on(s, now);
-        if (h != heard::taken) return h;
+        const event_result h = keeper_.on(s, now);
+        if (h != event_result::applied) return h;
         follow(now);
         for (std::uint32_t p = 0; p != parts_.size(); ++p) {
             if (!keeper_.epoch(p)) continue;
@@ -152,7 +153,7 @@ public:
         }
         return true;
     }
-    [[nodiscard]] const lease_keeper& leases() const noexcept { return keeper_; }
+    [[nodiscard]] const lease_manager& leases() const noexcept { return keeper_; }
     /// The fault of a partition that cannot be opened although all stores work; empty otherwise.
     /// Opening is retried from time to time, in case a lower epoch is written to the store.
     [[nodiscard]] fault trouble(std::uint32_t partition) const
@@ -221,29 +222,30 @@ private:
             [&](const act::process& a) { return only_trusted(a); },
             [](const act::close& a) { return std::optional<action>(a); },
             [](const act::save& a) { return std::optional<action>(a); },
-            [](const act::relinquish&) { return std::optional<action>(); },
-            [&](const act::wait& w) {
-                until = earlier(until, w.until);
+            [](const act::release&) { return std::optional<action>(); },
+            [&](const act::wait_until& w) {
+                until = earlier(until, w.time);
                 return std::optional<action>();
             },
             [](const act::idle&) { return std::optional<action>(); });
     }
 
     template <class Event>
-    heard passed_on(partition_lifecycle& part, const Event& e, std::uint32_t p, steady_time now)
+    event_result passed_on(partition_lifecycle& part, const Event& e, std::uint32_t p,
+                           steady_time now)
     {
-        const heard h = part.on(e, now);
-        if (h == heard::taken) turn_ = p + 1;
+        const event_result h = part.on(e, now);
+        if (h == event_result::applied) turn_ = p + 1;
         return h;
     }
 
     template <class Event>
-    heard step_done(const Event& e, steady_time now)
+    event_result step_done(const Event& e, steady_time now)
     {
         partition_lifecycle* const part = find(e.partition);
-        if (!part) return heard::invalid;
+        if (!part) return event_result::invalid;
         keeper_.make_room(1);
-        const heard h = passed_on(*part, e, e.partition, now);
+        const event_result h = passed_on(*part, e, e.partition, now);
         // A following assignment is not opened.
         if (keeper_.stopping()) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
@@ -270,15 +272,15 @@ private:
     {
         partition_lifecycle& part = parts_[p];
         const auto step = part.next(now);
-        if (const auto* r = std::get_if<act::relinquish>(&step)) {
-            (void)part.on(relinquished{p, r->epoch}, now);
+        if (const auto* r = std::get_if<act::release>(&step)) {
+            (void)part.on(partition_released{p, r->epoch}, now);
         } else if (!keeper_.stopping() || !part.idle()) {
             return;
         }
-        (void)keeper_.on(vacated{p}, now);
+        (void)keeper_.on(lease_released{p}, now);
     }
 
-    lease_keeper keeper_;
+    lease_manager keeper_;
     std::vector<partition_lifecycle> parts_;
     std::vector<defeat> defeats_;  // for each partition
     std::uint32_t turn_ = 0;

@@ -3,7 +3,7 @@
 // reprocess: handles the event of a dead letter again, and removes the letter with its effects.
 //
 //     auto fetch = [&](const waybill::dead_letter& d) -> waybill::result<std::optional<order>> {
-//         if (d.kept == waybill::letter_keeps::body) return order{d.at.sequence, d.body};
+//         if (d.kept == waybill::dead_letter_body::body) return order{d.at.sequence, d.body};
 //         return log.read(d.at);                       // empty if the log does not contain it
 //     };
 //     auto r = waybill::reprocess(store, key, sequence, fetch, handle, now);
@@ -39,7 +39,7 @@
 namespace waybill::inline v0_2 {
 
 /// The outcome of handling a dead letter again.
-enum class reprocess_end : std::uint8_t {
+enum class reprocess_outcome : std::uint8_t {
     handled,    ///< The event has taken effect, and the letter is removed.
     skipped,    ///< The handler skipped the event. It has no effect, and the letter is removed.
     failed,     ///< The event failed again, without effects. The letter has the reason.
@@ -50,35 +50,35 @@ enum class reprocess_end : std::uint8_t {
     unknown,    ///< The outcome is unknown. A retry is safe: the letter exists or it does not.
 };
 
-[[nodiscard]] constexpr std::string_view name(reprocess_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(reprocess_outcome e) noexcept
 {
     switch (e) {
-        case reprocess_end::handled: return "handled";
-        case reprocess_end::skipped: return "skipped";
-        case reprocess_end::failed: return "failed";
-        case reprocess_end::absent: return "absent";
-        case reprocess_end::gone: return "gone";
-        case reprocess_end::not_done: return "not_done";
-        case reprocess_end::cancelled: return "cancelled";
-        case reprocess_end::unknown: return "unknown";
+        case reprocess_outcome::handled: return "handled";
+        case reprocess_outcome::skipped: return "skipped";
+        case reprocess_outcome::failed: return "failed";
+        case reprocess_outcome::absent: return "absent";
+        case reprocess_outcome::gone: return "gone";
+        case reprocess_outcome::not_done: return "not_done";
+        case reprocess_outcome::cancelled: return "cancelled";
+        case reprocess_outcome::unknown: return "unknown";
     }
     return "?";
 }
 
 struct [[nodiscard]] reprocess_report {
-    reprocess_end end = reprocess_end::not_done;
-    fault why{};  ///< The reason why the event has not taken effect.
+    reprocess_outcome outcome = reprocess_outcome::not_done;
+    fault reason{};  ///< The reason why the event has not taken effect.
 
     friend bool operator==(const reprocess_report&, const reprocess_report&) = default;
 };
 
 namespace detail {
 
-/// The report after a read or a step failed with `why`.
-[[nodiscard]] inline reprocess_report reprocess_failed(fault why)
+/// The report after a read or a step failed with `reason`.
+[[nodiscard]] inline reprocess_report reprocess_failed(fault reason)
 {
-    const bool stop = why.how == fault_class::cancelled;
-    return {stop ? reprocess_end::cancelled : reprocess_end::not_done, std::move(why)};
+    const bool stop = reason.kind == fault_kind::cancelled;
+    return {stop ? reprocess_outcome::cancelled : reprocess_outcome::not_done, std::move(reason)};
 }
 
 /// The reason why `e` is not the event of the letter. Empty if sequence, size and checksum are
@@ -88,7 +88,8 @@ template <class E>
                                         [[maybe_unused]] const E& e)
 {
     if constexpr (sequenced<E>) {
-        const dead_letter is = make_letter(d.key, e, {}, 0, {}, {.keeps = letter_keeps::pointer});
+        const dead_letter is =
+            make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
         const std::string number = std::to_string(d.at.sequence);
         if (is.at.sequence != d.at.sequence) {
             return "event " + std::to_string(is.at.sequence) + " was fetched for " + number;
@@ -111,17 +112,17 @@ template <class E>
 /// one.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
-                                                const dead_letter& d, reprocess_end as)
+                                                const dead_letter& d, reprocess_outcome as)
 {
     const auto done = tx.commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto left = store.find(d.key, d.at.sequence);
-        if (!left) return {reprocess_end::unknown, left.error()};
+        if (!left) return {reprocess_outcome::unknown, left.error()};
         outcome = *left ? commit_outcome::not_applied : commit_outcome::applied;
     }
     if (outcome == commit_outcome::applied) return {as, {}};
-    return {reprocess_end::not_done, infrastructure("commit not confirmed")};
+    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
 }
 
 /// Removes or updates the letter of an event that was handled without a remaining effect. A letter
@@ -134,14 +135,15 @@ template <class Store>
     if (!tx) return reprocess_failed(tx.error());
     const auto was_there = store.remove(*tx, d.key, d.at.sequence);
     if (!was_there) return reprocess_failed(was_there.error());
-    if (!*was_there) return {reprocess_end::absent, {}};
-    if (skipped) return reprocess_commit(store, *tx, d, reprocess_end::skipped);
+    if (!*was_there) return {reprocess_outcome::absent, {}};
+    if (skipped) return reprocess_commit(store, *tx, d, reprocess_outcome::skipped);
 
     if (const auto put = store.put(*tx, d); !put) return reprocess_failed(put.error());
     const auto done = tx->commit();
-    if (done && *done == commit_outcome::applied) return {reprocess_end::failed, {d.how, d.reason}};
+    if (done && *done == commit_outcome::applied)
+        return {reprocess_outcome::failed, {d.kind, d.reason}};
     // The event has failed. The letter may have the old reason or the new one.
-    return {reprocess_end::not_done, infrastructure("commit not confirmed")};
+    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
 }
 
 }  // namespace detail
@@ -156,43 +158,43 @@ template <dead_letter_queue Store, class Fetch, class Handler>
 {
     const auto found = store.find(key, sequence);
     if (!found) return detail::reprocess_failed(found.error());
-    if (!*found) return {reprocess_end::absent, {}};
+    if (!*found) return {reprocess_outcome::absent, {}};
     dead_letter letter = **found;
 
     const auto event = fetch(std::as_const(letter));
     if (!event) return detail::reprocess_failed(event.error());
     if (!*event) {
-        return {reprocess_end::gone, permanent("the log has the event no more")};
+        return {reprocess_outcome::gone, permanent("the log has the event no more")};
     }
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(event_handler<Handler, typename Store::transaction, E>,
                   "reprocess: the handler takes (transaction&, const event&) and answers a fault");
-    if (std::string why = detail::another_event(letter, **event); !why.empty()) {
-        return {reprocess_end::gone, permanent(std::move(why))};
+    if (std::string reason = detail::another_event(letter, **event); !reason.empty()) {
+        return {reprocess_outcome::gone, permanent(std::move(reason))};
     }
 
     auto tx = store.begin();
     if (!tx) return detail::reprocess_failed(tx.error());
     const auto was_there = store.remove(*tx, key, sequence);
     if (!was_there) return detail::reprocess_failed(was_there.error());
-    if (!*was_there) return {reprocess_end::absent, {}};
+    if (!*was_there) return {reprocess_outcome::absent, {}};
     const event_outcome o = handler(*tx, std::as_const(**event));
-    const fault_class how = o.why.how;
-    if (how == fault_class::none && !o.skipped) {
-        return detail::reprocess_commit(store, *tx, letter, reprocess_end::handled);
+    const fault_kind kind = o.reason.kind;
+    if (kind == fault_kind::none && !o.skipped) {
+        return detail::reprocess_commit(store, *tx, letter, reprocess_outcome::handled);
     }
     tx->rollback();
-    if (how == fault_class::infrastructure || how == fault_class::ownership_lost ||
-        how == fault_class::cancelled) {
-        return detail::reprocess_failed({how, bounded_reason(o.why.text, p)});
+    if (kind == fault_kind::infrastructure || kind == fault_kind::ownership_lost ||
+        kind == fault_kind::cancelled) {
+        return detail::reprocess_failed({kind, bounded_reason(o.reason.text, p)});
     }
-    if (how != fault_class::none) {
-        letter.how = how;
-        letter.reason = bounded_reason(o.why.text, p);
-        letter.parked = now;
+    if (kind != fault_kind::none) {
+        letter.kind = kind;
+        letter.reason = bounded_reason(o.reason.text, p);
+        letter.dead_lettered_at = now;
         if (letter.tries != UINT32_MAX) ++letter.tries;
     }
-    return detail::reprocess_without_effect(store, letter, how == fault_class::none);
+    return detail::reprocess_without_effect(store, letter, kind == fault_kind::none);
 }
 
 }  // namespace waybill::inline v0_2

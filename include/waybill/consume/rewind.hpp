@@ -4,7 +4,7 @@
 //
 //     auto r = waybill::rewind(store, mine, waybill::position{17});  // the next event follows 17
 //     auto r = waybill::rewind(store, mine, std::nullopt);           // the first event is next
-//     if (r.end == waybill::rewind_end::rewound) mine = r.mine;
+//     if (r.end == waybill::rewind_outcome::rewound) mine = r.mine;
 //
 // Guarantees
 //   1. The write is a compare-and-set, like every advance. If another owner has moved the
@@ -34,7 +34,7 @@
 namespace waybill::inline v0_2 {
 
 /// How a rewind ended.
-enum class rewind_end : std::uint8_t {
+enum class rewind_outcome : std::uint8_t {
     rewound,    ///< The checkpoint is at `to`, or before the first event if `to` is empty.
     not_done,   ///< The checkpoint is unchanged. The caller may retry.
     abandoned,  ///< Another owner has written the checkpoint. Load it first.
@@ -43,23 +43,23 @@ enum class rewind_end : std::uint8_t {
     unable,     ///< `to` is empty, and the store has no `reset`. Nothing was changed.
 };
 
-[[nodiscard]] constexpr std::string_view name(rewind_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(rewind_outcome e) noexcept
 {
     switch (e) {
-        case rewind_end::rewound: return "rewound";
-        case rewind_end::not_done: return "not_done";
-        case rewind_end::abandoned: return "abandoned";
-        case rewind_end::unknown: return "unknown";
-        case rewind_end::invalid: return "invalid";
-        case rewind_end::unable: return "unable";
+        case rewind_outcome::rewound: return "rewound";
+        case rewind_outcome::not_done: return "not_done";
+        case rewind_outcome::abandoned: return "abandoned";
+        case rewind_outcome::unknown: return "unknown";
+        case rewind_outcome::invalid: return "invalid";
+        case rewind_outcome::unable: return "unable";
     }
     return "?";
 }
 
 struct [[nodiscard]] rewind_report {
-    rewind_end end = rewind_end::not_done;
+    rewind_outcome outcome = rewind_outcome::not_done;
     assignment mine{};  ///< If `rewound`, `mine` with `from` set to `to`. Otherwise unchanged.
-    fault why{};        ///< The cause if the checkpoint was not moved; empty if `rewound`.
+    fault reason{};     ///< The cause if the checkpoint was not moved; empty if `rewound`.
 
     friend bool operator==(const rewind_report&, const rewind_report&) = default;
 };
@@ -83,63 +83,65 @@ template <class Store>
 
 /// Moves the checkpoint of `mine` back to `to`, in a transaction of its own. An empty `to` means
 /// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
-/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_end`, with
-/// the cause in `why`.
+/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_outcome`,
+/// with the cause in `reason`.
 template <checkpoint_store Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
                                    const std::optional<position>& to)
 {
-    rewind_report r{rewind_end::not_done, mine, {}};
+    rewind_report r{rewind_outcome::not_done, mine, {}};
     if (!mine.from || (to && to->sequence >= mine.from->sequence)) {
-        r.end = rewind_end::invalid;
-        r.why = permanent("cannot rewind to " +
-                          (to ? std::to_string(to->sequence) : std::string("the beginning")) +
-                          ": the checkpoint " +
-                          (mine.from ? "is at " + std::to_string(mine.from->sequence) : "is absent"));
+        r.outcome = rewind_outcome::invalid;
+        r.reason =
+            permanent("cannot rewind to " +
+                      (to ? std::to_string(to->sequence) : std::string("the beginning")) +
+                      ": the checkpoint " +
+                      (mine.from ? "is at " + std::to_string(mine.from->sequence) : "is absent"));
         return r;
     }
     if (!to && !checkpoint_reset<Store>) {
-        r.end = rewind_end::unable;
-        r.why = permanent("the store has no reset");
+        r.outcome = rewind_outcome::unable;
+        r.reason = permanent("the store has no reset");
         return r;
     }
-    const auto ends = [&](rewind_end e, fault why) {
-        r.end = e;
-        r.why = std::move(why);
+    const auto ends = [&](rewind_outcome e, fault reason) {
+        r.outcome = e;
+        r.reason = std::move(reason);
         return r;
     };
     auto tx = store.begin();
-    if (!tx) return ends(rewind_end::not_done, tx.error());
+    if (!tx) return ends(rewind_outcome::not_done, tx.error());
     const auto set = detail::set_back(store, *tx, mine, to);
-    if (!set) return ends(rewind_end::not_done, set.error());
+    if (!set) return ends(rewind_outcome::not_done, set.error());
     if (*set != advance_outcome::applied) {
-        return ends(rewind_end::abandoned, ownership_lost("checkpoint " + std::string(name(*set))));
+        return ends(rewind_outcome::abandoned,
+                    ownership_lost("checkpoint " + std::string(name(*set))));
     }
     if constexpr (attempt_store<Store>) {
         if (const auto gone = store.forget(*tx, mine.key); !gone) {
-            return ends(rewind_end::not_done, gone.error());
+            return ends(rewind_outcome::not_done, gone.error());
         }
     }
     const auto done = tx->commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.load(mine.key);
-        if (!stored) return ends(rewind_end::unknown, stored.error());
+        if (!stored) return ends(rewind_outcome::unknown, stored.error());
         const auto stands_at = [&](const position& p) {
             return *stored && (*stored)->at.sequence == p.sequence;
         };
         // A reset by another owner has the same result.
         const bool ours = to ? stands_at(*to) && (*stored)->epoch == mine.epoch : !*stored;
         if (!ours && !stands_at(*mine.from)) {
-            return ends(rewind_end::abandoned, ownership_lost("checkpoint moved"));
+            return ends(rewind_outcome::abandoned, ownership_lost("checkpoint moved"));
         }
         outcome = ours ? commit_outcome::applied : commit_outcome::not_applied;
     }
     if (outcome == commit_outcome::not_applied) {
-        return ends(rewind_end::not_done, infrastructure("commit not confirmed"));
+        return ends(rewind_outcome::not_done, infrastructure("commit not confirmed"));
     }
     r.mine.from = to;
-    return ends(rewind_end::rewound, {});
+    return ends(rewind_outcome::rewound, {});
 }
 
 }  // namespace waybill::inline v0_2

@@ -4,12 +4,12 @@
 //
 //     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left(),
 //                               .outage_deliveries = outages.count_of(m.id)};
-//     waybill::match(waybill::settle(policy, d, f.how, dice(), now),
+//     waybill::match(waybill::settle(policy, d, f.kind, dice(), now),
 //         [&](act::complete)              { queue.remove(m); },
 //         [&](act::abandon a)             { queue.give_back(m, a.failed); },
 //         [&](act::defer d)               { queue.give_back_at(m, d.until); },
-//         [&](act::dead_letter_message d) { queue.park(m, waybill::text(d, f.text)); },
-//         [&](act::leave)                 {});                // no call: the lock expires
+//         [&](act::dead_letter_message d) { queue.park(m, waybill::describe(d, f.text)); },
+//         [&](act::let_lock_expire)                {});         // no call: the lock expires
 //
 // Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
 //   1. A failed message is dead-lettered with a reason, before the broker does so without one.
@@ -43,37 +43,37 @@
 namespace waybill::inline v0_2 {
 
 /// Why a message is dead-lettered.
-enum class parked_for : std::uint8_t {
+enum class dead_letter_cause : std::uint8_t {
     permanent,      ///< The fault is permanent: no retry can succeed.
     exhausted,      ///< All tries that the levels allow are used up.
     last_delivery,  ///< The broker would dead-letter it next, without a reason. It may be valid.
 };
 
-[[nodiscard]] constexpr std::string_view name(parked_for p) noexcept
+[[nodiscard]] constexpr std::string_view name(dead_letter_cause p) noexcept
 {
     switch (p) {
-        case parked_for::permanent: return "permanent";
-        case parked_for::exhausted: return "exhausted";
-        case parked_for::last_delivery: return "last_delivery";
+        case dead_letter_cause::permanent: return "permanent";
+        case dead_letter_cause::exhausted: return "exhausted";
+        case dead_letter_cause::last_delivery: return "last_delivery";
     }
     return "?";
 }
 
 /// Why the queue is not called.
-enum class left_for : std::uint8_t {
+enum class let_expire_reason : std::uint8_t {
     outage,      ///< A dependency is down. The lock expires without a call.
     pause,       ///< The queue cannot defer. The rest of the lock is the pause.
     lock_short,  ///< The rest of the lock is at most `to_settle`.
     lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
 };
 
-[[nodiscard]] constexpr std::string_view name(left_for l) noexcept
+[[nodiscard]] constexpr std::string_view name(let_expire_reason l) noexcept
 {
     switch (l) {
-        case left_for::outage: return "outage";
-        case left_for::pause: return "pause";
-        case left_for::lock_short: return "lock_short";
-        case left_for::lock_lost: return "lock_lost";
+        case let_expire_reason::outage: return "outage";
+        case let_expire_reason::pause: return "pause";
+        case let_expire_reason::lock_short: return "lock_short";
+        case let_expire_reason::lock_lost: return "lock_lost";
     }
     return "?";
 }
@@ -98,26 +98,27 @@ struct defer {
     friend bool operator==(const defer&, const defer&) = default;
 };
 
-/// Dead-letter the message with the reason. `used` of `most` are used up: deliveries if `why` is
-/// `last_delivery`, otherwise tries. If `why` is `permanent`, both are the tries made.
+/// Dead-letter the message with the reason. `used` of `max_attempts` are used up: deliveries if
+/// `reason` is `last_delivery`, otherwise tries. If `reason` is `permanent`, both are the tries
+/// made.
 struct dead_letter_message {
-    parked_for why = parked_for::permanent;
-    fault_class how = fault_class::permanent;
+    dead_letter_cause reason = dead_letter_cause::permanent;
+    fault_kind kind = fault_kind::permanent;
     std::uint64_t used = 0;
-    std::uint64_t most = 0;
+    std::uint64_t max_attempts = 0;
     friend bool operator==(const dead_letter_message&, const dead_letter_message&) = default;
 };
 
 /// Do not call the queue. It delivers the message again after the lock has expired.
-struct leave {
-    left_for why = left_for::outage;
-    friend bool operator==(const leave&, const leave&) = default;
+struct let_lock_expire {
+    let_expire_reason reason = let_expire_reason::outage;
+    friend bool operator==(const let_lock_expire&, const let_lock_expire&) = default;
 };
 
 }  // namespace act
 
 using settlement = std::variant<act::complete, act::abandon, act::defer, act::dead_letter_message,
-                                act::leave>;
+                                act::let_lock_expire>;
 
 /// The kind of a settlement that calls the queue, without its data.
 enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
@@ -148,15 +149,15 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
 
 /// How a message is settled while a dependency is down.
 enum class when_down : std::uint8_t {
-    leave,    ///< Keep it until its lock expires.
-    defer,    ///< Defer it by a pause of `levels.pauses`.
-    abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
+    let_lock_expire,  ///< Keep it until its lock expires.
+    defer,            ///< Defer it by a pause of `levels.pauses`.
+    abandon,          ///< Return it at once. For a queue that does not count this as a delivery.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_down w) noexcept
 {
     switch (w) {
-        case when_down::leave: return "leave";
+        case when_down::let_lock_expire: return "leave";
         case when_down::defer: return "defer";
         case when_down::abandon: return "abandon";
     }
@@ -178,7 +179,7 @@ struct settle_policy {
     /// this is more than the queue's maximum, the broker itself dead-letters, without a reason.
     std::uint64_t max_deliveries = 961;
     duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
-    when_down on_outage = when_down::leave;     ///< After an `infrastructure` fault.
+    when_down on_outage = when_down::let_lock_expire;  ///< After an `infrastructure` fault.
     bool can_defer = true;  ///< The queue can hold back a message from all consumers until a time.
     duration longest_defer = duration::highest();  ///< The longest deferral, more than 0.
     /// A copy takes the place of a deferred message, and its deliveries are counted from 1.
@@ -215,12 +216,12 @@ namespace detail {
                             "tries in all must be at most max_deliveries, or delayed unlimited",
                             p.max_deliveries};
     }
-    return check(p.levels);
+    return validate(p.levels);
 }
 
 }  // namespace detail
 
-[[nodiscard]] constexpr std::optional<config_error> check(const settle_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const settle_policy& p) noexcept
 {
     if (p.max_deliveries == 0) return config_error{"max_deliveries", 0, "must be at least", 1};
     if (p.to_settle < duration{}) {
@@ -253,28 +254,29 @@ struct settle_check {
     duration longest_uncounted_outage{};
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
     std::uint64_t max_tries = 0;       ///< The limit of the levels; `highest_size` if unlimited.
-    delivery_end by = delivery_end::deliveries;  ///< The limit that determines `longest_outage`.
+    delivery_limit by =
+        delivery_limit::deliveries;  ///< The limit that determines `longest_outage`.
 
     friend bool operator==(const settle_check&, const settle_check&) = default;
 };
 
 /// Describes the result in one line, or the error if there is one. Example: "survives an outage of
 /// 24h: max_deliveries is 961".
-[[nodiscard]] inline std::string text(const settle_check& c)
+[[nodiscard]] inline std::string describe(const settle_check& c)
 {
-    if (c.error) return text(*c.error);
+    if (c.error) return describe(*c.error);
     std::string line = "survives an outage of ";
     if (c.longest_outage == duration::highest()) {
         line += "any length";
     } else {
-        line += text(c.longest_outage);
+        line += to_text(c.longest_outage);
         line += ": ";
-        line += c.by == delivery_end::time_to_live
+        line += c.by == delivery_limit::time_to_live
                     ? std::string("time_to_live ends it")
                     : "max_deliveries is " + std::to_string(c.max_deliveries);
     }
     if (c.longest_uncounted_outage < c.longest_outage) {
-        line += "; of " + text(c.longest_uncounted_outage);
+        line += "; of " + to_text(c.longest_uncounted_outage);
         line += " if outage_deliveries is not passed: levels allow ";
         line += std::to_string(c.max_tries) + " tries";
     }
@@ -285,12 +287,12 @@ namespace detail {
 
 /// The time from the n-th delivery in an outage to the next delivery.
 [[nodiscard]] constexpr duration outage_hold(const settle_policy& p, const delivery_terms& t,
-                                             std::uint32_t n, double draw) noexcept
+                                             std::uint32_t n, double random) noexcept
 {
     duration hold{};
-    if (p.on_outage == when_down::leave) hold = t.lock;
+    if (p.on_outage == when_down::let_lock_expire) hold = t.lock;
     if (p.on_outage == when_down::defer) {
-        hold = lesser(pause(p.levels.pauses, n, draw), p.longest_defer);
+        hold = lesser(pause(p.levels.pauses, n, random), p.longest_defer);
     }
     return greater(hold, duration{});
 }
@@ -317,13 +319,14 @@ namespace detail {
 
 /// Checks that the policy fits the queue, and computes the longest outage that a message survives.
 /// Time: linear in the deliveries whose pauses still grow, at most 2,000.
-[[nodiscard]] constexpr settle_check check(const settle_policy& p, const delivery_terms& t) noexcept
+[[nodiscard]] constexpr settle_check validate(const settle_policy& p,
+                                              const delivery_terms& t) noexcept
 {
     settle_check c;
     c.max_deliveries = greater(lesser(p.max_deliveries, t.max_deliveries), 1);
     c.max_tries = attempts_in_all(p.levels);
-    c.error = check(p);
-    if (!c.error) c.error = check(t);
+    c.error = validate(p);
+    if (!c.error) c.error = validate(t);
     if (!c.error && p.max_deliveries > t.max_deliveries) {
         c.error = config_error{"max_deliveries", p.max_deliveries,
                                "must be at most the queue's, delivery.max_deliveries",
@@ -343,7 +346,7 @@ namespace detail {
     if (live < c.longest_outage) {
         const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
         c.longest_outage = greater(live - last_hold, duration{});
-        c.by = delivery_end::time_to_live;
+        c.by = delivery_limit::time_to_live;
     }
     const bool counted = p.on_outage != when_down::abandon || p.release_counts;
     const std::uint64_t tries = counted ? c.max_tries : highest_size;
@@ -366,89 +369,91 @@ struct queue_delivery {
     friend bool operator==(const queue_delivery&, const queue_delivery&) = default;
 };
 
-/// Returns the settlement of a message whose handling ended in `how`. `draw` in [0, 1) spreads the
-/// pauses. `hint` is the retry-after of a server that the handler called, and a lower bound of the
-/// pause. A deferral is at most `longest_defer`. Constant time.
+/// Returns the settlement of a message whose handling ended in `kind`. `random` in [0, 1) spreads
+/// the pauses. `hint` is the retry-after of a server that the handler called, and a lower bound of
+/// the pause. A deferral is at most `longest_defer`. Constant time.
 [[nodiscard]] constexpr settlement settle(const settle_policy& p, const queue_delivery& d,
-                                          fault_class how, double draw, wall_time now,
+                                          fault_kind kind, double random, wall_time now,
                                           duration hint = {}) noexcept
 {
-    if (how == fault_class::none) return act::complete{};
-    if (how == fault_class::ownership_lost || d.lock_left <= duration{}) {
-        return act::leave{left_for::lock_lost};
+    if (kind == fault_kind::none) return act::complete{};
+    if (kind == fault_kind::ownership_lost || d.lock_left <= duration{}) {
+        return act::let_lock_expire{let_expire_reason::lock_lost};
     }
-    if (d.lock_left <= p.to_settle) return act::leave{left_for::lock_short};
+    if (d.lock_left <= p.to_settle) return act::let_lock_expire{let_expire_reason::lock_short};
 
     const std::uint64_t count = greater(d.count, 1);
     const std::uint64_t tries =
         greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
     const bool last = p.max_deliveries != highest_size && count >= greater(p.max_deliveries, 1);
-    const act::dead_letter_message no_more{parked_for::last_delivery, how, count, p.max_deliveries};
+    const act::dead_letter_message no_more{dead_letter_cause::last_delivery, kind, count,
+                                           p.max_deliveries};
     const auto put_off = [&](duration by) -> settlement {
         if (last && !p.defer_renews) return no_more;
         return act::defer{now + lesser(greater(by, duration{}), p.longest_defer)};
     };
 
-    switch (how) {
-        case fault_class::none:
-        case fault_class::ownership_lost: break;
-        case fault_class::permanent:
-            return act::dead_letter_message{parked_for::permanent, how, tries, tries};
-        case fault_class::transient: {
+    switch (kind) {
+        case fault_kind::none:
+        case fault_kind::ownership_lost: break;
+        case fault_kind::permanent:
+            return act::dead_letter_message{dead_letter_cause::permanent, kind, tries, tries};
+        case fault_kind::transient: {
             // decide() needs a steady clock, but only the length of its pause is used.
-            const retry_action next = decide(p.levels, tries, how, draw, steady_time{}, hint);
+            const retry_action next = decide(p.levels, tries, kind, random, steady_time{}, hint);
             if (std::holds_alternative<act::give_up>(next)) {
-                return act::dead_letter_message{parked_for::exhausted, how, tries,
+                return act::dead_letter_message{dead_letter_cause::exhausted, kind, tries,
                                                 attempts_in_all(p.levels)};
             }
-            const auto* const wait = std::get_if<act::wait>(&next);
-            if (wait != nullptr && p.can_defer) return put_off(wait->until - steady_time{});
+            const auto* const wait = std::get_if<act::wait_until>(&next);
+            if (wait != nullptr && p.can_defer) return put_off(wait->time - steady_time{});
             if (last) return no_more;
-            if (wait != nullptr) return act::leave{left_for::pause};
+            if (wait != nullptr) return act::let_lock_expire{let_expire_reason::pause};
             return act::abandon{};
         }
-        case fault_class::infrastructure: {
+        case fault_kind::infrastructure: {
             const bool counts = last && p.release_counts;
             if (p.on_outage == when_down::abandon && !counts) return act::abandon{false};
             const bool defers = last ? p.defer_renews : p.on_outage == when_down::defer;
             if (defers && p.can_defer) {
                 const auto n = static_cast<std::uint32_t>(lesser(count, UINT32_MAX));
-                return put_off(pause(p.levels.pauses, n, draw, hint));
+                return put_off(pause(p.levels.pauses, n, random, hint));
             }
             if (counts) return no_more;
             if (last) return act::abandon{false};
-            return act::leave{left_for::outage};
+            return act::let_lock_expire{let_expire_reason::outage};
         }
-        case fault_class::cancelled:
+        case fault_kind::cancelled:
             if (!last || !p.release_counts) return act::abandon{false};
             if (p.can_defer) return put_off({});
             return no_more;
     }
-    return act::leave{left_for::lock_lost};
+    return act::let_lock_expire{let_expire_reason::lock_lost};
 }
 
-/// Returns the reason of a dead letter: the limit by its name, and `why`. At most `most` bytes, cut
-/// between characters. Examples:
+/// Returns the reason of a dead letter: the limit by its name, and `reason`. At most `most` bytes,
+/// cut between characters. Examples:
 ///
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
 ///     permanent: no such customer
-[[nodiscard]] inline std::string text(const act::dead_letter_message& d, std::string_view why,
-                                      std::size_t most = 1'024)
+[[nodiscard]] inline std::string describe(const act::dead_letter_message& d,
+                                          std::string_view reason, std::size_t most = 1'024)
 {
-    std::string line(name(d.why));
-    if (d.why != parked_for::permanent) {
+    std::string line(name(d.reason));
+    if (d.reason != dead_letter_cause::permanent) {
         line += ": ";
-        line += name(d.how);
+        line += name(d.kind);
         line += ", ";
         line += std::to_string(d.used);
         line += " of ";
-        line += std::to_string(d.most);
-        line += d.why == parked_for::exhausted ? " tries (levels)" : " deliveries (max_deliveries)";
+        line += std::to_string(d.max_attempts);
+        line += d.reason == dead_letter_cause::exhausted ? " tries (levels)"
+                                                         : " deliveries (max_deliveries)";
     }
-    if (!why.empty()) {
+    if (!reason.empty()) {
         line += ": ";
-        line += utf8_prefix(why, most);
+        line += utf8_prefix(reason, most);
     }
     return std::string(utf8_prefix(line, most));
 }

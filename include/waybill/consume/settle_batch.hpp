@@ -4,12 +4,12 @@
 // numbered 0, 1, 2 ... in the order of `decided`; the driver maps the numbers to its messages.
 //
 //     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
-//     if (auto kind = kind_of(settle(policy, delivery, f.how, dice(), wall)))   // `leave` has none
+//     if (auto kind = kind_of(settle(policy, delivery, f.kind, dice(), wall))) // or none
 //         calls.on(decided{*kind, lock_left}, now);
 //     match(calls.next(now),
 //         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // returns batch_settled
 //         [&](act::report r)       { log(r.item, r.end); calls.on(reported{r.item}, now); },
-//         [&](act::wait w)         { ... }, [&](act::idle) {});
+//         [&](act::wait_until w)         { ... }, [&](act::idle) {});
 //
 // Guarantees (details: guide)
 //   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
@@ -43,7 +43,7 @@
 namespace waybill::inline v0_2 {
 
 /// How the settling of a message ended.
-enum class settle_end : std::uint8_t {
+enum class settle_outcome : std::uint8_t {
     done,  ///< The queue has confirmed the settlement.
     /// The queue has not confirmed the settlement, and no time is left for another call. The lock
     /// is lost or has expired, or a call failed and at most `to_settle` of the lock is left. The
@@ -54,12 +54,12 @@ enum class settle_end : std::uint8_t {
     given_up,
 };
 
-[[nodiscard]] constexpr std::string_view name(settle_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(settle_outcome e) noexcept
 {
     switch (e) {
-        case settle_end::done: return "done";
-        case settle_end::lost: return "lost";
-        case settle_end::given_up: return "given_up";
+        case settle_outcome::done: return "done";
+        case settle_outcome::lost: return "lost";
+        case settle_outcome::given_up: return "given_up";
     }
     return "?";
 }
@@ -79,8 +79,8 @@ struct settle_batch {
 struct report {
     std::uint64_t item = 0;
     settle_kind kind = settle_kind::complete;
-    settle_end end = settle_end::done;
-    fault_class how = fault_class::none;  ///< The result of the last call; `none` without a call.
+    settle_outcome outcome = settle_outcome::done;
+    fault_kind fault = fault_kind::none;  ///< The result of the last call; `none` without a call.
     std::uint32_t tries = 0;              ///< Calls that contained this message.
     friend bool operator==(const report&, const report&) = default;
 };
@@ -109,20 +109,20 @@ struct batch_started {
 /// A message that failed, by its index in the call.
 struct not_settled {
     std::uint64_t index = 0;
-    fault_class how = fault_class::transient;
+    fault_kind kind = fault_kind::transient;
     friend bool operator==(const not_settled&, const not_settled&) = default;
 };
 
-/// The result of a call with these messages. If `how` is not `none`, all of them failed with it.
-/// Otherwise exactly those in `failed` failed. `draw` in [0, 1) spreads the pauses. The event is
-/// `invalid` if an index is past the end or an item is listed twice, and `late` (stale) if the call
-/// already has a result.
+/// The result of a call with these messages. If `kind` is not `none`, all of them failed with it.
+/// Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The event is
+/// `invalid` if an index is past the end or an item is listed twice, and `stale` (stale) if the
+/// call already has a result.
 struct batch_settled {
     std::uint64_t call = 0;  ///< As in the action.
     std::vector<std::uint64_t> items{};
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     std::vector<not_settled> failed{};
-    double draw = 0.5;
+    double random = 0.5;
     friend bool operator==(const batch_settled&, const batch_settled&) = default;
 };
 
@@ -142,7 +142,7 @@ struct settle_batch_policy {
     friend bool operator==(const settle_batch_policy&, const settle_batch_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const settle_batch_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const settle_batch_policy& p) noexcept
 {
     if (p.items == 0) return config_error{"items", 0, "must be at least", 1};
     if (p.linger < duration{}) {
@@ -154,12 +154,12 @@ struct settle_batch_policy {
                             "nanoseconds must be at least", 0, true};
     }
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
-    return check(p.pauses);
+    return validate(p.pauses);
 }
 
 class settle_batches {
 public:
-    using action = std::variant<act::settle_batch, act::report, act::wait, act::idle>;
+    using action = std::variant<act::settle_batch, act::report, act::wait_until, act::idle>;
 
     explicit settle_batches(const settle_batch_policy& p = {}) : policy_(p)
     {
@@ -191,11 +191,11 @@ public:
             const steady_time then = earlier(later(e.not_before, latest(e)), e.locked_until);
             until = until ? earlier(*until, then) : then;
         }
-        if (until) return act::wait{*until};
+        if (until) return act::wait_until{*until};
         return act::idle{};
     }
 
-    heard on(const decided& d, steady_time now)
+    event_result on(const decided& d, steady_time now)
     {
         entry e;
         e.item = next_item_;
@@ -205,19 +205,19 @@ public:
         list_.push_back(e);
         ++next_item_;
         no_more_ = false;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const last_decided&, steady_time)
+    event_result on(const last_decided&, steady_time)
     {
-        if (list_.empty()) return heard::late;
+        if (list_.empty()) return event_result::stale;
         no_more_ = true;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const batch_started& s, steady_time)
+    event_result on(const batch_started& s, steady_time)
     {
-        if (s.call != next_call_) return heard::late;
+        if (s.call != next_call_) return event_result::stale;
         for (const std::uint64_t item : s.items) {
             entry* const e = find(item);
             if (e == nullptr || e->at != stage::waiting) continue;
@@ -225,41 +225,41 @@ public:
             e->call = s.call;
             next_call_ = s.call + 1;
         }
-        return next_call_ == s.call ? heard::late : heard::taken;
+        return next_call_ == s.call ? event_result::stale : event_result::applied;
     }
 
-    heard on(const batch_settled& s, steady_time now)
+    event_result on(const batch_settled& s, steady_time now)
     {
-        std::vector<fault_class> how(s.items.size(), s.how);
+        std::vector<fault_kind> how(s.items.size(), s.kind);
         for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
-            if (f->index >= how.size()) return heard::invalid;
-            if (s.how != fault_class::none) continue;
+            if (f->index >= how.size()) return event_result::invalid;
+            if (s.kind != fault_kind::none) continue;
             // An entry of `failed` without a fault counts as `infrastructure`.
-            const bool none = f->how == fault_class::none;
-            how[f->index] = none ? fault_class::infrastructure : f->how;
+            const bool none = f->kind == fault_kind::none;
+            how[f->index] = none ? fault_kind::infrastructure : f->kind;
         }
         const std::set<std::uint64_t> once(s.items.begin(), s.items.end());
-        if (once.size() != s.items.size()) return heard::invalid;
-        heard h = heard::late;
+        if (once.size() != s.items.size()) return event_result::invalid;
+        event_result h = event_result::stale;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
             if (e == nullptr || e->at == stage::ended) continue;
             if (s.call != (e->at == stage::called ? e->call : next_call_)) continue;
-            answer(*e, how[i], s.draw, now);
-            h = heard::taken;
+            answer(*e, how[i], s.random, now);
+            h = event_result::applied;
         }
-        if (h == heard::taken && s.call == next_call_) ++next_call_;
+        if (h == event_result::applied && s.call == next_call_) ++next_call_;
         return h;
     }
 
-    heard on(const reported& r, steady_time now)
+    event_result on(const reported& r, steady_time now)
     {
         const entry* const e = find(r.item);
-        if (e == nullptr) return heard::late;
-        if (!over(*e, now)) return heard::invalid;
+        if (e == nullptr) return event_result::stale;
+        if (!over(*e, now)) return event_result::invalid;
         list_.erase(list_.begin() + (e - list_.data()));
         if (list_.empty()) no_more_ = false;
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// Number of messages decided so far; also the number of the next message.
@@ -277,8 +277,8 @@ private:
         std::uint64_t item = 0;
         settle_kind kind = settle_kind::complete;
         stage at = stage::waiting;
-        settle_end end = settle_end::lost;
-        fault_class how = fault_class::none;
+        settle_outcome outcome = settle_outcome::lost;
+        fault_kind fault = fault_kind::none;
         std::uint32_t tries = 0;
         std::uint64_t call = 0;  // if called: the number of that call
         steady_time since{};
@@ -297,8 +297,8 @@ private:
 
     [[nodiscard]] static act::report report_of(const entry& e)
     {
-        const settle_end end = e.at == stage::ended ? e.end : settle_end::lost;
-        return {e.item, e.kind, end, e.how, e.tries};
+        const settle_outcome outcome = e.at == stage::ended ? e.outcome : settle_outcome::lost;
+        return {e.item, e.kind, outcome, e.fault, e.tries};
     }
 
     /// The latest time at which its call should begin.
@@ -371,22 +371,22 @@ private:
         return nullptr;
     }
 
-    void answer(entry& e, fault_class how, double draw, steady_time now)
+    void answer(entry& e, fault_kind kind, double random, steady_time now)
     {
         ++e.tries;
-        e.how = how;
+        e.fault = kind;
         e.at = stage::ended;
-        e.end = settle_end::given_up;
-        if (how == fault_class::none) e.end = settle_end::done;
-        if (how == fault_class::ownership_lost) e.end = settle_end::lost;
-        if (how != fault_class::transient && how != fault_class::infrastructure) return;
+        e.outcome = settle_outcome::given_up;
+        if (kind == fault_kind::none) e.outcome = settle_outcome::done;
+        if (kind == fault_kind::ownership_lost) e.outcome = settle_outcome::lost;
+        if (kind != fault_kind::transient && kind != fault_kind::infrastructure) return;
         if (e.tries >= policy_.tries) return;
         // Retry. The pause ends in time for another call.
         const steady_time last = e.locked_until - policy_.to_settle;
-        e.end = settle_end::lost;
+        e.outcome = settle_outcome::lost;
         if (last <= now) return;
         e.at = stage::waiting;
-        e.not_before = earlier(now + pause(policy_.pauses, e.tries, draw), last);
+        e.not_before = earlier(now + pause(policy_.pauses, e.tries, random), last);
     }
 
     settle_batch_policy policy_;

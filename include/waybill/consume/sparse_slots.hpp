@@ -110,11 +110,11 @@ public:
     }
 
     /// The first event at or after this position, in flight or done.
-    [[nodiscard]] constexpr std::optional<tracked_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = before(sequence);
         if (n == size_) return std::nullopt;
-        return tracked_event{sequence_at(n), is_open(n)};
+        return slot_event{sequence_at(n), is_open(n)};
     }
 
     /// The first event in flight at or after this position.

@@ -73,14 +73,15 @@ enum class advance_outcome : std::uint8_t {
 struct dead_letter {
     partition_key key{};
     position at{};
-    fault_class how = fault_class::permanent;
+    fault_kind kind = fault_kind::permanent;
     std::string reason{};  ///< Bounded, cut between characters.
-    std::string body{};    ///< The bytes of the event's body, as far as `kept` specifies.
+    std::string body{};    ///< The bytes of the event's body, as far as `not_replaced` specifies.
     /// Tries in the delivery that dead-lettered the event, and one for each later reprocessing.
     std::uint32_t tries = 0;
     wall_time occurred{};                    ///< The event's own time, if it has one.
-    wall_time parked{};                      ///< When it was dead-lettered or failed again.
-    letter_keeps kept = letter_keeps::body;  ///< The part of the event's body that `body` contains.
+    wall_time dead_lettered_at{};            ///< When it was dead-lettered or failed again.
+    dead_letter_body kept =
+        dead_letter_body::body;              ///< The part of the event's body that `body` contains.
     std::uint64_t size = 0;                  ///< Size of the event's whole body, in bytes.
     std::uint32_t checksum = 0;              ///< CRC-32C of the event's whole body.
 
@@ -160,11 +161,14 @@ concept dead_letter_store =
 ///                         error
 ///     note(tx, key, row)  inserts the crash record, or replaces it
 ///     forget(tx, key)     removes it; a missing record is no error
-template <class S>
-concept attempt_store =
-    transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
-                                 const attempt& row) {
-        { s.attempted(key) } -> std::same_as<result<std::optional<attempt>>>;
+    template <class S>
+    concept attempt_store = transactional<S> &&
+        requires(S& s, typename S::transaction& tx, const partition_key& key,
+                 const crash_record& row)
+    {
+        {
+            s.attempted(key)
+            } -> std::same_as<result<std::optional<crash_record>>>;
         { s.note(tx, key, row) } -> std::same_as<result<void>>;
         { s.forget(tx, key) } -> std::same_as<result<void>>;
     };

@@ -47,7 +47,7 @@ enum class when_too_long : std::uint8_t {
 
 /// The maximum size of an encoding: in bytes, or in characters if text is written.
 struct tracker_budget {
-    std::uint64_t most = 3'072;  ///< At least 24.
+    std::uint64_t max_bytes = 3'072;  ///< At least 24.
     when_too_long if_more = when_too_long::cut;
     /// Percent of `most`, at most 100. If the encoding takes more, can_accept() returns false.
     std::uint64_t pressure = 75;
@@ -55,10 +55,10 @@ struct tracker_budget {
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const tracker_budget& b) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const tracker_budget& b) noexcept
 {
     // 1 byte for the head, 10 for the first position, 9 for three lengths, 4 for the checksum.
-    if (b.most < 24) return config_error{"most", b.most, "must be at least", 24};
+    if (b.max_bytes < 24) return config_error{"max_bytes", b.max_bytes, "must be at least", 24};
     if (b.pressure > 100) return config_error{"pressure", b.pressure, "must be at most", 100};
     return std::nullopt;
 }
@@ -66,7 +66,7 @@ struct tracker_budget {
 /// Converts a budget in characters of text to the budget of the encoded bytes.
 [[nodiscard]] constexpr tracker_budget in_bytes(tracker_budget characters) noexcept
 {
-    characters.most = base64_bytes(characters.most);
+    characters.max_bytes = base64_bytes(characters.max_bytes);
     return characters;
 }
 
@@ -82,7 +82,7 @@ struct encoded_done {
     std::string bytes{};
     std::uint64_t kept = 0;     ///< Number of done events in `bytes`.
     std::uint64_t dropped = 0;  ///< Number of the other done events, repeated after a restart.
-    encoded_as how = encoded_as::whole;
+    encoded_as outcome = encoded_as::whole;
 
     friend bool operator==(const encoded_done&, const encoded_done&) = default;
 };
@@ -137,7 +137,7 @@ struct tracker_plan {
 {
     tracker_plan p;
     form_sizes sizes;
-    for_each_run(t, [&](const tracked_stretch& r) {
+    for_each_run(t, [&](const tracked_range& r) {
         sizes.add(r);
         if (!r.done) return;
         p.all = saturating_add(p.all, r.events);
@@ -186,7 +186,7 @@ struct tracker_plan {
     const std::uint64_t first = t.resume_at().value_or(0);
     put_whole(out, first);
     form_writer body(out, p.form, first);
-    for_each_run(t, [&](const tracked_stretch& r) {
+    for_each_run(t, [&](const tracked_range& r) {
         if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
     });
     std::uint32_t sum = tracker_sum(out, salt);
@@ -295,8 +295,9 @@ struct next_position {
 /// fetch, not for each event.
 [[nodiscard]] constexpr bool can_accept(const completion_tracker& t, const tracker_budget& b)
 {
-    const std::uint64_t most = b.most / 100 * b.pressure + b.most % 100 * b.pressure / 100;
-    return t.can_accept() && encoded_size(t) <= lesser(most, b.most);
+    const std::uint64_t most =
+        b.max_bytes / 100 * b.pressure + b.max_bytes % 100 * b.pressure / 100;
+    return t.can_accept() && encoded_size(t) <= lesser(most, b.max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or
@@ -305,13 +306,13 @@ struct next_position {
 [[nodiscard]] inline encoded_done encode(const completion_tracker& t, const tracker_budget& b = {},
                                          std::uint64_t salt = 0)
 {
-    detail::tracker_plan p = detail::plan_tracker(t, b.most);
+    detail::tracker_plan p = detail::plan_tracker(t, b.max_bytes);
     encoded_done out;
     if (p.kept != p.all) {
-        out.how = p.kept == 0 ? encoded_as::left_out : encoded_as::cut;
+        out.outcome = p.kept == 0 ? encoded_as::left_out : encoded_as::cut;
         if (b.if_more != when_too_long::cut) p.bytes = p.kept = 0;
-        if (b.if_more == when_too_long::leave_out) out.how = encoded_as::left_out;
-        if (b.if_more == when_too_long::refuse) out.how = encoded_as::refused;
+        if (b.if_more == when_too_long::leave_out) out.outcome = encoded_as::left_out;
+        if (b.if_more == when_too_long::refuse) out.outcome = encoded_as::refused;
     }
     out.bytes = detail::write_tracker(t, p, salt);
     out.kept = p.kept;
@@ -321,7 +322,7 @@ struct next_position {
 
 /// encode() as base64 text. The budget is in characters.
 [[nodiscard]] inline encoded_done encode_text(const completion_tracker& t,
-                                              const tracker_budget& b = {.most = 4'096},
+                                              const tracker_budget& b = {.max_bytes = 4'096},
                                               std::uint64_t salt = 0)
 {
     encoded_done out = encode(t, in_bytes(b), salt);

@@ -34,9 +34,9 @@ namespace detail {
 template <class F>
 constexpr void for_each_run(const completion_tracker& t, F&& f)
 {
-    tracked_stretch run;
+    tracked_range run;
     bool any = false;
-    t.for_each_stretch([&](const tracked_stretch& s) {
+    t.for_each_range([&](const tracked_range& s) {
         if (any && s.done == run.done) {
             run.at.last = s.at.last;
             run.events = saturating_add(run.events, s.events);
@@ -60,7 +60,7 @@ struct form_sizes {
     bool any = false;
     std::uint64_t before = 0;  // length of the previous run
 
-    constexpr void add(const tracked_stretch& r) noexcept
+    constexpr void add(const tracked_range& r) noexcept
     {
         const std::uint64_t more = r.at.last - r.at.first;
         const std::uint64_t length = saturating_add(more, 1);
@@ -108,7 +108,7 @@ public:
     {
     }
 
-    void add(const tracked_stretch& r, bool is_last)
+    void add(const tracked_range& r, bool is_last)
     {
         const std::uint64_t more = r.at.last - r.at.first;
         const std::uint64_t length = saturating_add(more, 1);

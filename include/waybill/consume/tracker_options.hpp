@@ -26,7 +26,7 @@ enum class commit_mark : std::uint8_t {
 
 /// The limits of a completion tracker.
 struct tracker_options {
-    std::uint64_t most = 65'536;     ///< Maximum events in flight, in [1, span].
+    std::uint64_t max_in_flight = 65'536;  ///< Maximum events in flight, in [1, span].
     std::uint64_t span = 1'048'576;  ///< Maximum events from the oldest in flight on; at most 2^31.
     commit_mark mark = commit_mark::low_water;  ///< The position that is committed.
     /// Generation of the first assignment. If this tracker replaces another one, set it to more
@@ -37,24 +37,25 @@ struct tracker_options {
     friend bool operator==(const tracker_options&, const tracker_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const tracker_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const tracker_options& o) noexcept
 {
     constexpr std::uint64_t most = std::uint64_t{1} << 31U;
-    if (o.most == 0) return config_error{"most", 0, "must be at least", 1};
+    if (o.max_in_flight == 0) return config_error{"max_in_flight", 0, "must be at least", 1};
     if (o.span == 0) return config_error{"span", 0, "must be at least", 1};
     if (o.span > most) return config_error{"span", o.span, "must be at most", most};
-    if (o.most > o.span) return config_error{"most", o.most, "must be at most span", o.span};
+    if (o.max_in_flight > o.span)
+        return config_error{"max_in_flight", o.max_in_flight, "must be at most span", o.span};
     return std::nullopt;
 }
 
 /// An event in flight. Keep the ticket with the event. `number` only makes the event faster to
 /// find: a ticket of a sequence number and the tracker's generation() also works.
-struct ticket {
+struct tracked_event {
     std::uint64_t sequence = 0;
     std::uint32_t generation = 0;
     std::uint32_t number = 0;
 
-    friend bool operator==(const ticket&, const ticket&) = default;
+    friend bool operator==(const tracked_event&, const tracked_event&) = default;
 };
 
 /// The last event that is done, if any, from an integer of any type. A negative number means no
@@ -80,7 +81,7 @@ private:
 };
 
 /// Why an event was not begun.
-enum class begin_refusal : std::uint8_t {
+enum class track_error : std::uint8_t {
     full,           ///< `most` or `span` is reached. Begin it again after other events are done.
     behind,         ///< It is not after the low-water mark: it is done, or was skipped.
     duplicate,      ///< It is in flight.
@@ -99,16 +100,16 @@ enum class begin_refusal : std::uint8_t {
     return "?";
 }
 
-[[nodiscard]] constexpr std::string_view name(begin_refusal r) noexcept
+[[nodiscard]] constexpr std::string_view name(track_error r) noexcept
 {
     switch (r) {
-        case begin_refusal::full: return "full";
-        case begin_refusal::behind: return "behind";
-        case begin_refusal::duplicate: return "duplicate";
-        case begin_refusal::done_before: return "done_before";
-        case begin_refusal::not_ascending: return "not_ascending";
-        case begin_refusal::not_assigned: return "not_assigned";
-        case begin_refusal::invalid: return "invalid";
+        case track_error::full: return "full";
+        case track_error::behind: return "behind";
+        case track_error::duplicate: return "duplicate";
+        case track_error::done_before: return "done_before";
+        case track_error::not_ascending: return "not_ascending";
+        case track_error::not_assigned: return "not_assigned";
+        case track_error::invalid: return "invalid";
     }
     return "?";
 }
@@ -132,14 +133,14 @@ struct tracker_start {
 };
 
 /// A range of positions that are all done or all not done. Gaps belong to done ranges.
-struct tracked_stretch {
+struct tracked_range {
     position_run at{};  ///< First and last position, both included.
     bool done = false;
     /// If done: the number of events in it. Gaps do not count, except in ranges that an earlier
     /// owner had done.
     std::uint64_t events = 0;
 
-    friend bool operator==(const tracked_stretch&, const tracked_stretch&) = default;
+    friend bool operator==(const tracked_range&, const tracked_range&) = default;
 };
 
 }  // namespace waybill::inline v0_2

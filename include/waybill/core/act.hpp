@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// act: the actions `wait` and `idle`, the event `stop_asked` and the event result `heard`. All
-// state machines share them.
+// act: the actions `wait` and `idle`, the event `stop_requested` and the event result
+// `event_result`. All state machines share them.
 
 #ifndef WAYBILL_CORE_ACT_HPP
 #define WAYBILL_CORE_ACT_HPP
@@ -16,9 +16,9 @@ namespace waybill::inline v0_2 {
 namespace act {
 
 /// Nothing to do before `until`. Call `next` again then, or after any event.
-struct wait {
-    steady_time until{};
-    friend bool operator==(const wait&, const wait&) = default;
+struct wait_until {
+    steady_time time{};
+    friend bool operator==(const wait_until&, const wait_until&) = default;
 };
 
 /// Nothing to do until an event occurs.
@@ -30,23 +30,23 @@ struct idle {
 
 /// The caller wants to stop. The state machine finishes or gives back work in progress and starts
 /// no new work.
-struct stop_asked {
-    friend bool operator==(const stop_asked&, const stop_asked&) = default;
+struct stop_requested {
+    friend bool operator==(const stop_requested&, const stop_requested&) = default;
 };
 
 /// The result of an event. A caller that reports each event once and in time may ignore it.
-enum class heard : std::uint8_t {
-    taken,    ///< The event was applied.
-    late,     ///< The event is stale: it refers to something finished or unknown. No change.
+enum class event_result : std::uint8_t {
+    applied,  ///< The event was applied.
+    stale,    ///< The event is stale: it refers to something finished or unknown. No change.
     invalid,  ///< The event contradicts itself, such as an index past the end. No change.
 };
 
-[[nodiscard]] constexpr std::string_view name(heard h) noexcept
+[[nodiscard]] constexpr std::string_view name(event_result h) noexcept
 {
     switch (h) {
-        case heard::taken: return "taken";
-        case heard::late: return "late";
-        case heard::invalid: return "invalid";
+        case event_result::applied: return "applied";
+        case event_result::stale: return "stale";
+        case event_result::invalid: return "invalid";
     }
     return "?";
 }

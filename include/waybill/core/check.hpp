@@ -3,12 +3,12 @@
 // check: the error type for invalid configurations, and `make`, which validates before
 // construction.
 //
-// A configuration is a plain aggregate and can contain any values. `check` returns the first
+// A configuration is a plain aggregate and can contain any values. `validate` returns the first
 // invalid field. `make` constructs a state machine only from a valid configuration:
 //
-//     if (auto bad = waybill::check(limits)) log(waybill::text(*bad));
+//     if (auto bad = waybill::validate(limits)) log(waybill::describe(*bad));
 //     // "limits.envelope is 300000: must be less than bytes (262144)"
-//     auto s = waybill::make<waybill::sender>(policy);      // result<sender, config_error>
+//     auto s = waybill::make<waybill::batch_sender>(policy);      // result<sender, config_error>
 
 #ifndef WAYBILL_CORE_CHECK_HPP
 #define WAYBILL_CORE_CHECK_HPP
@@ -34,7 +34,7 @@ struct config_error {
 };
 
 /// One line for a log: field, value, rule, bound.
-[[nodiscard]] inline std::string text(const config_error& e)
+[[nodiscard]] inline std::string describe(const config_error& e)
 {
     std::string line(e.field);
     line += e.negative ? " is -" : " is ";
@@ -51,7 +51,7 @@ struct config_error {
 template <class M, class Config>
 [[nodiscard]] constexpr result<M, config_error> make(const Config& config)
 {
-    if (const std::optional<config_error> bad = check(config)) return unexpected(*bad);
+    if (const std::optional<config_error> bad = validate(config)) return unexpected(*bad);
     return M(config);
 }
 

@@ -22,7 +22,7 @@
 namespace waybill::inline v0_2 {
 
 /// The kinds of results of an external call.
-enum class fault_class : std::uint8_t {
+enum class fault_kind : std::uint8_t {
     none,            ///< Success.
     transient,       ///< The message may succeed later: retry.
     permanent,       ///< The message will never succeed: dead-letter it.
@@ -31,47 +31,47 @@ enum class fault_class : std::uint8_t {
     cancelled,       ///< The caller is stopping. Neither success nor failure.
 };
 
-[[nodiscard]] constexpr std::string_view name(fault_class c) noexcept
+[[nodiscard]] constexpr std::string_view name(fault_kind c) noexcept
 {
     switch (c) {
-        case fault_class::none: return "none";
-        case fault_class::transient: return "transient";
-        case fault_class::permanent: return "permanent";
-        case fault_class::infrastructure: return "infrastructure";
-        case fault_class::ownership_lost: return "ownership_lost";
-        case fault_class::cancelled: return "cancelled";
+        case fault_kind::none: return "none";
+        case fault_kind::transient: return "transient";
+        case fault_kind::permanent: return "permanent";
+        case fault_kind::infrastructure: return "infrastructure";
+        case fault_kind::ownership_lost: return "ownership_lost";
+        case fault_kind::cancelled: return "cancelled";
     }
     return "?";
 }
 
 /// The result of an external call: its kind and a text for logs.
 struct fault {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     std::string text{};
 
-    [[nodiscard]] bool ok() const noexcept { return how == fault_class::none; }
+    [[nodiscard]] bool ok() const noexcept { return kind == fault_kind::none; }
     friend bool operator==(const fault&, const fault&) = default;
 };
 
 [[nodiscard]] inline fault transient(std::string text)
 {
-    return {fault_class::transient, std::move(text)};
+    return {fault_kind::transient, std::move(text)};
 }
 [[nodiscard]] inline fault permanent(std::string text)
 {
-    return {fault_class::permanent, std::move(text)};
+    return {fault_kind::permanent, std::move(text)};
 }
 [[nodiscard]] inline fault infrastructure(std::string text)
 {
-    return {fault_class::infrastructure, std::move(text)};
+    return {fault_kind::infrastructure, std::move(text)};
 }
 [[nodiscard]] inline fault ownership_lost(std::string text)
 {
-    return {fault_class::ownership_lost, std::move(text)};
+    return {fault_kind::ownership_lost, std::move(text)};
 }
 [[nodiscard]] inline fault cancelled(std::string text)
 {
-    return {fault_class::cancelled, std::move(text)};
+    return {fault_kind::cancelled, std::move(text)};
 }
 
 }  // namespace waybill::inline v0_2

@@ -4,7 +4,7 @@
 //
 //     waybill::match(machine.next(now),
 //         [&](act::send s)   { ... },
-//         [&](act::wait w)   { ... },
+//         [&](act::wait_until w)   { ... },
 //         [&](act::idle)     { ... });
 //
 // An action type without a lambda is a compile error. So a new action of a state machine cannot be

@@ -2,8 +2,8 @@
 //
 // time_text: converts durations and wall times to readable text and back, without loss.
 //
-//     waybill::text(waybill::duration(1500ms))             // "1.5s"
-//     waybill::text(waybill::wall_time(...))               // "2024-02-29T12:00:00.25Z"
+//     waybill::to_text(waybill::duration(1500ms))             // "1.5s"
+//     waybill::to_text(waybill::wall_time(...))               // "2024-02-29T12:00:00.25Z"
 //     waybill::duration_in("10min")                        // empty if it is not one
 //
 // A duration is written in one unit: h or min only for whole multiples, else s, ms, us or ns with
@@ -173,7 +173,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
 }  // namespace detail
 
 /// Such as "0s", "10min", "1.5s" or "-300ms". "forever" for highest(), "-forever" for lowest().
-[[nodiscard]] inline std::string text(duration d)
+[[nodiscard]] inline std::string to_text(duration d)
 {
     if (d == duration::highest()) return "forever";
     if (d == duration::lowest()) return "-forever";
@@ -193,7 +193,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
 }
 
 /// The time as ISO 8601 in UTC, with the necessary decimals.
-[[nodiscard]] inline std::string text(wall_time t)
+[[nodiscard]] inline std::string to_text(wall_time t)
 {
     char line[detail::time_most] = {};
     return std::string(line, detail::put_time(line, t));

@@ -5,8 +5,8 @@
 //     auto r = waybill::process_batch(store, mine, events, waybill::catching(handle), now);
 //     auto s = waybill::send_all(inbox, size, sender, clock, waybill::catching(transmit));
 //     auto own = waybill::catching(handle, [](const std::exception& e) {
-//         return dynamic_cast<const sql_error*>(&e) ? waybill::fault_class::infrastructure
-//                                                   : waybill::fault_class::permanent;
+//         return dynamic_cast<const sql_error*>(&e) ? waybill::fault_kind::infrastructure
+//                                                   : waybill::fault_kind::permanent;
 //     });
 //
 // If a handler (returning `fault`, `event_outcome` or void) throws, the result is a fault: its kind
@@ -44,20 +44,20 @@ namespace waybill::inline v0_2 {
 /// The default `classify` of `catching`: std::bad_alloc and std::system_error (including errors of
 /// files and streams) are `infrastructure`, all other exceptions `permanent`.
 struct by_default {
-    [[nodiscard]] fault_class operator()(const std::exception& e) const noexcept
+    [[nodiscard]] fault_kind operator()(const std::exception& e) const noexcept
     {
         const bool system = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
                             dynamic_cast<const std::system_error*>(&e) != nullptr;
-        return system ? fault_class::infrastructure : fault_class::permanent;
+        return system ? fault_kind::infrastructure : fault_kind::permanent;
     }
 };
 
-/// A callable that maps an exception to a fault_class (for handlers and store calls) or to a
+/// A callable that maps an exception to a fault_kind (for handlers and store calls) or to a
 /// send_outcome (for send functions).
 template <class C>
 concept exception_classifier = requires(C& classify, const std::exception& e) {
-    requires std::convertible_to<decltype(classify(e)), fault_class> ||
-                 std::convertible_to<decltype(classify(e)), send_outcome>;
+    requires std::convertible_to<decltype(classify(e)), fault_kind> ||
+        std::convertible_to<decltype(classify(e)), send_outcome>;
 };
 
 namespace detail {
@@ -65,9 +65,9 @@ namespace detail {
 inline constexpr std::size_t exception_text_bytes = 1'024;
 
 /// The fault of an exception. If memory for its text cannot be allocated, the text is empty.
-[[nodiscard]] inline fault caught(fault_class how, std::string_view what) noexcept
+[[nodiscard]] inline fault caught(fault_kind kind, std::string_view what) noexcept
 {
-    fault f{how == fault_class::none ? fault_class::permanent : how, {}};
+    fault f{kind == fault_kind::none ? fault_kind::permanent : kind, {}};
     try {
         f.text = utf8_prefix(what, exception_text_bytes);
     } catch (...) {
@@ -136,7 +136,7 @@ private:
                 return failure<answer>(detail::caught(class_of(classify, e), said(e)));
             } catch (...) {
                 constexpr std::string_view what = "an exception that is not a std::exception";
-                return failure<answer>(detail::caught(fault_class::permanent, what));
+                return failure<answer>(detail::caught(fault_kind::permanent, what));
             }
         }
     }
@@ -173,15 +173,15 @@ private:
     }
 
     template <class Classify>
-    static fault_class class_of(Classify& classify, const std::exception& e) noexcept
+    static fault_kind class_of(Classify& classify, const std::exception& e) noexcept
     {
         using said_by = std::invoke_result_t<Classify&, const std::exception&>;
-        static_assert(std::convertible_to<said_by, fault_class>,
+        static_assert(std::convertible_to<said_by, fault_kind>,
                       "catching: of a handler's exception classify says a fault_class");
         try {
             return classify(e);
         } catch (...) {
-            return fault_class::permanent;
+            return fault_kind::permanent;
         }
     }
 
@@ -197,7 +197,7 @@ private:
 
 /// Wraps a handler, a store call or a send function so that its exceptions become return values.
 /// `handler` is copied or moved into the result; pass std::ref(handler) to refer to it instead.
-/// A `classify` for a send function must return a send_outcome, for all others a fault_class. An
+/// A `classify` for a send function must return a send_outcome, for all others a fault_kind. An
 /// exception that is not a std::exception is `permanent`, or `unknown` in a send function.
 template <class F, exception_classifier C = by_default>
 [[nodiscard]] constexpr catcher<F, C> catching(F handler, C classify = {})

@@ -59,70 +59,73 @@ inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 
 template <class T>
 concept outcome_in_words =
-    one_of<T, adding, advance_outcome, attempts_end, batch_end, broker_tells, closed_by,
-           commit_outcome, fault_class, heard, if_all_failed, item_outcome, jitter,
-           letter_keeps, when_exhausted, when_read_back, when_too_large, when_unknown,
-           wire::answer, wire::dialect, wire::extent, wire::proof>;
+    one_of<T, add_result, advance_outcome, retry_outcome, batch_outcome, broker_reports,
+           batch_close_reason, commit_outcome, fault_kind, event_result, if_all_failed,
+           item_outcome, jitter, dead_letter_body, when_exhausted, commit_check, when_too_large,
+           when_unknown, wire::answer, wire::dialect, wire::extent, wire::proof>;
 
 template <class T>
 concept act_in_words =
     one_of<T, act::advance, act::ask, act::begin, act::commit, act::dead_letter, act::done,
-           act::forget, act::give_up, act::go, act::handle, act::idle, act::note,
-           act::read_back, act::recall, act::release, act::replace, act::retry_now,
-           act::rollback, act::savepoint, act::send, act::settle, act::shorten, act::undo,
-           act::wait>;
+           act::clear_crash_record, act::give_up, act::call, act::handle, act::idle,
+           act::store_crash_record, act::check_commit, act::load_crash_record,
+           act::release_savepoint, act::replace, act::retry_now, act::rollback, act::savepoint,
+           act::send, act::settle, act::shorten, act::rollback_to_savepoint, act::wait_until>;
 
 template <class T>
 concept fact_in_words =
     one_of<T, assignment, backoff, batch_policy, batch_report, calibration, calibration_state,
            call_policy, call_report, checkpoint, config_error, dead_letter, duration, fault,
-           item_report, limits, open_limits, oversize, packed, partition_key, position,
-           retry_budget, retry_levels, retry_policy, run, send_policy, send_report, steady_time,
-           wall_time, wire::error_code, wire::error_table, wire::refusal_numbers,
+           item_report, batch_limits, open_limits, oversized_item, packed_bins, partition_key,
+           position, retry_budget, retry_levels, retry_policy, item_range, send_policy, send_report,
+           steady_time, wall_time, wire::error_code, wire::error_table, wire::refusal_numbers,
            wire::service>;
 
 template <class T>
 concept consumer_in_words =
-    one_of<T, act::abandon, act::announce, act::claim, act::close, act::commit_position,
-           act::commit_to, act::complete, act::dead_letter_message, act::defer, act::leave,
-           act::list_leases, act::open, act::process, act::relinquish, act::report, act::save,
-           act::settle_batch, act::withdraw, at_least_once_report, attempt, attempt_plan,
-           balance_plan, begin_refusal, blocked, cadence_needs, checkpoint_stands, claim_end,
-           claim_outcome, commit_mark, commit_reason, delivery_guarantee, encoded_as,
-           encoded_done, idempotency_scope, lease, lease_claim, lease_table, left_for, owner_id,
-           parked_for, presence, reprocess_end, reprocess_report, rewind_end, rewind_report,
-           settle_end, settle_kind, ticket, tracker_problem, when_down>;
+    one_of<T, act::abandon, act::heartbeat, act::claim, act::close, act::commit_position,
+           act::commit_to, act::complete, act::dead_letter_message, act::defer,
+           act::let_lock_expire, act::list_leases, act::open, act::process, act::release,
+           act::report, act::save, act::settle_batch, act::leave, at_least_once_report,
+           crash_record, attempt_plan, balance_plan, track_error, blocked, commit_needs,
+           checkpoint_stands, claim_outcome, claim_result, commit_mark, commit_reason,
+           delivery_guarantee, encoded_as, encoded_done, idempotency_scope, lease, lease_claim,
+           lease_table, let_expire_reason, owner_id, dead_letter_cause, owner_heartbeat,
+           reprocess_outcome, reprocess_report, rewind_outcome, rewind_report, settle_outcome,
+           settle_kind, tracked_event, tracker_problem, when_down>;
 
 template <class T>
 concept retry_in_words =
     one_of<T, act::receive, act::receive_deferred, act::renew, act::settle_message,
-           act::settle_original, act::take_due, booked, broker_said, deferral_problem,
-           delivery_end, handing, lock_end, prune_plan, prune_reason, prune_removal,
-           prune_totals, queue_patience, settle_as, valve_state, when_full>;
+           act::settle_original, act::take_due, defer_result, settle_result, deferral_problem,
+           delivery_limit, hand_out_order, lock_outcome, prune_plan, prune_reason, prune_removal,
+           prune_totals, delivery_lifetime, settle_as, circuit_state, when_full>;
 
 template <class T>
 concept options_in_words =
-    one_of<T, at_least_once_policy, commit_cadence, delivery_terms, idempotency_options,
-           intake_options, lease_options, lifecycle_options, lock_renewal_options, prune_policy,
-           prune_spike, settle_batch_policy, settle_policy, tracker_options, valve_options>;
+    one_of<T, at_least_once_policy, commit_schedule_policy, delivery_terms, idempotency_options,
+           receive_planner_options, lease_options, lifecycle_options, lock_renewal_options,
+           prune_policy, prune_spike, settle_batch_policy, settle_policy, tracker_options,
+           circuit_breaker_options>;
 
 template <class T>
 concept scaling_in_words =
-    one_of<T, scaling::admission, scaling::answered, scaling::command, scaling::comparison,
+    one_of<T, scaling::admission, scaling::command_result, scaling::command, scaling::comparison,
            scaling::decision, scaling::evidence, scaling::lack_of, scaling::policy_error,
            scaling::reason, scaling::relation, scaling::role, scaling::rule, scaling::statistic,
-           scaling::threshold, scaling::truth, scaling::verdict, scaling::when_missing>;
+           scaling::threshold, scaling::tribool, scaling::verdict, scaling::when_missing>;
 
 template <class T>
 concept session_in_words =
     one_of<T, act::clear_state, act::execute, act::give_back, act::load_state, act::mark_sent,
-           act::park, act::remove_letters, act::resubmit, act::save_state, drain_end,
-           envelope_problem, held_back, job_error, job_problem, job_progress, opened_state,
-           park_reason, pipeline_mode, pipeline_policy, redrive_end, redrive_marks,
-           row_key_found, row_key_read, schema_version, session_progress, stamp_found,
-           stamp_read, state_budget, state_format, state_read, state_too_large, step_end,
-           step_facts, step_failure, step_letter, step_stamp, sweep_item, sweep_policy,
-           sweep_verdict, text_state_problem, text_state_read, when_refused, when_unreadable>;
+           act::park, act::remove_dead_letters, act::resubmit, act::save_state, import_outcome,
+           envelope_problem, skip_reason, job_error, job_problem, job_progress, opened_state,
+           dead_letter_reason, pipeline_mode, pipeline_policy, redrive_outcome, redrive_marks,
+           row_key_found, row_key_read, schema_version, session_progress, step_properties_outcome,
+           step_properties_read, state_budget, state_format, state_read, state_too_large,
+           step_outcome, step_facts, step_failure, pipeline_dead_letter, step_properties,
+           sweep_item, sweep_policy, sweep_verdict, text_state_problem, text_state_read,
+           when_refused, when_unreadable>;
 
 }  // namespace waybill::inline v0_2::detail
 
@@ -151,36 +154,42 @@ template <class Key, class T, class F>
 struct fmt::formatter<waybill::keyed_batches<Key, T, F>>
     : waybill::detail::in_words<waybill::keyed_batches<Key, T, F>> {};
 template <class T, class F>
-struct fmt::formatter<waybill::open_bins<T, F>>
-    : waybill::detail::in_words<waybill::open_bins<T, F>> {};
+struct fmt::formatter<waybill::bin_packer<T, F>>
+    : waybill::detail::in_words<waybill::bin_packer<T, F>> {
+};
 
-// Each action type and `runs` has a full specialisation: only that takes precedence over the
+// Each action type and `item_ranges` has a full specialisation: only that takes precedence over the
 // partial specialisations for variants and ranges in {fmt}'s own headers.
 template <>
-struct fmt::formatter<waybill::sender::action>
-    : waybill::detail::in_words<waybill::sender::action> {};
+struct fmt::formatter<waybill::batch_sender::action>
+    : waybill::detail::in_words<waybill::batch_sender::action> {
+};
 template <>
 struct fmt::formatter<waybill::batch_machine::action>
     : waybill::detail::in_words<waybill::batch_machine::action> {};
 template <>
 struct fmt::formatter<waybill::retry_action> : waybill::detail::in_words<waybill::retry_action> {};
 template <>
-struct fmt::formatter<waybill::attempts::action>
-    : waybill::detail::in_words<waybill::attempts::action> {};
+struct fmt::formatter<waybill::retry_loop::action>
+    : waybill::detail::in_words<waybill::retry_loop::action> {
+};
 template <>
 struct fmt::formatter<waybill::at_least_once_machine::action>
     : waybill::detail::in_words<waybill::at_least_once_machine::action> {};
 template <>
-struct fmt::formatter<waybill::cadence::action>
-    : waybill::detail::in_words<waybill::cadence::action> {};
+struct fmt::formatter<waybill::commit_schedule::action>
+    : waybill::detail::in_words<waybill::commit_schedule::action> {
+};
 template <>
-struct fmt::formatter<waybill::intake::action>
-    : waybill::detail::in_words<waybill::intake::action> {};
+struct fmt::formatter<waybill::receive_planner::action>
+    : waybill::detail::in_words<waybill::receive_planner::action> {
+};
 template <>
 struct fmt::formatter<waybill::lease_call> : waybill::detail::in_words<waybill::lease_call> {};
 template <>
-struct fmt::formatter<waybill::lease_keeper::action>
-    : waybill::detail::in_words<waybill::lease_keeper::action> {};
+struct fmt::formatter<waybill::lease_manager::action>
+    : waybill::detail::in_words<waybill::lease_manager::action> {
+};
 template <>
 struct fmt::formatter<waybill::lock_renewal::action>
     : waybill::detail::in_words<waybill::lock_renewal::action> {};
@@ -188,8 +197,9 @@ template <>
 struct fmt::formatter<waybill::partition_lifecycle::action>
     : waybill::detail::in_words<waybill::partition_lifecycle::action> {};
 template <>
-struct fmt::formatter<waybill::letter_drain::action>
-    : waybill::detail::in_words<waybill::letter_drain::action> {};
+struct fmt::formatter<waybill::dead_letter_import::action>
+    : waybill::detail::in_words<waybill::dead_letter_import::action> {
+};
 template <>
 struct fmt::formatter<waybill::pipeline::action>
     : waybill::detail::in_words<waybill::pipeline::action> {};
@@ -205,7 +215,8 @@ struct fmt::formatter<waybill::settle_batches::action>
 template <>
 struct fmt::formatter<waybill::settlement> : waybill::detail::in_words<waybill::settlement> {};
 template <>
-struct fmt::formatter<waybill::runs> : waybill::detail::in_words<waybill::runs> {};
+struct fmt::formatter<waybill::item_ranges> : waybill::detail::in_words<waybill::item_ranges> {
+};
 
 // Chunks are ranges, but are formatted as one line, not element by element.
 FMT_BEGIN_NAMESPACE

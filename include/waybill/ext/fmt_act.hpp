@@ -26,15 +26,21 @@
 namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const act::idle&) { return "idle"; }
-[[nodiscard]] inline std::string line(const act::wait& a) { return "wait until " + line(a.until); }
+[[nodiscard]] inline std::string line(const act::wait_until& a)
+{
+    return "wait until " + line(a.time);
+}
 
-[[nodiscard]] inline std::string line(const act::go&) { return "go"; }
+[[nodiscard]] inline std::string line(const act::call&)
+{
+    return "go";
+}
 [[nodiscard]] inline std::string line(const act::done&) { return "done"; }
 [[nodiscard]] inline std::string line(const act::retry_now&) { return "retry now"; }
 [[nodiscard]] inline std::string line(const act::give_up& a)
 {
-    if (a.why == fault_class::none) return "give up";
-    return "give up: " + line(a.why);
+    if (a.reason == fault_kind::none) return "give up";
+    return "give up: " + line(a.reason);
 }
 
 [[nodiscard]] inline std::string line(const act::send& a)
@@ -45,7 +51,7 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string line(const act::settle& a)
 {
     return "settle " +
-           text(item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}});
+           describe(item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}});
 }
 
 [[nodiscard]] inline std::string line(const act::replace& a)
@@ -54,28 +60,40 @@ namespace waybill::inline v0_2::detail::words {
                        bytes(a.limit));
 }
 
-[[nodiscard]] inline std::string line(const act::recall&) { return "recall"; }
+[[nodiscard]] inline std::string line(const act::load_crash_record&)
+{
+    return "recall";
+}
 [[nodiscard]] inline std::string line(const act::shorten& a)
 {
     return "shorten to " + counted(a.events, "event", "events");
 }
 [[nodiscard]] inline std::string line(const act::begin&) { return "begin"; }
-[[nodiscard]] inline std::string line(const act::note& a)
+[[nodiscard]] inline std::string line(const act::store_crash_record& a)
 {
     return "note " + counted(a.row.suspects, "event", "events") + " after " +
            counted(a.row.deaths, "death", "deaths");
 }
-[[nodiscard]] inline std::string line(const act::forget&) { return "forget"; }
+[[nodiscard]] inline std::string line(const act::clear_crash_record&)
+{
+    return "forget";
+}
 [[nodiscard]] inline std::string line(const act::savepoint&) { return "savepoint"; }
 [[nodiscard]] inline std::string line(const act::handle& a)
 {
     return fmt::format("handle event {}", a.event);
 }
-[[nodiscard]] inline std::string line(const act::release&) { return "release"; }
-[[nodiscard]] inline std::string line(const act::undo&) { return "undo"; }
+[[nodiscard]] inline std::string line(const act::release_savepoint&)
+{
+    return "release";
+}
+[[nodiscard]] inline std::string line(const act::rollback_to_savepoint&)
+{
+    return "undo";
+}
 [[nodiscard]] inline std::string line(const act::dead_letter& a)
 {
-    return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.how),
+    return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.kind),
                        counted(a.tries, "try", "tries"));
 }
 [[nodiscard]] inline std::string line(const act::ask& a)
@@ -85,7 +103,10 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string line(const act::advance&) { return "advance"; }
 [[nodiscard]] inline std::string line(const act::commit&) { return "commit"; }
 [[nodiscard]] inline std::string line(const act::rollback&) { return "rollback"; }
-[[nodiscard]] inline std::string line(const act::read_back&) { return "read back"; }
+[[nodiscard]] inline std::string line(const act::check_commit&)
+{
+    return "read back";
+}
 
 /// The line of an action held in a variant. The overloads for its alternatives must be declared
 /// before this function, here or in an included header.

@@ -39,7 +39,7 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("{} of {}", used, most);
 }
 
-[[nodiscard]] inline std::string line(const attempt& a)
+[[nodiscard]] inline std::string line(const crash_record& a)
 {
     const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
     std::string said = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
@@ -51,18 +51,19 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const attempt_plan& p)
 {
-    std::string said = (p.condemned ? "park " : "deliver ") + events(p.events);
+    std::string said = (p.poison_message ? "park " : "deliver ") + events(p.events);
     if (p.left != 0) said += fmt::format(", {} left", p.left);
     return said;
 }
 
 [[nodiscard]] inline std::string line(const at_least_once_report& r)
 {
-    std::string said(name(r.end));
+    std::string said(name(r.outcome));
     if (r.reached) said += " at " + line(*r.reached);
-    const bool some = r.end == batch_end::committed || r.handled != 0 || r.dead_lettered != 0;
+    const bool some =
+        r.outcome == batch_outcome::committed || r.handled != 0 || r.dead_lettered != 0;
     if (some) said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
-    if (!r.why.ok()) said += (some ? "; " : ": ") + line(r.why);
+    if (!r.reason.ok()) said += (some ? "; " : ": ") + line(r.reason);
     if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
     if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
     if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
@@ -72,18 +73,18 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const rewind_report& r)
 {
-    std::string said = fmt::format("{}: {}", name(r.end), line(r.mine));
-    if (!r.why.ok()) said += "; " + line(r.why);
+    std::string said = fmt::format("{}: {}", name(r.outcome), line(r.mine));
+    if (!r.reason.ok()) said += "; " + line(r.reason);
     return said;
 }
 
 [[nodiscard]] inline std::string line(const reprocess_report& r)
 {
-    if (r.why.ok()) return std::string(name(r.end));
-    return fmt::format("{}: {}", name(r.end), line(r.why));
+    if (r.reason.ok()) return std::string(name(r.outcome));
+    return fmt::format("{}: {}", name(r.outcome), line(r.reason));
 }
 
-[[nodiscard]] inline std::string line(const ticket& t)
+[[nodiscard]] inline std::string line(const tracked_event& t)
 {
     return fmt::format("event {}, generation {}", t.sequence, t.generation);
 }
@@ -95,7 +96,7 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const encoded_done& e)
 {
-    return fmt::format("{}: {} in {}, {} dropped", name(e.how), events(e.kept),
+    return fmt::format("{}: {} in {}, {} dropped", name(e.outcome), events(e.kept),
                        bytes(e.bytes.size()), e.dropped);
 }
 
@@ -105,7 +106,7 @@ namespace waybill::inline v0_2::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::commit_position& a)
 {
-    return fmt::format("commit position: {}", name(a.why));
+    return fmt::format("commit position: {}", name(a.reason));
 }
 
 [[nodiscard]] inline std::string line(const act::complete&) { return "complete"; }
@@ -119,14 +120,14 @@ namespace waybill::inline v0_2::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::dead_letter_message& a)
 {
-    if (a.why == parked_for::permanent) return "dead_letter message: permanent";
-    return fmt::format("dead_letter message: {}, {}, {} {}", name(a.why), name(a.how),
-                       used_of(a.used, a.most),
-                       a.why == parked_for::exhausted ? "tries" : "deliveries");
+    if (a.reason == dead_letter_cause::permanent) return "dead_letter message: permanent";
+    return fmt::format("dead_letter message: {}, {}, {} {}", name(a.reason), name(a.kind),
+                       used_of(a.used, a.max_attempts),
+                       a.reason == dead_letter_cause::exhausted ? "tries" : "deliveries");
 }
-[[nodiscard]] inline std::string line(const act::leave& a)
+[[nodiscard]] inline std::string line(const act::let_lock_expire& a)
 {
-    return fmt::format("leave: {}", name(a.why));
+    return fmt::format("leave: {}", name(a.reason));
 }
 
 /// "item 3" or "items 0 to 2, 7".
@@ -136,7 +137,7 @@ namespace waybill::inline v0_2::detail::words {
     std::string said = all.size() == 1 ? "item " : "items ";
     std::string_view between;
     for (std::size_t i = 0; i != all.size();) {
-        run r{all[i], 1};
+        item_range r{all[i], 1};
         for (++i; i != all.size() && all[i] == r.end(); ++i) ++r.count;
         said += fmt::format("{}{}", between, numbers(r));
         between = ", ";
@@ -151,8 +152,8 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string line(const act::report& a)
 {
     std::string said = fmt::format("report item {}: {} {} after {}", a.item, name(a.kind),
-                                   name(a.end), counted(a.tries, "try", "tries"));
-    if (a.how != fault_class::none) said += fmt::format(", {}", name(a.how));
+                                   name(a.outcome), counted(a.tries, "try", "tries"));
+    if (a.fault != fault_kind::none) said += fmt::format(", {}", name(a.fault));
     return said;
 }
 

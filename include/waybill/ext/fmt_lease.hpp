@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const owner_id& o)
 {
-    if (o.nobody()) return "nobody";
+    if (o.none()) return "nobody";
     return fmt::format("{}#{}", one_line(o.name), o.incarnation);
 }
 
@@ -30,7 +30,7 @@ namespace waybill::inline v0_2::detail::words {
                        l.version);
 }
 
-[[nodiscard]] inline std::string line(const presence& p)
+[[nodiscard]] inline std::string line(const owner_heartbeat& p)
 {
     return fmt::format("{}/{}: {}, version {}", one_line(p.source), one_line(p.group),
                        line(p.owner), p.version);
@@ -49,10 +49,10 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("{} for {}, epoch {}, {}", line(c.key), line(c.owner), c.epoch, row);
 }
 
-[[nodiscard]] inline std::string line(const claim_outcome& o)
+[[nodiscard]] inline std::string line(const claim_result& o)
 {
-    if (o.end != claim_end::won) return std::string(name(o.end));
-    return fmt::format("{}, epoch {}, version {}", name(o.end), o.epoch, o.version);
+    if (o.outcome != claim_outcome::won) return std::string(name(o.outcome));
+    return fmt::format("{}, epoch {}, version {}", name(o.outcome), o.epoch, o.version);
 }
 
 [[nodiscard]] inline std::string line(const balance_plan& p)
@@ -76,8 +76,14 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("a round every {}, free after {}", line(o.interval), line(o.expiry));
 }
 
-[[nodiscard]] inline std::string line(const act::announce& a) { return "announce " + line(a.who); }
-[[nodiscard]] inline std::string line(const act::withdraw& a) { return "withdraw " + line(a.who); }
+[[nodiscard]] inline std::string line(const act::heartbeat& a)
+{
+    return "announce " + line(a.who);
+}
+[[nodiscard]] inline std::string line(const act::leave& a)
+{
+    return "withdraw " + line(a.who);
+}
 [[nodiscard]] inline std::string line(const act::list_leases& a)
 {
     return fmt::format("list leases of {}/{}", one_line(a.source), one_line(a.group));
@@ -101,7 +107,7 @@ template <class Step>
     return (a.lost ? "close lost " : "close ") + of_partition(a);
 }
 [[nodiscard]] inline std::string line(const act::save& a) { return "save " + of_partition(a); }
-[[nodiscard]] inline std::string line(const act::relinquish& a)
+[[nodiscard]] inline std::string line(const act::release& a)
 {
     return "relinquish " + of_partition(a);
 }

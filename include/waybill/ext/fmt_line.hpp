@@ -62,43 +62,52 @@ template <class E>
     return std::string(name(e));
 }
 
-[[nodiscard]] inline std::string line(duration d) { return text(d); }
-[[nodiscard]] inline std::string line(wall_time t) { return text(t); }
+[[nodiscard]] inline std::string line(duration d)
+{
+    return to_text(d);
+}
+[[nodiscard]] inline std::string line(wall_time t)
+{
+    return to_text(t);
+}
 
 // The epoch of a steady clock has no meaning outside the process: the line shows the time since it.
 [[nodiscard]] inline std::string line(steady_time t)
 {
-    return t == steady_time::highest() ? "never" : "steady " + text(t.since_epoch());
+    return t == steady_time::highest() ? "never" : "steady " + to_text(t.since_epoch());
 }
 
 [[nodiscard]] inline std::string line(const fault& f)
 {
     if (f.ok() && f.text.empty()) return "ok";
-    std::string said(name(f.how));
+    std::string said(name(f.kind));
     if (!f.text.empty()) said += ": " + one_line(f.text);
     return said;
 }
 
-[[nodiscard]] inline std::string line(const config_error& e) { return one_line(text(e)); }
+[[nodiscard]] inline std::string line(const config_error& e)
+{
+    return one_line(describe(e));
+}
 
 /// "5" or "5 to 9".
-[[nodiscard]] inline std::string numbers(const run& r)
+[[nodiscard]] inline std::string numbers(const item_range& r)
 {
     if (r.count == 1) return fmt::format("{}", r.first);
     return fmt::format("{} to {}", r.first, r.end() - 1);
 }
 
-[[nodiscard]] inline std::string line(const run& r)
+[[nodiscard]] inline std::string line(const item_range& r)
 {
     if (r.count == 0) return "no items";
     return (r.count == 1 ? "item " : "items ") + numbers(r);
 }
 
-[[nodiscard]] inline std::string line(const runs& parts)
+[[nodiscard]] inline std::string line(const item_ranges& parts)
 {
     if (parts.items() == 0) return "no items";
     std::string said = parts.items() == 1 ? "item " : "items ";
-    for (const run* r = parts.begin(); r != parts.end(); ++r) {
+    for (const item_range* r = parts.begin(); r != parts.end(); ++r) {
         if (r != parts.begin()) said += ", ";
         said += numbers(*r);
     }

@@ -29,32 +29,34 @@
 
 namespace waybill::inline v0_2::detail::words {
 
-[[nodiscard]] inline std::string line(const valve_options& o)
+[[nodiscard]] inline std::string line(const circuit_breaker_options& o)
 {
     std::string said = "shuts at ";
-    if (o.min_calls != valve_options::never) {
-        said += fmt::format("{} of {} failed in {}", o.trip_at,
-                            counted(o.min_calls, "call", "calls"), line(o.period));
-        if (o.in_a_row != valve_options::never) said += " or ";
+    if (o.minimum_throughput != circuit_breaker_options::never) {
+        said +=
+            fmt::format("{} of {} failed in {}", o.failure_ratio,
+                        counted(o.minimum_throughput, "call", "calls"), line(o.sampling_duration));
+        if (o.consecutive_failures != circuit_breaker_options::never) said += " or ";
     }
-    if (o.in_a_row != valve_options::never) said += fmt::format("{} in a row", o.in_a_row);
+    if (o.consecutive_failures != circuit_breaker_options::never)
+        said += fmt::format("{} in a row", o.consecutive_failures);
     if (o.transient_counts) said += ", transient ones too";
     return said + fmt::format("; calls of at most {}, {} to open, {}", line(o.timeout),
-                              counted(o.ramp, "step", "steps"), line(o.shut_for));
+                              counted(o.half_open_ramp, "step", "steps"), line(o.break_duration));
 }
 
-[[nodiscard]] inline std::string line(const intake_options& o)
+[[nodiscard]] inline std::string line(const receive_planner_options& o)
 {
-    return fmt::format("{} at once, pause {}, a look every {}; {}", o.at_once, line(o.pause),
-                       line(o.look_every), line(o.guard));
+    return fmt::format("{} at once, pause {}, a look every {}; {}", o.max_in_flight, line(o.pause),
+                       line(o.poll_interval), line(o.breaker));
 }
 
 [[nodiscard]] inline std::string line(const lock_renewal_options& o)
 {
     std::string said = fmt::format("lock {}, renewed at {} left", line(o.lock), o.renew_left);
     if (o.margin != duration{}) said += fmt::format(" or {}", line(o.margin));
-    said += ", answer within " + line(o.answer);
-    if (o.most != duration::highest()) said += ", at most " + line(o.most);
+    said += ", answer within " + line(o.answer_timeout);
+    if (o.max_duration != duration::highest()) said += ", at most " + line(o.max_duration);
     return said + ", " + line(o.pauses);
 }
 
@@ -110,18 +112,18 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const tracker_options& o)
 {
-    return fmt::format("at most {} in flight, span {}, commits at {}", events(o.most), o.span,
-                       name(o.mark));
+    return fmt::format("at most {} in flight, span {}, commits at {}", events(o.max_in_flight),
+                       o.span, name(o.mark));
 }
 
-[[nodiscard]] inline std::string line(const commit_cadence& c)
+[[nodiscard]] inline std::string line(const commit_schedule_policy& c)
 {
     std::string said;
     const auto add = [&](const std::string& what, std::string_view between) {
         if (!said.empty()) said += between;
         said += what;
     };
-    const bool both = c.needs == cadence_needs::both;
+    const bool both = c.needs == commit_needs::both;
     if (c.every != unlimited) add("every " + events(c.every), "");
     if (c.interval != duration::highest()) {
         add("every " + line(c.interval), both ? " and " : " or ");
@@ -134,7 +136,7 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const idempotency_options& o)
 {
-    return fmt::format("keys of the {}, at most {}", name(o.scope), bytes(o.most));
+    return fmt::format("keys of the {}, at most {}", name(o.scope), bytes(o.max_bytes));
 }
 
 [[nodiscard]] inline std::string line(const at_least_once_policy& p)
@@ -146,7 +148,8 @@ namespace waybill::inline v0_2::detail::words {
     const at_least_once_policy usual;
     if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
     if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
-    if (p.read_back != usual.read_back) said += fmt::format(", read back {}", name(p.read_back));
+    if (p.check_commit != usual.check_commit)
+        said += fmt::format(", read back {}", name(p.check_commit));
     if (p.ask_from == unlimited) said += ", never asks";
     else if (p.ask_from != usual.ask_from) said += ", asks from " + events(p.ask_from);
     return said + "; " + line(p.keys);

@@ -32,7 +32,7 @@
 
 namespace waybill::inline v0_2::detail::words {
 
-[[nodiscard]] inline std::string line(const limits& l)
+[[nodiscard]] inline std::string line(const batch_limits& l)
 {
     std::string said;
     const auto add = [&](std::string what) {
@@ -56,14 +56,17 @@ namespace waybill::inline v0_2::detail::words {
     return said;
 }
 
-[[nodiscard]] inline std::string line(const oversize& o) { return text(o); }
+[[nodiscard]] inline std::string line(const oversized_item& o)
+{
+    return describe(o);
+}
 
-[[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum, closed_by why,
-                                       bool fits = true)
+[[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum,
+                                       batch_close_reason reason, bool fits = true)
 {
     const std::string what = fmt::format("{}, {}", items(count), bytes(sum));
     if (!fits) return what + ", does not fit";
-    return fmt::format("{}, closed by {}", what, name(why));
+    return fmt::format("{}, closed by {}", what, name(reason));
 }
 
 template <class I>
@@ -93,7 +96,7 @@ template <class Key, class T>
     else return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
 }
 
-[[nodiscard]] inline std::string line(const packed& p)
+[[nodiscard]] inline std::string line(const packed_bins& p)
 {
     std::uint64_t packed_items = 0;
     for (const auto& b : p.batches) packed_items += b.items.size();
@@ -117,7 +120,10 @@ template <class Batch, class F, bool Fullest>
                        counted(b.open(), "batch", "batches"), due ? line(*due) : "when full");
 }
 
-[[nodiscard]] inline std::string line(const item_report& r) { return one_line(text(r)); }
+[[nodiscard]] inline std::string line(const item_report& r)
+{
+    return one_line(describe(r));
+}
 
 [[nodiscard]] inline std::string line(const send_report& r)
 {
@@ -132,12 +138,12 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const batch_report& r)
 {
-    std::string said(name(r.end));
+    std::string said(name(r.outcome));
     if (r.reached) said += " at " + line(*r.reached);
-    if (r.end == batch_end::committed) {
+    if (r.outcome == batch_outcome::committed) {
         said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
-    } else if (!r.why.ok()) {
-        said += ": " + line(r.why);
+    } else if (!r.reason.ok()) {
+        said += ": " + line(r.reason);
     }
     if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
     if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
@@ -148,13 +154,13 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const dead_letter& d)
 {
-    std::string said = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at), name(d.how),
+    std::string said = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at), name(d.kind),
                                    counted(d.tries, "try", "tries"));
     if (!d.reason.empty()) said += ": " + one_line(d.reason);
-    said += fmt::format(" (parked {}", line(d.parked));
+    said += fmt::format(" (parked {}", line(d.dead_lettered_at));
     if (d.occurred != wall_time{}) said += ", occurred " + line(d.occurred);
     if (!d.body.empty()) said += ", " + bytes(d.body.size());
-    if (d.kept != letter_keeps::body) {
+    if (d.kept != dead_letter_body::body) {
         said += fmt::format(", {} of {}", name(d.kept), bytes(d.size));
     }
     return said + ")";
@@ -188,7 +194,7 @@ template <class Batch, class F, bool Fullest>
 
 [[nodiscard]] inline std::string line(const retry_policy& p)
 {
-    return fmt::format("{}, {} at once, {}", counted(p.most, "try", "tries"), p.immediate,
+    return fmt::format("{}, {} at once, {}", counted(p.max_attempts, "try", "tries"), p.immediate,
                        line(p.pauses));
 }
 
@@ -211,13 +217,13 @@ template <class Batch, class F, bool Fullest>
 [[nodiscard]] inline std::string line(const call_report& r)
 {
     if (r.waiting) {
-        return fmt::format("{} after {}, waiting until {}", line(r.why),
+        return fmt::format("{} after {}, waiting until {}", line(r.reason),
                            counted(r.tries, "try", "tries"), line(*r.waiting));
     }
     const std::string took =
         fmt::format("{} in {}", counted(r.tries, "try", "tries"), line(r.elapsed));
     if (r.ok()) return "ok after " + took;
-    return fmt::format("given up after {} ({}): {}", took, name(r.end), line(r.why));
+    return fmt::format("given up after {} ({}): {}", took, name(r.outcome), line(r.reason));
 }
 
 [[nodiscard]] inline std::string line(const retry_budget& b)
@@ -251,7 +257,8 @@ template <class Batch, class F, bool Fullest>
     const batch_policy usual;
     if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
     if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
-    if (p.read_back != usual.read_back) said += fmt::format(", read back {}", name(p.read_back));
+    if (p.check_commit != usual.check_commit)
+        said += fmt::format(", read back {}", name(p.check_commit));
     if (p.ask_from != usual.ask_from) {
         said += ", ask from " + counted(p.ask_from, "event", "events");
     }

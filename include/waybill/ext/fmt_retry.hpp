@@ -21,8 +21,8 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const prune_removal& r)
 {
-    return fmt::format("remove {}: {}, {}, parked {}", r.id, name(r.why), bytes(r.bytes),
-                       line(r.parked));
+    return fmt::format("remove {}: {}, {}, parked {}", r.id, name(r.reason), bytes(r.bytes),
+                       line(r.dead_lettered_at));
 }
 
 [[nodiscard]] inline std::string line(const prune_totals& t)
@@ -42,7 +42,7 @@ namespace waybill::inline v0_2::detail::words {
     return said;
 }
 
-[[nodiscard]] inline std::string line(const queue_patience& p)
+[[nodiscard]] inline std::string line(const delivery_lifetime& p)
 {
     return fmt::format("lasts {}, ended by {}", line(p.lasts), name(p.by));
 }
@@ -54,13 +54,13 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const act::take_due& a)
 {
-    return fmt::format("take due: at most {} from number {}", counted(a.most, "pair", "pairs"),
+    return fmt::format("take due: at most {} from number {}", counted(a.max_pairs, "pair", "pairs"),
                        a.first);
 }
 [[nodiscard]] inline std::string line(const act::receive& a)
 {
     return fmt::format("receive: at most {} from number {}",
-                       counted(a.most, "message", "messages"), a.first);
+                       counted(a.max_messages, "message", "messages"), a.first);
 }
 [[nodiscard]] inline std::string line(const act::receive_deferred& a)
 {
@@ -68,11 +68,11 @@ namespace waybill::inline v0_2::detail::words {
 }
 [[nodiscard]] inline std::string line(const act::settle_original& a)
 {
-    return fmt::format("settle original {}: {}", a.work, name(a.how));
+    return fmt::format("settle original {}: {}", a.work, name(a.as));
 }
 [[nodiscard]] inline std::string line(const act::settle_message& a)
 {
-    return fmt::format("settle message {}: {}{}", a.work, name(a.how),
+    return fmt::format("settle message {}: {}{}", a.work, name(a.as),
                        a.gone ? ", original gone" : "");
 }
 

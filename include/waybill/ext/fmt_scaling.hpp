@@ -30,7 +30,10 @@
 
 namespace waybill::inline v0_2::detail::words {
 
-[[nodiscard]] inline std::string line(const scaling::policy_error& e) { return one_line(text(e)); }
+[[nodiscard]] inline std::string line(const scaling::policy_error& e)
+{
+    return one_line(describe(e));
+}
 
 [[nodiscard]] inline std::string line(const scaling::command& c)
 {
@@ -41,8 +44,8 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string clock(wall_time t, wall_time seen_from)
 {
     constexpr std::size_t date = 10;  // "2024-02-29"
-    std::string all = text(t);
-    if (all.compare(0, date, text(seen_from), 0, date) != 0) return all;
+    std::string all = to_text(t);
+    if (all.compare(0, date, to_text(seen_from), 0, date) != 0) return all;
     all.pop_back();
     all.erase(0, date + 1);
     if (all.size() == 8 && all.ends_with(":00")) all.resize(5);
@@ -110,12 +113,12 @@ namespace waybill::inline v0_2::detail::words {
     if (moves) said += fmt::format(" {} -> {}", d.from, d.to);
     else said += fmt::format(" at {}", d.from);
     const bool less = d.desired != d.to;
-    const bool why = d.why != scaling::reason::nothing;
-    if (!less && !why) return said;
+    const bool reason = d.why != scaling::reason::nothing;
+    if (!less && !reason) return said;
     said += " (";
     if (less) said += fmt::format("wanted {}", d.desired);
-    if (less && why) said += ", ";
-    if (why) {
+    if (less && reason) said += ", ";
+    if (reason) {
         const bool between = d.from < d.to ? d.to < d.desired : d.desired < d.to;
         if (moves && between) said += "held by ";
         said += fmt::format("{}{}", name(d.why), until(d.until, d.now));
@@ -138,9 +141,9 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const scaling::decision& d)
 {
-    std::string said = fmt::format("{} {}", text(d.now), outcome(d));
+    std::string said = fmt::format("{} {}", to_text(d.now), outcome(d));
     const scaling::evidence* before = nullptr;
-    for (const scaling::evidence& e : d.because) {
+    for (const scaling::evidence& e : d.reasons) {
         if (before && before->part == e.part) said += ", ";
         else said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
         said += row(e, d.now);

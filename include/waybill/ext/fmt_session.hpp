@@ -38,17 +38,50 @@ namespace waybill::inline v0_2::detail::words {
     return counted(n, "letter", "letters");
 }
 
-[[nodiscard]] inline std::string line(const schema_version& v) { return text(v); }
-[[nodiscard]] inline std::string line(const opened_state& s) { return one_line(text(s)); }
-[[nodiscard]] inline std::string line(const text_state_read& r) { return one_line(text(r)); }
-[[nodiscard]] inline std::string line(const state_too_large& e) { return text(e); }
-[[nodiscard]] inline std::string line(const job_error& e) { return one_line(text(e)); }
-[[nodiscard]] inline std::string line(const job_progress& p) { return one_line(text(p)); }
-[[nodiscard]] inline std::string line(const row_key_read& r) { return one_line(text(r)); }
-[[nodiscard]] inline std::string line(const stamp_read& r) { return one_line(r.text()); }
-[[nodiscard]] inline std::string line(const step_letter& l) { return one_line(text(l)); }
-[[nodiscard]] inline std::string line(const sweep_item& i) { return text(i); }
-[[nodiscard]] inline std::string line(const redrive_marks& m) { return text(m); }
+[[nodiscard]] inline std::string line(const schema_version& v)
+{
+    return describe(v);
+}
+[[nodiscard]] inline std::string line(const opened_state& s)
+{
+    return one_line(describe(s));
+}
+[[nodiscard]] inline std::string line(const text_state_read& r)
+{
+    return one_line(describe(r));
+}
+[[nodiscard]] inline std::string line(const state_too_large& e)
+{
+    return describe(e);
+}
+[[nodiscard]] inline std::string line(const job_error& e)
+{
+    return one_line(describe(e));
+}
+[[nodiscard]] inline std::string line(const job_progress& p)
+{
+    return one_line(describe(p));
+}
+[[nodiscard]] inline std::string line(const row_key_read& r)
+{
+    return one_line(describe(r));
+}
+[[nodiscard]] inline std::string line(const step_properties_read& r)
+{
+    return one_line(r.text());
+}
+[[nodiscard]] inline std::string line(const pipeline_dead_letter& l)
+{
+    return one_line(describe(l));
+}
+[[nodiscard]] inline std::string line(const sweep_item& i)
+{
+    return describe(i);
+}
+[[nodiscard]] inline std::string line(const redrive_marks& m)
+{
+    return describe(m);
+}
 
 [[nodiscard]] inline std::string line(const state_budget& b)
 {
@@ -62,7 +95,7 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("step {} of {}", step, total);
 }
 
-[[nodiscard]] inline std::string line(const step_stamp& s)
+[[nodiscard]] inline std::string line(const step_properties& s)
 {
     std::string said = one_line(s.session) + ", " + step_of(s.step, s.total);
     if (s.first != 1) said += fmt::format(", from {} on", s.first);
@@ -92,7 +125,7 @@ namespace waybill::inline v0_2::detail::words {
     std::string said = p.total == 0 ? fmt::format("{} done", p.done)
                                     : fmt::format("{} of {} done", p.done, p.total);
     if (p.first > 1) said += fmt::format(", from {} on", p.first);
-    if (p.parked != 0) said += fmt::format(", {} of them parked", p.parked);
+    if (p.dead_lettered != 0) said += fmt::format(", {} of them parked", p.dead_lettered);
     if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
     if (p.failed) said += "; stopped by " + line(*p.failed);
     return said;
@@ -100,14 +133,14 @@ namespace waybill::inline v0_2::detail::words {
 
 [[nodiscard]] inline std::string line(const pipeline_policy& p)
 {
-    return fmt::format("{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
-                       "refused: {}",
-                       name(p.mode), counted(p.retry.most, "try", "tries"), line(p.patience),
-                       counted(p.deliveries, "delivery", "deliveries"),
-                       p.broker_deliveries == highest_size
-                           ? std::string("any number")
-                           : fmt::format("{}", p.broker_deliveries),
-                       name(p.unreadable), name(p.refused));
+    return fmt::format(
+        "{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
+        "refused: {}",
+        name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.patience),
+        counted(p.deliveries, "delivery", "deliveries"),
+        p.broker_deliveries == highest_size ? std::string("any number")
+                                            : fmt::format("{}", p.broker_deliveries),
+        name(p.unreadable), name(p.refused));
 }
 
 [[nodiscard]] inline std::string line(const sweep_policy& p)
@@ -142,7 +175,7 @@ namespace waybill::inline v0_2::detail::words {
 [[nodiscard]] inline std::string line(const act::give_back& a)
 {
     std::string said = "give back until " + line(a.until);
-    if (a.why != fault_class::none) said += ": " + line(a.why);
+    if (a.reason != fault_kind::none) said += ": " + line(a.reason);
     return said;
 }
 
@@ -155,7 +188,7 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("mark {} from {} on as sent", counted(a.count, "session", "sessions"),
                        a.session);
 }
-[[nodiscard]] inline std::string line(const act::remove_letters& a)
+[[nodiscard]] inline std::string line(const act::remove_dead_letters& a)
 {
     return fmt::format("remove {} from {} on", letters(a.count), a.offset);
 }
@@ -168,7 +201,7 @@ namespace waybill::inline v0_2::detail::words {
 {
     return std::visit([](const auto& one) { return line(one); }, a);
 }
-[[nodiscard]] inline std::string line(const letter_drain::action& a)
+[[nodiscard]] inline std::string line(const dead_letter_import::action& a)
 {
     return std::visit([](const auto& one) { return line(one); }, a);
 }

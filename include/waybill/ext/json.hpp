@@ -5,15 +5,15 @@
 //     nlohmann::json j = report;           // a report, a decision, a policy, a checkpoint
 //
 //     auto policy = waybill::parse_json<waybill::send_policy>(file_text);
-//     if (!policy) die(waybill::text(policy.error()));
+//     if (!policy) die(waybill::describe(policy.error()));
 //     // "/retry/pauses/base: expected a duration such as "1.5s", found 100"
-//     if (auto bad = waybill::check(*policy)) die(waybill::text(*bad));
+//     if (auto bad = waybill::validate(*policy)) die(waybill::describe(*bad));
 //
 // Guarantees
 //   1. Reading does not throw. The result is the value that was written, or an error with its path,
 //      the expected and the found value. `j.get<T>()` does not compile.
 //   2. Policies: every field may be left out and then has its default. An unknown field is an
-//      error. Reading checks types; `check` checks values. Scaling policies: see json_scaling.hpp.
+//      error. Reading checks types, `validate` values. Scaling policies: see json_scaling.hpp.
 //   3. Stored state: has a "version". A missing field is an error, a later version is `newer`.
 //   4. Numbers, durations ("1.5s", "forever") and times (ISO 8601, UTC) are exact. Text that is not
 //      UTF-8 is written as base64.

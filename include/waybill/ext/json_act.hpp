@@ -24,18 +24,21 @@
 
 namespace waybill::inline v0_2::act {
 
-inline void to_json(nlohmann::json& j, const wait& a)
+inline void to_json(nlohmann::json& j, const wait_until& a)
 {
-    j = {{"act", "wait"}, {"until_steady_ns", a.until.since_epoch().count()}};
+    j = {{"act", "wait"}, {"until_steady_ns", a.time.since_epoch().count()}};
 }
 inline void to_json(nlohmann::json& j, const idle&) { j = {{"act", "idle"}}; }
 
-inline void to_json(nlohmann::json& j, const go&) { j = {{"act", "go"}}; }
+inline void to_json(nlohmann::json& j, const call&)
+{
+    j = {{"act", "go"}};
+}
 inline void to_json(nlohmann::json& j, const done&) { j = {{"act", "done"}}; }
 inline void to_json(nlohmann::json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
 inline void to_json(nlohmann::json& j, const give_up& a)
 {
-    j = {{"act", "give_up"}, {"why", a.why}};
+    j = {{"act", "give_up"}, {"why", a.reason}};
 }
 
 inline void to_json(nlohmann::json& j, const send& a)
@@ -45,11 +48,11 @@ inline void to_json(nlohmann::json& j, const send& a)
          {"bytes", detail::size_or_unlimited(a.bytes)},
          {"closed", a.closed}};
     j["items"] = nlohmann::json::array();
-    for (const run& r : a.items) j["items"].push_back(r);
+    for (const item_range& r : a.items) j["items"].push_back(r);
 }
 inline void to_json(nlohmann::json& j, const settle& a)
 {
-    j = item_report{a.items, a.outcome, a.how, a.bytes, a.limit, a.envelope, {}};
+    j = item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}};
     j["act"] = "settle";
 }
 
@@ -62,30 +65,42 @@ inline void to_json(nlohmann::json& j, const replace& a)
          {"envelope", detail::size_or_unlimited(a.envelope)}};
 }
 
-inline void to_json(nlohmann::json& j, const recall&) { j = {{"act", "recall"}}; }
+inline void to_json(nlohmann::json& j, const load_crash_record&)
+{
+    j = {{"act", "recall"}};
+}
 inline void to_json(nlohmann::json& j, const shorten& a)
 {
     j = {{"act", "shorten"}, {"events", a.events}};
 }
 inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }
-inline void to_json(nlohmann::json& j, const note& a)
+inline void to_json(nlohmann::json& j, const store_crash_record& a)
 {
     j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
          {"deaths", a.row.deaths}, {"by", a.row.by}, {"epoch", a.row.epoch}};
     if (a.row.from) j["from"] = *a.row.from;
 }
-inline void to_json(nlohmann::json& j, const forget&) { j = {{"act", "forget"}}; }
+inline void to_json(nlohmann::json& j, const clear_crash_record&)
+{
+    j = {{"act", "forget"}};
+}
 inline void to_json(nlohmann::json& j, const savepoint&) { j = {{"act", "savepoint"}}; }
 inline void to_json(nlohmann::json& j, const handle& a)
 {
     j = {{"act", "handle"}, {"event", a.event}};
 }
-inline void to_json(nlohmann::json& j, const release&) { j = {{"act", "release"}}; }
-inline void to_json(nlohmann::json& j, const undo&) { j = {{"act", "undo"}}; }
+inline void to_json(nlohmann::json& j, const release_savepoint&)
+{
+    j = {{"act", "release"}};
+}
+inline void to_json(nlohmann::json& j, const rollback_to_savepoint&)
+{
+    j = {{"act", "undo"}};
+}
 inline void to_json(nlohmann::json& j, const dead_letter& a)
 {
-    j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.how}, {"tries", a.tries}};
-    if (a.condemned) j["condemned"] = true;
+    j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.kind}, {"tries", a.tries}};
+    if (a.poison_message) j["condemned"] = true;
 }
 inline void to_json(nlohmann::json& j, const ask& a)
 {
@@ -94,12 +109,16 @@ inline void to_json(nlohmann::json& j, const ask& a)
 inline void to_json(nlohmann::json& j, const advance&) { j = {{"act", "advance"}}; }
 inline void to_json(nlohmann::json& j, const commit&) { j = {{"act", "commit"}}; }
 inline void to_json(nlohmann::json& j, const rollback&) { j = {{"act", "rollback"}}; }
-inline void to_json(nlohmann::json& j, const read_back&) { j = {{"act", "read_back"}}; }
+inline void to_json(nlohmann::json& j, const check_commit&)
+{
+    j = {{"act", "read_back"}};
+}
 
 /// Only these variants match, not types convertible to them.
 template <class Action>
-    requires std::same_as<Action, sender::action> || std::same_as<Action, batch_machine::action> ||
-             std::same_as<Action, retry_action> || std::same_as<Action, attempts::action>
+requires std::same_as<Action, batch_sender::action> ||
+    std::same_as<Action, batch_machine::action> || std::same_as<Action, retry_action> ||
+    std::same_as<Action, retry_loop::action>
 void to_json(nlohmann::json& j, const Action& action)
 {
     std::visit([&](const auto& a) { j = a; }, action);

@@ -36,14 +36,14 @@ inline void to_json(nlohmann::json& j, const commit_to& a)
 }
 inline void to_json(nlohmann::json& j, const commit_position& a)
 {
-    j = {{"act", "commit_position"}, {"why", a.why}};
+    j = {{"act", "commit_position"}, {"why", a.reason}};
 }
 
-inline void to_json(nlohmann::json& j, const announce& a)
+inline void to_json(nlohmann::json& j, const heartbeat& a)
 {
     j = {{"act", "announce"}, {"who", a.who}};
 }
-inline void to_json(nlohmann::json& j, const withdraw& a)
+inline void to_json(nlohmann::json& j, const leave& a)
 {
     j = {{"act", "withdraw"}, {"who", a.who}};
 }
@@ -75,20 +75,19 @@ inline void to_json(nlohmann::json& j, const save& a)
 {
     j = {{"act", "save"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
-inline void to_json(nlohmann::json& j, const relinquish& a)
+inline void to_json(nlohmann::json& j, const release& a)
 {
     j = {{"act", "relinquish"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
 
 /// Only these variants match, not types convertible to them.
 template <class Action>
-    requires std::same_as<Action, at_least_once_machine::action> ||
-             std::same_as<Action, cadence::action> || std::same_as<Action, intake::action> ||
-             std::same_as<Action, lease_call> || std::same_as<Action, lease_keeper::action> ||
-             std::same_as<Action, lock_renewal::action> ||
-             std::same_as<Action, partition_lifecycle::action> ||
-             std::same_as<Action, processor::action> ||
-             std::same_as<Action, settle_batches::action> || std::same_as<Action, settlement>
+requires std::same_as<Action, at_least_once_machine::action> ||
+    std::same_as<Action, commit_schedule::action> ||
+    std::same_as<Action, receive_planner::action> || std::same_as<Action, lease_call> ||
+    std::same_as<Action, lease_manager::action> || std::same_as<Action, lock_renewal::action> ||
+    std::same_as<Action, partition_lifecycle::action> || std::same_as<Action, processor::action> ||
+    std::same_as<Action, settle_batches::action> || std::same_as<Action, settlement>
 void to_json(nlohmann::json& j, const Action& action)
 {
     std::visit([&](const auto& a) { j = a; }, action);

@@ -43,7 +43,7 @@ inline void to_json(nlohmann::json& j, const clear_state&) { j = {{"act", "clear
 inline void to_json(nlohmann::json& j, const give_back& a)
 {
     j = {{"act", "give_back"}, {"until_steady_ns", a.until.since_epoch().count()}};
-    if (a.why != fault_class::none) j["why"] = a.why;
+    if (a.reason != fault_kind::none) j["why"] = a.reason;
 }
 
 inline void to_json(nlohmann::json& j, const resubmit& a)
@@ -54,15 +54,15 @@ inline void to_json(nlohmann::json& j, const mark_sent& a)
 {
     j = {{"act", "mark_sent"}, {"session", a.session}, {"count", a.count}};
 }
-inline void to_json(nlohmann::json& j, const remove_letters& a)
+inline void to_json(nlohmann::json& j, const remove_dead_letters& a)
 {
     j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
 }
 
 /// Only these variants match, not types convertible to them.
 template <class Action>
-    requires std::same_as<Action, pipeline::action> || std::same_as<Action, redrive::action> ||
-             std::same_as<Action, letter_drain::action>
+requires std::same_as<Action, pipeline::action> || std::same_as<Action, redrive::action> ||
+    std::same_as<Action, dead_letter_import::action>
 void to_json(nlohmann::json& j, const Action& action)
 {
     std::visit([&](const auto& a) { j = a; }, action);

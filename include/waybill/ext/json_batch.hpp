@@ -25,7 +25,7 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const oversize& o)
+inline void to_json(nlohmann::json& j, const oversized_item& o)
 {
     j = {{"index", o.index},
          {"bytes", detail::size_or_unlimited(o.bytes)},
@@ -77,7 +77,7 @@ void to_json(nlohmann::json& j, const keyed_batch<Key, Item>& b)
 }
 
 /// The items of packed batches are positions (indices), which are written.
-inline void to_json(nlohmann::json& j, const packed& p)
+inline void to_json(nlohmann::json& j, const packed_bins& p)
 {
     j = {{"batches", nlohmann::json::array()}, {"too_large", p.too_large}};
     for (const auto& b : p.batches) {

@@ -32,24 +32,36 @@
 namespace waybill::inline v0_2 {
 
 /// Format version of a written crash record.
-inline constexpr std::uint64_t attempt_version = 1;
+inline constexpr std::uint64_t crash_record_version = 1;
 
-inline void to_json(nlohmann::json& j, const begin_refusal& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const cadence_needs& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const track_error& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const commit_needs& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const checkpoint_stands& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const commit_mark& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const commit_reason& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const delivery_guarantee& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const encoded_as& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const idempotency_scope& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const reprocess_end& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const rewind_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const reprocess_outcome& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const rewind_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const tracker_problem& e) { j = name(e); }
 
 template <class Json>
-void from_json(const Json&, begin_refusal&) = delete;
+void from_json(const Json&, track_error&) = delete;
 template <class Json>
-void from_json(const Json&, cadence_needs&) = delete;
+void from_json(const Json&, commit_needs&) = delete;
 template <class Json>
 void from_json(const Json&, checkpoint_stands&) = delete;
 template <class Json>
@@ -63,15 +75,15 @@ void from_json(const Json&, encoded_as&) = delete;
 template <class Json>
 void from_json(const Json&, idempotency_scope&) = delete;
 template <class Json>
-void from_json(const Json&, reprocess_end&) = delete;
+void from_json(const Json&, reprocess_outcome&) = delete;
 template <class Json>
-void from_json(const Json&, rewind_end&) = delete;
+void from_json(const Json&, rewind_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, tracker_problem&) = delete;
 
-inline void to_json(nlohmann::json& j, const attempt& a)
+inline void to_json(nlohmann::json& j, const crash_record& a)
 {
-    j = {{"version", attempt_version},
+    j = {{"version", crash_record_version},
          {"to", a.to},
          {"suspects", a.suspects},
          {"deaths", a.deaths},
@@ -80,10 +92,10 @@ inline void to_json(nlohmann::json& j, const attempt& a)
     if (a.from) j["from"] = *a.from;
 }
 
-inline void read_value(const json_place& at, attempt& into)
+inline void read_value(const json_place& at, crash_record& into)
 {
     json_fields(at)
-        .version(attempt_version)
+        .version(crash_record_version)
         .may("from", into.from)
         .must("to", into.to)
         .must("suspects", into.suspects)
@@ -95,25 +107,28 @@ inline void read_value(const json_place& at, attempt& into)
 
 inline void to_json(nlohmann::json& j, const attempt_plan& p)
 {
-    j = {{"events", p.events}, {"condemned", p.condemned}, {"noted", p.noted}, {"left", p.left}};
+    j = {{"events", p.events},
+         {"condemned", p.poison_message},
+         {"noted", p.noted},
+         {"left", p.left}};
     if (p.called_off) j["called_off"] = *p.called_off;
 }
 
 inline void to_json(nlohmann::json& j, const tracker_options& o)
 {
-    j = {{"most", o.most}, {"span", o.span}, {"mark", o.mark}};
+    j = {{"most", o.max_in_flight}, {"span", o.span}, {"mark", o.mark}};
 }
 
 inline void read_value(const json_place& at, tracker_options& into)
 {
     json_fields(at)
-        .may("most", into.most)
+        .may("most", into.max_in_flight)
         .may("span", into.span)
         .may("mark", into.mark)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const ticket& t)
+inline void to_json(nlohmann::json& j, const tracked_event& t)
 {
     j = {{"sequence", t.sequence}, {"generation", t.generation}, {"number", t.number}};
 }
@@ -125,11 +140,11 @@ inline void to_json(nlohmann::json& j, const blocked& b)
 
 inline void to_json(nlohmann::json& j, const encoded_done& e)
 {
-    j = {{"how", e.how}, {"kept", e.kept}, {"dropped", e.dropped}};
+    j = {{"how", e.outcome}, {"kept", e.kept}, {"dropped", e.dropped}};
     detail::put_text(j, "bytes", e.bytes);
 }
 
-inline void to_json(nlohmann::json& j, const commit_cadence& c)
+inline void to_json(nlohmann::json& j, const commit_schedule_policy& c)
 {
     j = {{"every", detail::size_or_unlimited(c.every)},
          {"interval", c.interval},
@@ -139,7 +154,7 @@ inline void to_json(nlohmann::json& j, const commit_cadence& c)
          {"pause", c.pause}};
 }
 
-inline void read_value(const json_place& at, commit_cadence& into)
+inline void read_value(const json_place& at, commit_schedule_policy& into)
 {
     json_fields(at)
         .may_size("every", into.every)
@@ -153,14 +168,14 @@ inline void read_value(const json_place& at, commit_cadence& into)
 
 inline void to_json(nlohmann::json& j, const idempotency_options& o)
 {
-    j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.most)}};
+    j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.max_bytes)}};
 }
 
 inline void read_value(const json_place& at, idempotency_options& into)
 {
-    std::uint64_t most = into.most;
+    std::uint64_t most = into.max_bytes;
     json_fields(at).may("scope", into.scope).may_size("most", most).done();
-    into.most = most;
+    into.max_bytes = most;
 }
 
 inline void to_json(nlohmann::json& j, const at_least_once_policy& p)
@@ -173,7 +188,7 @@ inline void to_json(nlohmann::json& j, const at_least_once_policy& p)
          {"keeps", p.keeps},
          {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
          {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
-         {"read_back", p.read_back},
+         {"read_back", p.check_commit},
          {"keys", p.keys}};
 }
 
@@ -189,7 +204,7 @@ inline void read_value(const json_place& at, at_least_once_policy& into)
         .may("keeps", into.keeps)
         .may_size("body_bytes", into.body_bytes)
         .may_size("summary_bytes", into.summary_bytes)
-        .may("read_back", into.read_back)
+        .may("read_back", into.check_commit)
         .may("keys", into.keys)
         .done();
     into.reason_bytes = reason_bytes;
@@ -197,7 +212,7 @@ inline void read_value(const json_place& at, at_least_once_policy& into)
 
 inline void to_json(nlohmann::json& j, const at_least_once_report& r)
 {
-    j = {{"end", r.end},
+    j = {{"end", r.outcome},
          {"handled", r.handled},
          {"dead_lettered", r.dead_lettered},
          {"skipped", r.skipped},
@@ -206,19 +221,19 @@ inline void to_json(nlohmann::json& j, const at_least_once_report& r)
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
     if (r.uncovered != 0) j["uncovered"] = r.uncovered;
     if (r.reached) j["reached"] = *r.reached;
-    if (!r.why.ok()) j["why"] = r.why;
+    if (!r.reason.ok()) j["why"] = r.reason;
 }
 
 inline void to_json(nlohmann::json& j, const rewind_report& r)
 {
-    j = {{"end", r.end}, {"mine", r.mine}};
-    if (!r.why.ok()) j["why"] = r.why;
+    j = {{"end", r.outcome}, {"mine", r.mine}};
+    if (!r.reason.ok()) j["why"] = r.reason;
 }
 
 inline void to_json(nlohmann::json& j, const reprocess_report& r)
 {
-    j = {{"end", r.end}};
-    if (!r.why.ok()) j["why"] = r.why;
+    j = {{"end", r.outcome}};
+    if (!r.reason.ok()) j["why"] = r.reason;
 }
 
 }  // namespace waybill::inline v0_2

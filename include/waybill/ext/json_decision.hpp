@@ -30,18 +30,24 @@
 namespace waybill::inline v0_2::scaling {
 
 inline void to_json(nlohmann::json& j, const admission& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const answered& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const command_result& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const lack_of& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const reason& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const relation& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const role& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const truth& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const tribool& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const verdict& e) { j = name(e); }
 
 template <class Json>
 void from_json(const Json&, admission&) = delete;
 template <class Json>
-void from_json(const Json&, answered&) = delete;
+void from_json(const Json&, command_result&) = delete;
 template <class Json>
 void from_json(const Json&, lack_of&) = delete;
 template <class Json>
@@ -51,7 +57,7 @@ void from_json(const Json&, relation&) = delete;
 template <class Json>
 void from_json(const Json&, role&) = delete;
 template <class Json>
-void from_json(const Json&, truth&) = delete;
+void from_json(const Json&, tribool&) = delete;
 template <class Json>
 void from_json(const Json&, verdict&) = delete;
 
@@ -102,15 +108,11 @@ inline void to_json(nlohmann::json& j, const evidence& e)
 
 inline void to_json(nlohmann::json& j, const decision& d)
 {
-    j = {{"verdict", d.verdict},
-         {"from", d.from},
-         {"desired", d.desired},
-         {"to", d.to},
-         {"now", d.now},
-         {"up", d.up},
-         {"down", d.down},
-         {"activation", d.activation},
-         {"because", d.because}};
+    j = {{"verdict", d.verdict}, {"from", d.from},
+         {"desired", d.desired}, {"to", d.to},
+         {"now", d.now},         {"up", d.up},
+         {"down", d.down},       {"activation", d.activation},
+         {"because", d.reasons}};
     if (d.why != reason::nothing) j["why"] = d.why;
     if (d.until) j["until"] = *d.until;
     if (d.command) j["command"] = *d.command;

@@ -22,11 +22,11 @@ namespace waybill::inline v0_2 {
 /// The reason why a state was not read, or why only its failure was read.
 enum class json_state_problem : std::uint8_t {
     none,
-    envelope,        ///< The envelope is invalid: text(opened_state) has the details.
-    other_format,    ///< The body is text, not JSON or CBOR.
-    syntax,          ///< The body is not valid JSON or CBOR, or has a text that is not UTF-8.
-    too_deep,        ///< More than `deepest_state` nested objects and arrays.
-    duplicate,       ///< An object contains the same name twice.
+    envelope,      ///< The envelope is invalid: text(opened_state) has the details.
+    other_format,  ///< The body is text, not JSON or CBOR.
+    syntax,        ///< The body is not valid JSON or CBOR, or has a text that is not UTF-8.
+    too_deep,      ///< More than `max_state_depth` nested objects and arrays.
+    duplicate,     ///< An object contains the same name twice.
     not_an_object,
     bad_progress,    ///< The member "waybill" or the mark of a failed session is invalid or newer.
     newer_version,   ///< The user's major version is later than the version of this program.
@@ -92,15 +92,15 @@ struct state_as_read {
 };
 
 /// A decoded state. The caller may change `value` and `progress`. They begin as those of a new
-/// session and remain so if `how` is neither `absent` nor `ok`.
+/// session and remain so if `kind` is neither `absent` nor `ok`.
 template <class T>
 struct decoded_state {
-    state_read how = state_read::absent;
+    state_read outcome = state_read::absent;
     T value{};
     session_progress progress{};
     schema_version version{};  ///< Version of the user's part as it was read.
     json_state_problem problem = json_state_problem::none;
-    std::string why{};         ///< The invalid part and its path.
+    std::string reason{};      ///< The invalid part and its path.
     opened_state envelope{};   ///< Its body is empty: it was a view into the bytes.
     state_as_read read{};
 
@@ -108,7 +108,7 @@ struct decoded_state {
     /// written with the value is written with the user's part of these bytes. The bytes are copied.
     void stored(std::string_view bytes)
     {
-        how = state_read::ok;
+        outcome = state_read::ok;
         envelope = detail::sealed_just_now(bytes);
         read.are(bytes);
         read.since = bytes;
@@ -122,15 +122,15 @@ struct decoded_state {
 
 /// One line for a log: the state that was found and the action to take.
 template <class T>
-[[nodiscard]] std::string text(const decoded_state<T>& s)
+[[nodiscard]] std::string describe(const decoded_state<T>& s)
 {
     using enum json_state_problem;
-    if (s.problem == none || s.problem == envelope) return text(s.envelope);
+    if (s.problem == none || s.problem == envelope) return describe(s.envelope);
     std::string line = "state: ";
-    line += name(s.how);
+    line += name(s.outcome);
     line += ": ";
     const auto failed = [&] {
-        if (s.how != state_read::ok) return std::string();
+        if (s.outcome != state_read::ok) return std::string();
         return std::string("; the session has failed, and its state is kept as it is");
     };
     constexpr std::string_view keep =
@@ -142,29 +142,31 @@ template <class T>
             return line + "its body is text, and JSON is read here: read it with "
                           "waybill/session/state_text.hpp";
         case syntax:
-            return line.append("it is not what is written here: ").append(s.why).append(keep);
-        case too_deep: return line.append("it is nested too deep: ").append(s.why).append(keep);
+            return line.append("it is not what is written here: ").append(s.reason).append(keep);
+        case too_deep: return line.append("it is nested too deep: ").append(s.reason).append(keep);
         case duplicate:
-            return line.append("an object has a name twice: ").append(s.why).append(keep);
+            return line.append("an object has a name twice: ").append(s.reason).append(keep);
         case not_an_object:
-            return line.append("expected an object, found ").append(s.why).append(keep);
+            return line.append("expected an object, found ").append(s.reason).append(keep);
         case bad_progress:
-            if (s.how == state_read::newer) {
-                return line + s.why + ": update this program first, and leave the state alone";
+            if (s.outcome == state_read::newer) {
+                return line + s.reason + ": update this program first, and leave the state alone";
             }
-            return line.append(s.why).append(keep);
+            return line.append(s.reason).append(keep);
         case newer_version:
-            return line + "its version is " + s.why +
+            return line + "its version is " + s.reason +
                    " is known here: update this program first, and leave the state alone";
-        case upgrade_failed: return line + "its upgrade failed, " + s.why + failed();
+        case upgrade_failed: return line + "its upgrade failed, " + s.reason + failed();
         case bad_value:
-            return line + "the value cannot be read: " + s.why +
+            return line + "the value cannot be read: " + s.reason +
                    ": give a field that older states do not have a default, with "
                    "NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a new version and an "
-                   "upgrade" + failed();
+                   "upgrade" +
+                   failed();
         case no_reserve:
-            return line + s.why + " is the most beside what is kept for a failure: raise the "
-                                  "budget, or keep the large part elsewhere";
+            return line + s.reason +
+                   " is the most beside what is kept for a failure: raise the "
+                   "budget, or keep the large part elsewhere";
     }
     return line;
 }
@@ -205,35 +207,35 @@ enum class encode_problem : std::uint8_t {
 struct state_unwritten {
     encode_problem problem = encode_problem::none;
     std::uint64_t size = 0;  ///< The bytes needed, if too large.
-    std::uint64_t most = 0;  ///< The bytes available, if too large.
-    std::string why{};       ///< The path of the invalid part, or the text of the exception.
+    std::uint64_t max_bytes = 0;  ///< The bytes available, if too large.
+    std::string reason{};         ///< The path of the invalid part, or the text of the exception.
 
     friend bool operator==(const state_unwritten&, const state_unwritten&) = default;
 };
 
 /// One line for a log.
-[[nodiscard]] inline std::string text(const state_unwritten& e)
+[[nodiscard]] inline std::string describe(const state_unwritten& e)
 {
     std::string line = "state: not written: ";
     switch (e.problem) {
         case encode_problem::none: break;
         case encode_problem::not_read:
-            return line + "what is stored could not be read, and is left alone: " + e.why;
+            return line + "what is stored could not be read, and is left alone: " + e.reason;
         case encode_problem::not_an_object:
-            return line + "its JSON has to be an object, and is " + e.why;
+            return line + "its JSON has to be an object, and is " + e.reason;
         case encode_problem::reserved_name:
-            return line + "it has a member " + e.why + ": call it otherwise";
+            return line + "it has a member " + e.reason + ": call it otherwise";
         case encode_problem::not_finite:
-            return line + e.why + " is not finite, and JSON has no such number";
+            return line + e.reason + " is not finite, and JSON has no such number";
         case encode_problem::not_utf8:
-            return line + e.why + " is not UTF-8: store it as base64, or as a list of numbers";
+            return line + e.reason + " is not UTF-8: store it as base64, or as a list of numbers";
         case encode_problem::not_json:
-            return line + e.why + " is bytes, which JSON does not have: CBOR does";
+            return line + e.reason + " is bytes, which JSON does not have: CBOR does";
         case encode_problem::subtype:
-            return line + e.why + " is bytes with a subtype: keep that in a field of its own";
-        case encode_problem::too_deep: return line + e.why + " is nested too deep";
-        case encode_problem::threw: return line + "its to_json threw: " + e.why;
-        case encode_problem::too_large: return text(state_too_large{e.size, e.most});
+            return line + e.reason + " is bytes with a subtype: keep that in a field of its own";
+        case encode_problem::too_deep: return line + e.reason + " is nested too deep";
+        case encode_problem::threw: return line + "its to_json threw: " + e.reason;
+        case encode_problem::too_large: return describe(state_too_large{e.size, e.max_bytes});
     }
     return line;
 }

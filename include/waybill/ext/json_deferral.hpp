@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_deferral: deferred messages (`deferral_book`) as JSON, read and written.
+// ext/json_deferral: deferred messages (`deferred_messages`) as JSON, read and written.
 //
 //     {"version": 1, "entries": [{"sequence": 281474976710663, "due": "2024-02-29T12:10:00Z",
 //      "attempts": 2, "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
 //
 //     nlohmann::json j = book;
 //     auto again = waybill::parse_deferrals(j.dump(), {.hold = 30s});
-//     if (!again) die(waybill::text(again.error()));
+//     if (!again) die(waybill::describe(again.error()));
 //     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
 //
 // The sequences of the entries strictly increase. As in deferral_bytes.hpp, options are not stored:
-// the caller passes them, and they must pass `check`. An entry that was handed out before is no
+// the caller passes them, and they must pass `validate`. An entry that was handed out before is no
 // longer handed out in the book that is read. `read_json` also reads a book, with default options.
 
 #ifndef WAYBILL_EXT_JSON_DEFERRAL_HPP
@@ -40,20 +40,26 @@ namespace waybill::inline v0_2 {
 /// Format version of the written JSON.
 inline constexpr std::uint64_t deferral_version = 1;
 
-inline void to_json(nlohmann::json& j, const booked& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const defer_result& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const deferral_problem& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const handing& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const hand_out_order& e)
+{
+    j = name(e);
+}
 template <class Json>
-void from_json(const Json&, booked&) = delete;
+void from_json(const Json&, defer_result&) = delete;
 template <class Json>
 void from_json(const Json&, deferral_problem&) = delete;
 template <class Json>
-void from_json(const Json&, handing&) = delete;
+void from_json(const Json&, hand_out_order&) = delete;
 
 inline void to_json(nlohmann::json& j, const deferral_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == deferral_problem::bad_options) j["options"] = text(e.options);
+    if (e.problem == deferral_problem::bad_options) j["options"] = describe(e.options);
 }
 
 inline void to_json(nlohmann::json& j, const deferred& d)
@@ -80,7 +86,7 @@ inline void to_json(nlohmann::json& j, const handed& h)
     j = {{"entry", h.entry}, {"ticket", h.ticket}};
 }
 
-inline void to_json(nlohmann::json& j, const deferral_book& b)
+inline void to_json(nlohmann::json& j, const deferred_messages& b)
 {
     nlohmann::json entries = nlohmann::json::array();
     b.each([&](const deferred& d) { entries.push_back(d); });
@@ -91,7 +97,7 @@ namespace detail {
 
 /// Reads entries into `book`.
 struct deferred_entries {
-    deferral_book& book;
+    deferred_messages& book;
 };
 
 inline void read_value(const json_place& at, deferred_entries& into)
@@ -116,24 +122,24 @@ inline void read_value(const json_place& at, deferred_entries& into)
 }  // namespace detail
 
 /// Keeps the options of `into`.
-inline void read_value(const json_place& at, deferral_book& into)
+inline void read_value(const json_place& at, deferred_messages& into)
 {
-    deferral_book book(into.options());
+    deferred_messages book(into.options());
     detail::deferred_entries entries{book};
     json_fields(at).version(deferral_version).must("entries", entries).done();
     if (!at.error) into = std::move(book);
 }
 
-/// Reads a book with these options. If `check` refuses the options, the path of the error is
+/// Reads a book with these options. If `validate` refuses the options, the path of the error is
 /// "options".
-[[nodiscard]] inline result<deferral_book, json_error> read_deferrals(
+[[nodiscard]] inline result<deferred_messages, json_error> read_deferrals(
     const nlohmann::json& value, const deferral_options& options)
 {
-    if (const std::optional<config_error> bad = check(options)) {
+    if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_problem::wrong, "options",
-                                     "those that a book can be kept with", text(*bad)});
+                                     "those that a book can be kept with", describe(*bad)});
     }
-    deferral_book read(options);
+    deferred_messages read(options);
     std::optional<json_error> error;
     read_value(json_place{value, {}, error}, read);
     if (error) return unexpected(std::move(*error));
@@ -141,7 +147,7 @@ inline void read_value(const json_place& at, deferral_book& into)
 }
 
 /// Parses `text` (within the default json_limits) and reads a book with these options.
-[[nodiscard]] inline result<deferral_book, json_error> parse_deferrals(
+[[nodiscard]] inline result<deferred_messages, json_error> parse_deferrals(
     std::string_view text, const deferral_options& options)
 {
     result<nlohmann::json, json_error> parsed = parse_json_text(text);

@@ -63,42 +63,69 @@ template <named_enum E>
 }
 
 // An overload for each enum: a template would be no better match than the library's own template.
-inline void to_json(nlohmann::json& j, const adding& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const add_result& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const advance_outcome& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const attempts_end& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const batch_end& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const closed_by& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const retry_outcome& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const batch_outcome& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const batch_close_reason& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const commit_outcome& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const fault_class& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const heard& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const fault_kind& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const event_result& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const if_all_failed& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const item_outcome& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const jitter& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const letter_keeps& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const dead_letter_body& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const when_exhausted& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const when_read_back& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const broker_tells& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const commit_check& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const broker_reports& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const when_too_large& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unknown& e) { j = name(e); }
 
 // `get<E>()` is disabled: the library's own from_json would accept any number, even one without an
 // enumerator. Use read_json.
 template <class Json>
-void from_json(const Json&, adding&) = delete;
+void from_json(const Json&, add_result&) = delete;
 template <class Json>
 void from_json(const Json&, advance_outcome&) = delete;
 template <class Json>
-void from_json(const Json&, attempts_end&) = delete;
+void from_json(const Json&, retry_outcome&) = delete;
 template <class Json>
-void from_json(const Json&, batch_end&) = delete;
+void from_json(const Json&, batch_outcome&) = delete;
 template <class Json>
-void from_json(const Json&, closed_by&) = delete;
+void from_json(const Json&, batch_close_reason&) = delete;
 template <class Json>
 void from_json(const Json&, commit_outcome&) = delete;
 template <class Json>
-void from_json(const Json&, fault_class&) = delete;
+void from_json(const Json&, fault_kind&) = delete;
 template <class Json>
-void from_json(const Json&, heard&) = delete;
+void from_json(const Json&, event_result&) = delete;
 template <class Json>
 void from_json(const Json&, if_all_failed&) = delete;
 template <class Json>
@@ -106,13 +133,13 @@ void from_json(const Json&, item_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, jitter&) = delete;
 template <class Json>
-void from_json(const Json&, letter_keeps&) = delete;
+void from_json(const Json&, dead_letter_body&) = delete;
 template <class Json>
 void from_json(const Json&, when_exhausted&) = delete;
 template <class Json>
-void from_json(const Json&, when_read_back&) = delete;
+void from_json(const Json&, commit_check&) = delete;
 template <class Json>
-void from_json(const Json&, broker_tells&) = delete;
+void from_json(const Json&, broker_reports&) = delete;
 template <class Json>
 void from_json(const Json&, when_too_large&) = delete;
 template <class Json>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_lease: leases and heartbeats (`presence`), read and written, for a store that keeps a
-// row as one text; calls to a lease store and plans, written only.
+// ext/json_lease: leases and heartbeats (`owner_heartbeat`), read and written, for a store that
+// keeps a row as one text; calls to a lease store and plans, written only.
 //
 //     {"version": 1, "key": {"source": "orders", "group": "billing", "partition": "0"},
 //      "owner": {"name": "host-7", "incarnation": 81}, "epoch": 3, "row_version": 12}
@@ -29,11 +29,14 @@ namespace waybill::inline v0_2 {
 
 /// Format versions of the written rows.
 inline constexpr std::uint64_t lease_version = 1;
-inline constexpr std::uint64_t presence_version = 1;
+inline constexpr std::uint64_t owner_heartbeat_version = 1;
 
-inline void to_json(nlohmann::json& j, const claim_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const claim_outcome& e)
+{
+    j = name(e);
+}
 template <class Json>
-void from_json(const Json&, claim_end&) = delete;
+void from_json(const Json&, claim_outcome&) = delete;
 
 inline void to_json(nlohmann::json& j, const owner_id& o)
 {
@@ -66,17 +69,17 @@ inline void read_value(const json_place& at, lease& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const presence& p)
+inline void to_json(nlohmann::json& j, const owner_heartbeat& p)
 {
-    j = {{"version", presence_version}, {"owner", p.owner}, {"row_version", p.version}};
+    j = {{"version", owner_heartbeat_version}, {"owner", p.owner}, {"row_version", p.version}};
     detail::put_text(j, "source", p.source);
     detail::put_text(j, "group", p.group);
 }
 
-inline void read_value(const json_place& at, presence& into)
+inline void read_value(const json_place& at, owner_heartbeat& into)
 {
     json_fields(at)
-        .version(presence_version)
+        .version(owner_heartbeat_version)
         .must_text("source", into.source)
         .must_text("group", into.group)
         .must("owner", into.owner)
@@ -96,10 +99,10 @@ inline void to_json(nlohmann::json& j, const lease_claim& c)
     if (c.expected) j["expected"] = *c.expected;
 }
 
-inline void to_json(nlohmann::json& j, const claim_outcome& o)
+inline void to_json(nlohmann::json& j, const claim_result& o)
 {
-    j = {{"end", o.end}};
-    if (o.end != claim_end::won) return;
+    j = {{"end", o.outcome}};
+    if (o.outcome != claim_outcome::won) return;
     j["epoch"] = o.epoch;
     j["row_version"] = o.version;
 }

@@ -45,7 +45,7 @@ public:
     {
         return time("\"begun\":", p.begun) && time("\"changed\":", p.changed) &&
                number("\"done\":", p.done) && number("\"first\":", p.first) &&
-               number("\"parked\":", p.parked) && number("\"total\":", p.total) &&
+               number("\"parked\":", p.dead_lettered) && number("\"total\":", p.total) &&
                number("\"tries\":", p.tries) && left_.empty();
     }
 

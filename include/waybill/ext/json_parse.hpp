@@ -3,7 +3,7 @@
 // ext/json_parse: parses JSON text without exceptions, in linear time and within limits.
 //
 //     auto value = waybill::parse_json_text(text, {.max_bytes = 65'536});
-//     if (!value) die(waybill::text(value.error()));
+//     if (!value) die(waybill::describe(value.error()));
 //     // "/orders/17/id: expected this name once, found it twice"
 //
 // Guarantees

@@ -4,7 +4,7 @@
 //
 // nlohmann's library writes the object, and the progress is appended as its last member. The user's
 // part may take the budget without the failure reserve. In a failed session the user's part and the
-// failure together may take the whole budget. `state_codec_options` has the settings, `check`
+// failure together may take the whole budget. `state_codec_options` has the settings, `validate`
 // checks them.
 
 #ifndef WAYBILL_EXT_JSON_PARTS_HPP
@@ -47,9 +47,9 @@ struct state_codec_options {
     friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const state_codec_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const state_codec_options& o) noexcept
 {
-    if (const auto bad = check(o.budget)) return bad;
+    if (const auto bad = validate(o.budget)) return bad;
     if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
     if (o.version.major > 1 && o.upgrade == nullptr) {
         return config_error{"version.major", o.version.major,
@@ -68,7 +68,7 @@ struct state_codec_options {
 
 namespace detail {
 
-static_assert(progress_member_most <= least_failure_reserve);
+static_assert(max_progress_member_bytes <= min_failure_reserve);
 
 /// The mark of a failed session in a state without an envelope.
 inline constexpr const char* failed_mark = "IsFailedSession";
@@ -151,7 +151,7 @@ template <class Out>
             return std::pair(syntax, "something else at byte " + std::to_string(t.at));
         case tree_problem::too_many:  // not reached: the budget limits the number
         case tree_problem::too_deep:
-            return std::pair(too_deep, "more than " + std::to_string(deepest_state) + " levels");
+            return std::pair(too_deep, "more than " + std::to_string(max_state_depth) + " levels");
         case tree_problem::duplicate: return std::pair(duplicate, shown(t.twice));
     }
     if (!t.root.is_object()) return std::pair(not_an_object, shown(t.root));
@@ -244,7 +244,7 @@ private:
         }
         const auto threw = tried([&] {
             const std::string body = user.dump();
-            bytes.reserve(line() + body.size() + progress_member_most);
+            bytes.reserve(line() + body.size() + max_progress_member_bytes);
             bytes.assign(line(), ' ').append(body);
         });
         if (!threw) return true;

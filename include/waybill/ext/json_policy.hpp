@@ -35,10 +35,16 @@ namespace detail {
 
 }  // namespace detail
 
-inline void to_json(nlohmann::json& j, const duration& d) { j = text(d); }
-inline void to_json(nlohmann::json& j, const wall_time& t) { j = text(t); }
+inline void to_json(nlohmann::json& j, const duration& d)
+{
+    j = to_text(d);
+}
+inline void to_json(nlohmann::json& j, const wall_time& t)
+{
+    j = to_text(t);
+}
 
-inline void to_json(nlohmann::json& j, const limits& l)
+inline void to_json(nlohmann::json& j, const batch_limits& l)
 {
     j = {{"bytes", detail::size_or_unlimited(l.bytes)},
          {"items", detail::size_or_unlimited(l.items)},
@@ -46,7 +52,7 @@ inline void to_json(nlohmann::json& j, const limits& l)
          {"envelope", detail::size_or_unlimited(l.envelope)}};
 }
 
-inline void read_value(const json_place& at, limits& into)
+inline void read_value(const json_place& at, batch_limits& into)
 {
     json_fields(at)
         .may_size("bytes", into.bytes)
@@ -96,13 +102,13 @@ inline void read_value(const json_place& at, backoff& into)
 
 inline void to_json(nlohmann::json& j, const retry_policy& p)
 {
-    j = {{"most", p.most}, {"immediate", p.immediate}, {"pauses", p.pauses}};
+    j = {{"most", p.max_attempts}, {"immediate", p.immediate}, {"pauses", p.pauses}};
 }
 
 inline void read_value(const json_place& at, retry_policy& into)
 {
     json_fields(at)
-        .may("most", into.most)
+        .may("most", into.max_attempts)
         .may("immediate", into.immediate)
         .may("pauses", into.pauses)
         .done();
@@ -197,7 +203,7 @@ inline void to_json(nlohmann::json& j, const batch_policy& p)
          {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
          {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
          {"ask_from", detail::size_or_unlimited(p.ask_from)},
-         {"read_back", p.read_back},
+         {"read_back", p.check_commit},
          {"attempts", p.attempts},
          {"deaths", p.deaths}};
 }
@@ -214,7 +220,7 @@ inline void read_value(const json_place& at, batch_policy& into)
         .may_size("body_bytes", into.body_bytes)
         .may_size("summary_bytes", into.summary_bytes)
         .may_size("ask_from", into.ask_from)
-        .may("read_back", into.read_back)
+        .may("read_back", into.check_commit)
         .may("attempts", into.attempts)
         .may("deaths", into.deaths)
         .done();

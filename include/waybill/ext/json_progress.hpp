@@ -5,10 +5,10 @@
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
-// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`, `parked` and
-// `tries`. The member is written directly as JSON or CBOR, without a tree: most states are small,
-// and a tree would be the larger part of the work. The text of a failure is made UTF-8 and cut to
-// the available bytes, so a failure can always be written.
+// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`,
+// `dead_lettered` and `tries`. The member is written directly as JSON or CBOR, without a tree: most
+// states are small, and a tree would be the larger part of the work. The text of a failure is made
+// UTF-8 and cut to the available bytes, so a failure can always be written.
 
 #ifndef WAYBILL_EXT_JSON_PROGRESS_HPP
 #define WAYBILL_EXT_JSON_PROGRESS_HPP
@@ -37,7 +37,7 @@ namespace waybill::inline v0_2 {
 
 /// Largest size of the member in bytes, without the text of a failure, but with a version and with
 /// the mark of a failed session next to it.
-inline constexpr std::uint64_t progress_member_most = 509;
+inline constexpr std::uint64_t max_progress_member_bytes = 509;
 
 namespace detail {
 
@@ -211,7 +211,7 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     const session_progress& p = m.known;
     const auto count = [](bool there) { return there ? 1U : 0U; };
     out.open(count(p.begun != wall_time{}) + count(p.changed != wall_time{}) + count(p.done != 0) +
-             count(p.failed.has_value()) + count(p.first != 0) + count(p.parked != 0) +
+             count(p.failed.has_value()) + count(p.first != 0) + count(p.dead_lettered != 0) +
              count(p.total != 0) + count(p.tries != 0) + count(m.version.has_value()) +
              count_later(m.later, false));
     const auto number = [&](std::string_view word, std::uint64_t n) {
@@ -232,7 +232,7 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
         out.name("failed");
         out.open(6 + count_later(m.later, true));
         out.name("at");
-        out.text(waybill::text(p.failed->at));
+        out.text(waybill::to_text(p.failed->at));
         out.name("reason");
         out.text(waybill::name(p.failed->reason));
         out.name("sequence");
@@ -247,12 +247,12 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
         out.close();
     }
     number("first", p.first);
-    number("parked", p.parked);
+    number("parked", p.dead_lettered);
     number("total", p.total);
     number("tries", p.tries);
     if (m.version) {
         out.name("version");
-        out.text(waybill::text(*m.version));
+        out.text(waybill::describe(*m.version));
     }
     put_later(out, m.later, false);
     out.close();
@@ -260,11 +260,11 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
 
 /// The result of reading the member.
 struct progress_found {
-    state_read how = state_read::ok;
+    state_read outcome = state_read::ok;
     session_progress progress{};
     nlohmann::json later{};  ///< Fields of later versions; null if there are none.
     std::optional<schema_version> version{};
-    std::string why{};  ///< The invalid field, with its path.
+    std::string reason{};  ///< The invalid field, with its path.
 };
 
 /// Reads the member. Moves unknown fields out of it.
@@ -287,7 +287,8 @@ public:
             else if (key == "done") number(key, v, p.done);
             else if (key == "failed") failure(v);
             else if (key == "first") number(key, v, p.first);
-            else if (key == "parked") number(key, v, p.parked);
+            else if (key == "parked")
+                number(key, v, p.dead_lettered);
             else if (key == "total") number(key, v, p.total);
             else if (key == "tries") number(key, v, p.tries);
             else if (key == "version") version(v);
@@ -298,14 +299,14 @@ public:
 
 private:
     void fail(std::string_view field, const nlohmann::json& v, std::string_view expected,
-              state_read how = state_read::corrupt)
+              state_read outcome = state_read::corrupt)
     {
-        if (found_.how != state_read::ok) return;
-        found_.how = how;
+        if (found_.outcome != state_read::ok) return;
+        found_.outcome = outcome;
         std::string path = "/waybill";
         if (!field.empty()) path = path + '/' + std::string(field);
-        found_.why = text(json_error{json_problem::wrong, std::move(path), std::string(expected),
-                                     shown(v)});
+        found_.reason = describe(
+            json_error{json_problem::wrong, std::move(path), std::string(expected), shown(v)});
     }
 
     void number(std::string_view field, const nlohmann::json& v, std::uint64_t& into)
@@ -323,13 +324,13 @@ private:
         into = t.value_or(wall_time{});
     }
 
-    void reason(const nlohmann::json& v, park_reason& into)
+    void reason(const nlohmann::json& v, dead_letter_reason& into)
     {
         const auto* s = v.get_ptr<const std::string*>();
-        const std::optional<park_reason> r = s ? park_reason_in(*s) : std::nullopt;
+        const std::optional<dead_letter_reason> r = s ? dead_letter_reason_in(*s) : std::nullopt;
         if (!s) fail("failed/reason", v, "a reason");
         else if (!r) fail("failed/reason", v, "a reason that is known here", state_read::newer);
-        into = r.value_or(park_reason::failed);
+        into = r.value_or(dead_letter_reason::failed);
     }
 
     void version(const nlohmann::json& v)

@@ -62,8 +62,11 @@ inline void read_value(const json_place& at, prune_policy& into)
 
 inline void to_json(nlohmann::json& j, const prune_removal& r)
 {
-    j = {{"id", r.id}, {"index", r.index}, {"bytes", r.bytes}, {"parked", r.parked},
-         {"why", r.why}};
+    j = {{"id", r.id},
+         {"index", r.index},
+         {"bytes", r.bytes},
+         {"parked", r.dead_lettered_at},
+         {"why", r.reason}};
 }
 
 inline void to_json(nlohmann::json& j, const prune_totals& t)

@@ -69,7 +69,7 @@ struct json_error {
 };
 
 /// One line: the path, the expected and the found value.
-[[nodiscard]] inline std::string text(const json_error& e)
+[[nodiscard]] inline std::string describe(const json_error& e)
 {
     std::string line = e.path.empty() ? "the document" : e.path;
     line += ": expected ";

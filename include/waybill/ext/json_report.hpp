@@ -24,7 +24,7 @@ namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const fault& f)
 {
-    j = {{"how", f.how}};
+    j = {{"how", f.kind}};
     if (!f.text.empty()) detail::put_text(j, "text", f.text);
 }
 
@@ -45,7 +45,7 @@ inline void to_json(nlohmann::json& j, const json_error& e)
     if (!e.found.empty()) detail::put_text(j, "found", e.found);
 }
 
-inline void to_json(nlohmann::json& j, const run& r)
+inline void to_json(nlohmann::json& j, const item_range& r)
 {
     j = {{"first", r.first}, {"count", r.count}};
 }
@@ -53,7 +53,7 @@ inline void to_json(nlohmann::json& j, const run& r)
 inline void to_json(nlohmann::json& j, const item_report& r)
 {
     j = {{"first", r.items.first}, {"count", r.items.count}, {"outcome", r.outcome}};
-    if (r.how != fault_class::none) j["how"] = r.how;
+    if (r.kind != fault_kind::none) j["how"] = r.kind;
     if (r.outcome == item_outcome::too_large) {
         j["bytes"] = detail::size_or_unlimited(r.bytes);
         j["limit"] = detail::size_or_unlimited(r.limit);
@@ -78,12 +78,12 @@ inline void to_json(nlohmann::json& j, const send_report& r)
 
 inline void to_json(nlohmann::json& j, const dropped_event& e)
 {
-    j = {{"at", e.at}, {"why", e.why}};
+    j = {{"at", e.at}, {"why", e.reason}};
 }
 
 inline void to_json(nlohmann::json& j, const batch_report& r)
 {
-    j = {{"end", r.end},
+    j = {{"end", r.outcome},
          {"handled", r.handled},
          {"dead_lettered", r.dead_lettered},
          {"skipped", r.skipped},
@@ -92,13 +92,13 @@ inline void to_json(nlohmann::json& j, const batch_report& r)
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
     if (r.left != 0) j["left"] = r.left;
     if (r.reached) j["reached"] = *r.reached;
-    if (!r.why.ok()) j["why"] = r.why;
+    if (!r.reason.ok()) j["why"] = r.reason;
 }
 
 inline void to_json(nlohmann::json& j, const call_report& r)
 {
-    j = {{"end", r.end}, {"tries", r.tries}, {"elapsed", r.elapsed}};
-    if (!r.why.ok()) j["why"] = r.why;
+    j = {{"end", r.outcome}, {"tries", r.tries}, {"elapsed", r.elapsed}};
+    if (!r.reason.ok()) j["why"] = r.reason;
     if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
 }
 

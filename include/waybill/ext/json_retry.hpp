@@ -20,54 +20,67 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const broker_said& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const delivery_end& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const lock_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const settle_result& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const delivery_limit& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const lock_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const settle_as& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const valve_state& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const circuit_state& e)
+{
+    j = name(e);
+}
 
 template <class Json>
-void from_json(const Json&, broker_said&) = delete;
+void from_json(const Json&, settle_result&) = delete;
 template <class Json>
-void from_json(const Json&, delivery_end&) = delete;
+void from_json(const Json&, delivery_limit&) = delete;
 template <class Json>
-void from_json(const Json&, lock_end&) = delete;
+void from_json(const Json&, lock_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, settle_as&) = delete;
 template <class Json>
-void from_json(const Json&, valve_state&) = delete;
+void from_json(const Json&, circuit_state&) = delete;
 
 /// The value `never` is written as "unlimited".
-inline void to_json(nlohmann::json& j, const valve_options& o)
+inline void to_json(nlohmann::json& j, const circuit_breaker_options& o)
 {
-    j = {{"trip_at", o.trip_at},
-         {"min_calls", detail::size_or_unlimited(o.min_calls)},
-         {"period", o.period},
-         {"in_a_row", detail::size_or_unlimited(o.in_a_row)},
+    j = {{"trip_at", o.failure_ratio},
+         {"min_calls", detail::size_or_unlimited(o.minimum_throughput)},
+         {"period", o.sampling_duration},
+         {"in_a_row", detail::size_or_unlimited(o.consecutive_failures)},
          {"timeout", o.timeout},
-         {"shut_for", o.shut_for},
-         {"ramp", o.ramp},
+         {"shut_for", o.break_duration},
+         {"ramp", o.half_open_ramp},
          {"transient_counts", o.transient_counts}};
 }
 
-inline void read_value(const json_place& at, valve_options& into)
+inline void read_value(const json_place& at, circuit_breaker_options& into)
 {
     json_fields(at)
-        .may("trip_at", into.trip_at)
-        .may_size("min_calls", into.min_calls)
-        .may("period", into.period)
-        .may_size("in_a_row", into.in_a_row)
+        .may("trip_at", into.failure_ratio)
+        .may_size("min_calls", into.minimum_throughput)
+        .may("period", into.sampling_duration)
+        .may_size("in_a_row", into.consecutive_failures)
         .may("timeout", into.timeout)
-        .may("shut_for", into.shut_for)
-        .may("ramp", into.ramp)
+        .may("shut_for", into.break_duration)
+        .may("ramp", into.half_open_ramp)
         .may("transient_counts", into.transient_counts)
         .done();
 }
 
 inline void to_json(nlohmann::json& j, const lock_renewal_options& o)
 {
-    j = {{"lock", o.lock},     {"renew_left", o.renew_left}, {"margin", o.margin},
-         {"answer", o.answer}, {"most", o.most},             {"pauses", o.pauses}};
+    j = {{"lock", o.lock},         {"renew_left", o.renew_left},
+         {"margin", o.margin},     {"answer", o.answer_timeout},
+         {"most", o.max_duration}, {"pauses", o.pauses}};
 }
 
 inline void read_value(const json_place& at, lock_renewal_options& into)
@@ -76,27 +89,27 @@ inline void read_value(const json_place& at, lock_renewal_options& into)
         .may("lock", into.lock)
         .may("renew_left", into.renew_left)
         .may("margin", into.margin)
-        .may("answer", into.answer)
-        .may("most", into.most)
+        .may("answer", into.answer_timeout)
+        .may("most", into.max_duration)
         .may("pauses", into.pauses)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const intake_options& o)
+inline void to_json(nlohmann::json& j, const receive_planner_options& o)
 {
-    j = {{"at_once", detail::size_or_unlimited(o.at_once)},
+    j = {{"at_once", detail::size_or_unlimited(o.max_in_flight)},
          {"pause", o.pause},
-         {"look_every", o.look_every},
-         {"guard", o.guard}};
+         {"look_every", o.poll_interval},
+         {"guard", o.breaker}};
 }
 
-inline void read_value(const json_place& at, intake_options& into)
+inline void read_value(const json_place& at, receive_planner_options& into)
 {
     json_fields(at)
-        .may_size("at_once", into.at_once)
+        .may_size("at_once", into.max_in_flight)
         .may("pause", into.pause)
-        .may("look_every", into.look_every)
-        .may("guard", into.guard)
+        .may("look_every", into.poll_interval)
+        .may("guard", into.breaker)
         .done();
 }
 
@@ -118,7 +131,7 @@ inline void read_value(const json_place& at, delivery_terms& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const queue_patience& p)
+inline void to_json(nlohmann::json& j, const delivery_lifetime& p)
 {
     j = {{"lasts", p.lasts}, {"by", p.by}};
 }
@@ -132,11 +145,11 @@ inline void to_json(nlohmann::json& j, const renew& a)
 
 inline void to_json(nlohmann::json& j, const take_due& a)
 {
-    j = {{"act", "take_due"}, {"first", a.first}, {"most", a.most}};
+    j = {{"act", "take_due"}, {"first", a.first}, {"most", a.max_pairs}};
 }
 inline void to_json(nlohmann::json& j, const receive& a)
 {
-    j = {{"act", "receive"}, {"first", a.first}, {"most", a.most}};
+    j = {{"act", "receive"}, {"first", a.first}, {"most", a.max_messages}};
 }
 inline void to_json(nlohmann::json& j, const receive_deferred& a)
 {
@@ -144,11 +157,11 @@ inline void to_json(nlohmann::json& j, const receive_deferred& a)
 }
 inline void to_json(nlohmann::json& j, const settle_original& a)
 {
-    j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.how}};
+    j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.as}};
 }
 inline void to_json(nlohmann::json& j, const settle_message& a)
 {
-    j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.how}};
+    j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.as}};
     if (a.gone) j["gone"] = true;
 }
 

@@ -39,11 +39,11 @@
 namespace waybill::inline v0_2::scaling {
 
 /// Maximum nesting depth of rules.
-inline constexpr std::size_t deepest_rules = 64;
+inline constexpr std::size_t max_rule_depth = 64;
 /// Maximum number of rules in a policy.
-inline constexpr std::size_t most_rules = 1'000;
+inline constexpr std::size_t max_rules = 1'000;
 /// Maximum number of entries in a list.
-inline constexpr std::size_t most_listed = 1'000;
+inline constexpr std::size_t max_listed = 1'000;
 
 inline void to_json(nlohmann::json& j, const statistic& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_missing& e) { j = name(e); }
@@ -73,12 +73,12 @@ void read_value(const json_place& at, reads<F>& into)
     return {at.value[n], waybill::detail::path_to(at.path, std::to_string(n)), at.error};
 }
 
-/// Reads an array of at most `most_listed` elements, each with `one(place, element)`.
+/// Reads an array of at most `max_listed` elements, each with `one(place, element)`.
 template <class T, class F>
 void read_list(const json_place& at, std::vector<T>& into, F one)
 {
-    if (!at.value.is_array() || at.value.size() > most_listed) {
-        return at.fail("an array of at most " + std::to_string(most_listed));
+    if (!at.value.is_array() || at.value.size() > max_listed) {
+        return at.fail("an array of at most " + std::to_string(max_listed));
     }
     into.clear();
     for (std::size_t n = 0; n != at.value.size() && !at.error; ++n) {
@@ -177,11 +177,11 @@ public:
     void read(const json_place& at, rule& into, std::size_t depth = 1)
     {
         if (at.error) return;
-        if (depth > deepest_rules) {
-            return at.fail("rules at most " + std::to_string(deepest_rules) + " deep");
+        if (depth > max_rule_depth) {
+            return at.fail("rules at most " + std::to_string(max_rule_depth) + " deep");
         }
         if (left_ == 0) {
-            return at.fail("at most " + std::to_string(most_rules) + " rules in a policy");
+            return at.fail("at most " + std::to_string(max_rules) + " rules in a policy");
         }
         --left_;
         constexpr std::string_view words[]{"all", "any", "of", "not"};
@@ -237,7 +237,7 @@ private:
         if (!at.error) into = rule(std::move(c));
     }
 
-    std::size_t left_ = most_rules;
+    std::size_t left_ = max_rules;
 };
 
 /// Writes rules that can be read again. `error` is the first part that cannot be written.
@@ -288,12 +288,12 @@ public:
 
     [[nodiscard]] json written(const std::string& path, const rule& r, std::size_t depth = 1)
     {
-        if (depth > deepest_rules) {
-            fail(path, "rules at most " + std::to_string(deepest_rules) + " deep", "more");
+        if (depth > max_rule_depth) {
+            fail(path, "rules at most " + std::to_string(max_rule_depth) + " deep", "more");
             return {};
         }
         if (left_ == 0) {
-            fail(path, "at most " + std::to_string(most_rules) + " rules in a policy", "more");
+            fail(path, "at most " + std::to_string(max_rules) + " rules in a policy", "more");
             return {};
         }
         --left_;
@@ -318,8 +318,8 @@ public:
 
     void too_many(const std::string& path, std::size_t n)
     {
-        if (n > most_listed) {
-            fail(path, "an array of at most " + std::to_string(most_listed), std::to_string(n));
+        if (n > max_listed) {
+            fail(path, "an array of at most " + std::to_string(max_listed), std::to_string(n));
         }
     }
 
@@ -337,7 +337,7 @@ private:
         return j;
     }
 
-    std::size_t left_ = most_rules;
+    std::size_t left_ = max_rules;
 };
 
 }  // namespace detail

@@ -9,16 +9,16 @@
 //      "instances": {"lowest": 1, "highest": 20}}
 //
 //     auto p = waybill::scaling::parse_policy(file_text);
-//     if (!p) die(waybill::text(p.error()));
+//     if (!p) die(waybill::describe(p.error()));
 //     // /down/all/0/below: expected a number, {"per_instance": 100} or ..., found "10"
-//     if (auto bad = waybill::scaling::unknown_metric(*p, names)) die(text(*bad));
+//     if (auto bad = waybill::scaling::unknown_metric(*p, names)) die(describe(*bad));
 //
 //     nlohmann::json row = state;
 //     auto again = waybill::parse_json<waybill::scaling::state>(row.dump());
 //     log(nlohmann::json(decision).dump());
 //
-// A field that is left out has its default. Reading a policy includes `check`. Writing a policy may
-// fail: `write_policy` is not a conversion. The guide lists targets, bands and rate limits.
+// A field that is left out has its default. Reading a policy includes `validate`. Writing a policy
+// may fail: `write_policy` is not a conversion. The guide lists targets, bands and rate limits.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_HPP
 #define WAYBILL_EXT_JSON_SCALING_HPP
@@ -48,7 +48,7 @@ namespace waybill::inline v0_2::scaling {
     std::optional<json_error> error;
     read_value(json_place{value, {}, error}, read);
     if (error) return unexpected(std::move(*error));
-    if (std::optional<policy_error> bad = check(read)) {
+    if (std::optional<policy_error> bad = validate(read)) {
         return unexpected(json_error{json_problem::wrong,
                                      waybill::detail::shortened_path(std::move(bad->path)),
                                      std::move(bad->expected), std::move(bad->found)});

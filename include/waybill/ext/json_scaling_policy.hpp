@@ -37,7 +37,7 @@ void read_value(const json_place& at, both_ways<T>& into)
 
 inline void read_value(const json_place& at, rate_limit& into)
 {
-    json_fields(at).must("most", into.most).must("per", into.per).done();
+    json_fields(at).must("most", into.max_change).must("per", into.per).done();
 }
 
 inline void read_value(const json_place& at, cooldowns& into)
@@ -95,7 +95,7 @@ template <class T>
 
 }  // namespace detail
 
-/// Reads types and fields only: `check` checks the values.
+/// Reads types and fields only: `validate` checks the values.
 inline void read_value(const json_place& at, policy& into)
 {
     detail::rule_reader rules;
@@ -207,7 +207,7 @@ private:
     }
     [[nodiscard]] json one(const std::string& path, const rate_limit& r)
     {
-        return {{"most", by(path + "/most", r.most)}, {"per", r.per}};
+        return {{"most", by(path + "/most", r.max_change)}, {"per", r.per}};
     }
     [[nodiscard]] json one(const std::string& path, const rung& r)
     {

@@ -6,9 +6,9 @@
 //     NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
 //
 //     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
-//     if (!codec) return refuse(waybill::text(codec.error()));
+//     if (!codec) return refuse(waybill::describe(codec.error()));
 //     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
-//     if (state.how > waybill::state_read::ok) stop(waybill::text(state));
+//     if (state.kind > waybill::state_read::ok) stop(waybill::describe(state));
 //     state.value.receipt = "r17";
 //     state.progress = pipe.progress();
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
@@ -63,7 +63,7 @@ public:
 
     [[nodiscard]] static result<state_codec, config_error> make(const state_codec_options& o = {})
     {
-        if (const std::optional<config_error> bad = check(o)) return unexpected(*bad);
+        if (const std::optional<config_error> bad = validate(o)) return unexpected(*bad);
         return state_codec(o);
     }
 
@@ -76,15 +76,15 @@ public:
         s.version = options_.version;
         s.envelope = open_state(bytes, options_.budget.bytes);
         const std::string_view body = std::exchange(s.envelope.body, {});
-        s.how = s.envelope.how;
-        if (s.how == state_read::absent) return s;
-        if (s.how != state_read::ok) {
+        s.outcome = s.envelope.outcome;
+        if (s.outcome == state_read::absent) return s;
+        if (s.outcome != state_read::ok) {
             s.problem = json_state_problem::envelope;
             return s;
         }
         s.version = s.envelope.version;
         read(body, s);
-        if (s.how == state_read::ok) {
+        if (s.outcome == state_read::ok) {
             s.read.are(*bytes);
             return s;
         }
@@ -96,21 +96,21 @@ public:
 
     /// The same for a session that may have been redriven. If `bytes` is nullopt, the value is read
     /// from the user's part of `came`, the state that came with the first message
-    /// (`step_origin::state`), and `how` is still `absent`. An error in `came` is reported as if it
-    /// were the stored state.
+    /// (`step_origin::state`), and `kind` is still `absent`. An error in `came` is reported as if
+    /// it were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes, std::string_view came) const
     {
         state s = decode(bytes);
-        if (s.how != state_read::absent || came.empty()) return s;
+        if (s.outcome != state_read::absent || came.empty()) return s;
         s = decode(came);
-        if (s.how != state_read::ok) return s;
+        if (s.outcome != state_read::ok) return s;
         if (s.envelope.bare && s.read.user.contains(detail::failed_mark)) {
             s.read.user[detail::failed_mark] = false;
             const auto bad = detail::tried([&] { s.read.user.get_to(s.value); });
             if (bad) unread(s, json_state_problem::bad_value, *bad);
         }
         if (s.read.unread) {
-            refuse(s, state_read::corrupt, s.problem, std::move(s.why));
+            refuse(s, state_read::corrupt, s.problem, std::move(s.reason));
             return s;
         }
         s.progress = {};
@@ -123,7 +123,7 @@ public:
             s.read = {};
             return s;
         }
-        s.how = state_read::absent;
+        s.outcome = state_read::absent;
         s.envelope = {};
         return s;
     }
@@ -155,11 +155,11 @@ private:
 
     explicit state_codec(const state_codec_options& o) : options_(o) {}
 
-    static bool refuse(state& s, state_read how, json_state_problem p, std::string why)
+    static bool refuse(state& s, state_read outcome, json_state_problem p, std::string reason)
     {
-        s.how = how;
+        s.outcome = outcome;
         s.problem = p;
-        s.why = std::move(why);
+        s.reason = std::move(reason);
         return false;
     }
 
@@ -213,7 +213,7 @@ private:
     {
         if (s.version.major <= options_.version.major) return false;
         refuse(s, state_read::newer, json_state_problem::newer_version,
-               text(s.version) + ", and " + std::to_string(options_.version.major));
+               describe(s.version) + ", and " + std::to_string(options_.version.major));
         return true;
     }
 
@@ -228,8 +228,8 @@ private:
         const auto member = user.find(detail::progress_name);
         if (member != user.end()) {
             detail::progress_found p = detail::progress_reader(*member).read();
-            if (p.how != state_read::ok) {
-                return refuse(s, p.how, json_state_problem::bad_progress, std::move(p.why));
+            if (p.outcome != state_read::ok) {
+                return refuse(s, p.outcome, json_state_problem::bad_progress, std::move(p.reason));
             }
             s.progress = std::move(p.progress);
             s.read.later = std::move(p.later);
@@ -284,9 +284,9 @@ private:
                 before = std::exchange(s.read.user, std::move(value));
                 return true;
             }
-            bad = "what it left is " + text(u).substr(std::string_view("state: ").size());
+            bad = "what it left is " + describe(u).substr(std::string_view("state: ").size());
         }
-        unread(s, json_state_problem::upgrade_failed, "from " + text(s.version) + ": " + *bad);
+        unread(s, json_state_problem::upgrade_failed, "from " + describe(s.version) + ": " + *bad);
         return false;
     }
 
@@ -300,9 +300,9 @@ private:
     }
 
     /// The value cannot be read: a failed session is still read as failed, any other is `corrupt`.
-    static void unread(state& s, json_state_problem p, std::string why)
+    static void unread(state& s, json_state_problem p, std::string reason)
     {
-        refuse(s, s.progress.failed ? state_read::ok : state_read::corrupt, p, std::move(why));
+        refuse(s, s.progress.failed ? state_read::ok : state_read::corrupt, p, std::move(reason));
         s.read.unread = true;
         s.value = T{};
     }
@@ -310,8 +310,8 @@ private:
     [[nodiscard]] result<std::string, state_unwritten> written(const state& s,
                                                                const state_budget& budget) const
     {
-        if (s.how > state_read::ok || (s.read.unread && !s.progress.failed)) {
-            return unexpected(state_unwritten{encode_problem::not_read, 0, 0, text(s)});
+        if (s.outcome > state_read::ok || (s.read.unread && !s.progress.failed)) {
+            return unexpected(state_unwritten{encode_problem::not_read, 0, 0, describe(s)});
         }
         const schema_version version =
             s.read.unread ? s.version : detail::written_version(s.version, options_.version);

@@ -43,50 +43,68 @@
 namespace waybill::inline v0_2 {
 
 /// Format version of a written dead letter.
-inline constexpr std::uint64_t step_letter_version = 1;
+inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 
-inline void to_json(nlohmann::json& j, const drain_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const import_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const encode_problem& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const envelope_problem& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const held_back& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const skip_reason& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const job_problem& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const json_state_problem& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const park_reason& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const dead_letter_reason& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const pipeline_mode& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const redrive_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const redrive_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const row_key_found& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const stamp_found& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const step_properties_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const state_format& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const state_read& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const state_write& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const step_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const step_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const sweep_verdict& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const text_state_problem& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_refused& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_unreadable& e) { j = name(e); }
 
 template <class Json>
-void from_json(const Json&, drain_end&) = delete;
+void from_json(const Json&, import_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, encode_problem&) = delete;
 template <class Json>
 void from_json(const Json&, envelope_problem&) = delete;
 template <class Json>
-void from_json(const Json&, held_back&) = delete;
+void from_json(const Json&, skip_reason&) = delete;
 template <class Json>
 void from_json(const Json&, job_problem&) = delete;
 template <class Json>
 void from_json(const Json&, json_state_problem&) = delete;
 template <class Json>
-void from_json(const Json&, park_reason&) = delete;
+void from_json(const Json&, dead_letter_reason&) = delete;
 template <class Json>
 void from_json(const Json&, pipeline_mode&) = delete;
 template <class Json>
-void from_json(const Json&, redrive_end&) = delete;
+void from_json(const Json&, redrive_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, row_key_found&) = delete;
 template <class Json>
-void from_json(const Json&, stamp_found&) = delete;
+void from_json(const Json&, step_properties_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, state_format&) = delete;
 template <class Json>
@@ -94,7 +112,7 @@ void from_json(const Json&, state_read&) = delete;
 template <class Json>
 void from_json(const Json&, state_write&) = delete;
 template <class Json>
-void from_json(const Json&, step_end&) = delete;
+void from_json(const Json&, step_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, sweep_verdict&) = delete;
 template <class Json>
@@ -113,7 +131,7 @@ inline void to_json(nlohmann::json& j, const step_failure& f)
 
 inline void to_json(nlohmann::json& j, const session_progress& p)
 {
-    j = {{"done", p.done},   {"total", p.total}, {"parked", p.parked},
+    j = {{"done", p.done},   {"total", p.total}, {"parked", p.dead_lettered},
          {"tries", p.tries}, {"begun", p.begun}, {"changed", p.changed}};
     if (p.first != 0) j["first"] = p.first;
     if (p.failed) j["failed"] = *p.failed;
@@ -121,11 +139,11 @@ inline void to_json(nlohmann::json& j, const session_progress& p)
 
 inline void to_json(nlohmann::json& j, const opened_state& s)
 {
-    j = {{"how", s.how}, {"problem", s.problem}, {"size", s.size}, {"bare", s.bare}};
+    j = {{"how", s.outcome}, {"problem", s.problem}, {"size", s.size}, {"bare", s.bare}};
     if (s.expected != 0) j["expected"] = s.expected;
-    if (s.how != state_read::ok || s.bare) return;
+    if (s.outcome != state_read::ok || s.bare) return;
     j["format"] = s.format;
-    j["version"] = text(s.version);
+    j["version"] = describe(s.version);
 }
 
 inline void to_json(nlohmann::json& j, const state_unwritten& e)
@@ -133,9 +151,9 @@ inline void to_json(nlohmann::json& j, const state_unwritten& e)
     j = {{"problem", e.problem}};
     if (e.problem == encode_problem::too_large) {
         j["size"] = e.size;
-        j["most"] = e.most;
+        j["most"] = e.max_bytes;
     }
-    if (!e.why.empty()) detail::put_text(j, "why", e.why);
+    if (!e.reason.empty()) detail::put_text(j, "why", e.reason);
 }
 
 inline void to_json(nlohmann::json& j, const state_budget& b)
@@ -199,7 +217,7 @@ inline void read_value(const json_place& at, sweep_policy& into)
 
 inline void to_json(nlohmann::json& j, const sweep_item& i)
 {
-    j = {{"index", i.index}, {"verdict", i.verdict}, {"how", i.how},    {"age", i.age},
+    j = {{"index", i.index}, {"verdict", i.verdict}, {"how", i.outcome},    {"age", i.age},
          {"done", i.done},   {"total", i.total},     {"changed", i.changed}};
 }
 
@@ -219,7 +237,7 @@ inline void to_json(nlohmann::json& j, const redrive_options& o)
          {"close", o.close},
          {"fetches_bodies", o.fetches_bodies},
          {"removed_at_once", detail::size_or_unlimited(o.removed_at_once)},
-         {"most_id_bytes", o.most_id_bytes}};
+         {"most_id_bytes", o.max_id_bytes}};
 }
 
 inline void read_value(const json_place& at, redrive_options& into)
@@ -229,14 +247,14 @@ inline void read_value(const json_place& at, redrive_options& into)
         .may("close", into.close)
         .may("fetches_bodies", into.fetches_bodies)
         .may_size("removed_at_once", into.removed_at_once)
-        .may("most_id_bytes", into.most_id_bytes)
+        .may("most_id_bytes", into.max_id_bytes)
         .done();
 }
 
 inline void to_json(nlohmann::json& j, const redrive_session& s)
 {
     j = {{"offset", s.offset}, {"count", s.count}, {"generation", s.generation},
-         {"first", s.first},   {"total", s.total}, {"marks", text(s.marks)},
+         {"first", s.first},   {"total", s.total}, {"marks", describe(s.marks)},
          {"held", s.held}};
     detail::put_text(j, "id", s.id);
     if (s.without_body != 0) j["without_body"] = s.without_body;
@@ -250,19 +268,19 @@ inline void to_json(nlohmann::json& j, const redrive_plan& p)
 
 inline void to_json(nlohmann::json& j, const job_progress& p)
 {
-    j = {{"done", p.done}, {"parked", p.parked}, {"total", p.total}};
+    j = {{"done", p.done}, {"parked", p.dead_lettered}, {"total", p.total}};
     if (p.failed == 0) return;
     j["failed"] = p.failed;
-    detail::put_text(j, "why", p.why);
+    detail::put_text(j, "why", p.reason);
 }
 
-inline void to_json(nlohmann::json& j, const step_stamp& s)
+inline void to_json(nlohmann::json& j, const step_properties& s)
 {
     j = {{"step", s.step}, {"first", s.first}, {"total", s.total}, {"last", s.last}};
     detail::put_text(j, "session", s.session);
 }
 
-inline void read_value(const json_place& at, step_stamp& into)
+inline void read_value(const json_place& at, step_properties& into)
 {
     json_fields(at)
         .must_text("session", into.session)
@@ -300,11 +318,17 @@ inline void read_value(const json_place& at, step_origin& into)
 }
 
 /// Leaves out optional fields without a value, because stores charge by bytes.
-inline void to_json(nlohmann::json& j, const step_letter& l)
+inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
 {
-    j = {{"version", step_letter_version}, {"stamp", l.stamp},   {"sequence", l.sequence},
-         {"reason", l.reason},             {"tries", l.tries},   {"enqueued", l.enqueued},
-         {"parked", l.parked},             {"kept", l.kept},     {"size", l.size},
+    j = {{"version", pipeline_dead_letter_version},
+         {"stamp", l.stamp},
+         {"sequence", l.sequence},
+         {"reason", l.reason},
+         {"tries", l.tries},
+         {"enqueued", l.enqueued},
+         {"parked", l.dead_lettered_at},
+         {"kept", l.kept},
+         {"size", l.size},
          {"checksum", l.checksum}};
     detail::put_text(j, "message_id", l.message_id);
     detail::put_text(j, "text", l.text);
@@ -318,16 +342,16 @@ inline void to_json(nlohmann::json& j, const step_letter& l)
     if (l.state_cut) j["state_cut"] = true;
 }
 
-inline void read_value(const json_place& at, step_letter& into)
+inline void read_value(const json_place& at, pipeline_dead_letter& into)
 {
     json_fields(at)
-        .version(step_letter_version)
+        .version(pipeline_dead_letter_version)
         .must("stamp", into.stamp)
         .must("sequence", into.sequence)
         .must("reason", into.reason)
         .must("tries", into.tries)
         .must("enqueued", into.enqueued)
-        .must("parked", into.parked)
+        .must("parked", into.dead_lettered_at)
         .must("kept", into.kept)
         .must("size", into.size)
         .must("checksum", into.checksum)

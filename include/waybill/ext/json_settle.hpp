@@ -23,18 +23,27 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const left_for& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const parked_for& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const settle_end& e) { j = name(e); }
+inline void to_json(nlohmann::json& j, const let_expire_reason& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const dead_letter_cause& e)
+{
+    j = name(e);
+}
+inline void to_json(nlohmann::json& j, const settle_outcome& e)
+{
+    j = name(e);
+}
 inline void to_json(nlohmann::json& j, const settle_kind& e) { j = name(e); }
 inline void to_json(nlohmann::json& j, const when_down& e) { j = name(e); }
 
 template <class Json>
-void from_json(const Json&, left_for&) = delete;
+void from_json(const Json&, let_expire_reason&) = delete;
 template <class Json>
-void from_json(const Json&, parked_for&) = delete;
+void from_json(const Json&, dead_letter_cause&) = delete;
 template <class Json>
-void from_json(const Json&, settle_end&) = delete;
+void from_json(const Json&, settle_outcome&) = delete;
 template <class Json>
 void from_json(const Json&, settle_kind&) = delete;
 template <class Json>
@@ -102,14 +111,14 @@ inline void to_json(nlohmann::json& j, const defer& a)
 inline void to_json(nlohmann::json& j, const dead_letter_message& a)
 {
     j = {{"act", "dead_letter_message"},
-         {"why", a.why},
-         {"how", a.how},
+         {"why", a.reason},
+         {"how", a.kind},
          {"used", a.used},
-         {"most", detail::size_or_unlimited(a.most)}};
+         {"most", detail::size_or_unlimited(a.max_attempts)}};
 }
-inline void to_json(nlohmann::json& j, const leave& a)
+inline void to_json(nlohmann::json& j, const let_lock_expire& a)
 {
-    j = {{"act", "leave"}, {"why", a.why}};
+    j = {{"act", "leave"}, {"why", a.reason}};
 }
 
 inline void to_json(nlohmann::json& j, const settle_batch& a)
@@ -118,8 +127,12 @@ inline void to_json(nlohmann::json& j, const settle_batch& a)
 }
 inline void to_json(nlohmann::json& j, const report& a)
 {
-    j = {{"act", "report"}, {"item", a.item}, {"kind", a.kind}, {"end", a.end}, {"tries", a.tries}};
-    if (a.how != fault_class::none) j["how"] = a.how;
+    j = {{"act", "report"},
+         {"item", a.item},
+         {"kind", a.kind},
+         {"end", a.outcome},
+         {"tries", a.tries}};
+    if (a.fault != fault_kind::none) j["how"] = a.fault;
 }
 
 }  // namespace act

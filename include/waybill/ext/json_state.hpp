@@ -83,7 +83,7 @@ inline void to_json(nlohmann::json& j, const calibration_state& known)
          {"refused", detail::size_or_unlimited(c.refused)},
          {"row", c.row},
          {"probe_after", c.probe_after},
-         {"tells", c.tells}};
+         {"tells", c.reports}};
     if (c.refuted != 0) j["refuted"] = c.refuted;
 }
 
@@ -116,7 +116,7 @@ inline void read_value(const json_place& at, calibration_state& into)
         .must_size("refused", into.refused)
         .must("row", into.row)
         .must("probe_after", into.probe_after)
-        .must("tells", into.tells)
+        .must("tells", into.reports)
         .may_size("refuted", into.refuted)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
@@ -179,13 +179,13 @@ inline void to_json(nlohmann::json& j, const dead_letter& d)
     j = {{"version", dead_letter_version},
          {"key", d.key},
          {"at", d.at},
-         {"how", d.how},
+         {"how", d.kind},
          {"tries", d.tries},
          {"occurred", d.occurred},
-         {"parked", d.parked}};
+         {"parked", d.dead_lettered_at}};
     detail::put_text(j, "reason", d.reason);
     detail::put_text(j, "body", d.body);
-    if (d.kept != letter_keeps::body) j["kept"] = d.kept;
+    if (d.kept != dead_letter_body::body) j["kept"] = d.kept;
     if (d.size != 0) j["size"] = d.size;
     if (d.checksum != 0) j["checksum"] = d.checksum;
 }
@@ -196,12 +196,12 @@ inline void read_value(const json_place& at, dead_letter& into)
         .version(dead_letter_version)
         .must("key", into.key)
         .must("at", into.at)
-        .must("how", into.how)
+        .must("how", into.kind)
         .must_text("reason", into.reason)
         .must_text("body", into.body)
         .must("tries", into.tries)
         .must("occurred", into.occurred)
-        .must("parked", into.parked)
+        .must("parked", into.dead_lettered_at)
         .may("kept", into.kept)
         .may("size", into.size)
         .may("checksum", into.checksum)

@@ -3,8 +3,8 @@
 // ext/json_tree: parses stored bytes (JSON text or CBOR) as a JSON value.
 //
 // The parser of json_parse.hpp does not throw. It refuses duplicate names and more than
-// `deepest_state` levels, because nlohmann's library recurses once per level when it writes JSON or
-// reads CBOR. A CBOR string of indefinite length directly inside another one is refused before
+// `max_state_depth` levels, because nlohmann's library recurses once per level when it writes JSON
+// or reads CBOR. A CBOR string of indefinite length directly inside another one is refused before
 // parsing, because the parser recurses for each.
 //
 // `tried` calls functions that may throw: the conversions between JSON and the user's type.
@@ -33,7 +33,7 @@
 namespace waybill::inline v0_2 {
 
 /// Maximum nesting depth of objects and arrays in a stored state.
-inline constexpr std::size_t deepest_state = 256;
+inline constexpr std::size_t max_state_depth = 256;
 
 namespace detail {
 
@@ -72,7 +72,7 @@ namespace detail {
 [[nodiscard]] inline tree_builder tree_of(std::string_view bytes, bool cbor)
 {
     using format = nlohmann::json::input_format_t;
-    tree_builder tree({.max_depth = deepest_state, .max_members = highest_size});
+    tree_builder tree({.max_depth = max_state_depth, .max_members = highest_size});
     if (cbor) tree.at = nested_string_at(bytes);
     if (tree.at != 0) tree.problem = tree_problem::syntax;
     else build(tree, bytes, cbor ? format::cbor : format::json);

@@ -296,7 +296,7 @@ struct tree_check {
         using value_t = nlohmann::json::value_t;
         switch (v.type()) {
             case value_t::object:
-                if (depth == deepest_state) return bad(tree_fault::too_deep);
+                if (depth == max_state_depth) return bad(tree_fault::too_deep);
                 for (const auto& [key, one] : *v.get_ptr<const nlohmann::json::object_t*>()) {
                     if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
                     path = shortened_path(path_to({}, in_line(key)) + path);
@@ -304,7 +304,7 @@ struct tree_check {
                 }
                 return true;
             case value_t::array: {
-                if (depth == deepest_state) return bad(tree_fault::too_deep);
+                if (depth == max_state_depth) return bad(tree_fault::too_deep);
                 const auto& all = *v.get_ptr<const nlohmann::json::array_t*>();
                 for (std::size_t n = 0; n != all.size(); ++n) {
                     if (is_plain(all[n]) || (*this)(all[n], depth + 1)) continue;

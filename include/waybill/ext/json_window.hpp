@@ -7,14 +7,14 @@
 //
 //     nlohmann::json j = backlog;
 //     auto again = waybill::parse_window<backlog_window>(j.dump(), {.span = 10min});
-//     if (!again) die(waybill::text(again.error()));
+//     if (!again) die(waybill::describe(again.error()));
 //     // "/samples/1/1: expected a whole number of -128 to 127, found 135"
 //
 // A sample is [time, value], or [time, value, weight] if the window has weights. "clock" is the
 // latest time that was passed to the window, if any. As in window_snapshot.hpp, options are not
-// stored: the caller passes them, and they must pass `check`. Neither losses nor the samples that
-// `max_points` removed are stored. `read_json` also reads a window, with default options: it keeps
-// all samples.
+// stored: the caller passes them, and they must pass `validate`. Neither losses nor the samples
+// that `max_points` removed are stored. `read_json` also reads a window, with default options: it
+// keeps all samples.
 
 #ifndef WAYBILL_EXT_JSON_WINDOW_HPP
 #define WAYBILL_EXT_JSON_WINDOW_HPP
@@ -52,7 +52,7 @@ void from_json(const Json&, snapshot_problem&) = delete;
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == snapshot_problem::bad_options) j["options"] = text(e.options);
+    if (e.problem == snapshot_problem::bad_options) j["options"] = describe(e.options);
 }
 
 namespace detail {
@@ -171,15 +171,15 @@ void read_value(const json_place& at, W& into)
     if (!at.error) into = std::move(fresh);
 }
 
-/// Reads a window with these options. If `check` refuses the options, the path of the error is
+/// Reads a window with these options. If `validate` refuses the options, the path of the error is
 /// "options".
 template <storable_window W>
 [[nodiscard]] result<W, json_error> read_window(const nlohmann::json& value,
                                                 const window_options& options)
 {
-    if (const std::optional<config_error> bad = check(options)) {
+    if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_problem::wrong, "options",
-                                     "those that a window can be kept with", text(*bad)});
+                                     "those that a window can be kept with", describe(*bad)});
     }
     W read(options);
     std::optional<json_error> error;

@@ -34,7 +34,7 @@ void from_json(const Json&, proof&) = delete;
 
 inline void to_json(nlohmann::json& j, const service& s)
 {
-    j = {{"most", s.most}, {"how", s.how}};
+    j = {{"most", s.highest}, {"how", s.how}};
     waybill::detail::put_text(j, "name", std::string(s.name));
     waybill::detail::put_text(j, "as_of", std::string(s.as_of));
     waybill::detail::put_text(j, "source", std::string(s.source));

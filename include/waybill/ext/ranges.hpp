@@ -52,16 +52,20 @@ namespace waybill::inline v0_2 {
 
 /// Limits, or a function that returns the current limits.
 template <class L>
-concept limits_source = std::convertible_to<const L&, limits> || requires(const L& l) {
-    { l() } -> std::convertible_to<limits>;
+concept limits_source = std::convertible_to<const L&, batch_limits> || requires(const L& l)
+{
+    {
+        l()
+        } -> std::convertible_to<batch_limits>;
 };
 
 namespace detail {
 
 template <limits_source L>
-[[nodiscard]] constexpr limits limits_now(const L& l)
+[[nodiscard]] constexpr batch_limits limits_now(const L& l)
 {
-    if constexpr (std::convertible_to<const L&, limits>) return l;
+    if constexpr (std::convertible_to<const L&, batch_limits>)
+        return l;
     else return l();
 }
 
@@ -123,7 +127,7 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
         {
             const F& weigh = owner_->size_;
             const L& from_limits = owner_->limits_;
-            const limits l = detail::limits_now(from_limits);
+            const batch_limits l = detail::limits_now(from_limits);
             cut_ = waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l, weigh);
         }
 
@@ -226,26 +230,26 @@ private:
         stage_ = stage::cut;
     }
 
-    [[nodiscard]] closed_by grow()
+    [[nodiscard]] batch_close_reason grow()
     {
         const L& from = limits_;
         while (!tally_.full) {
-            if (!pull()) return closed_by::end;
-            const limits l = limits_now(from);
+            if (!pull()) return batch_close_reason::end;
+            const batch_limits l = limits_now(from);
             const item& next = *held_;
             tally<framing_type> with = tally_;
-            const adding what = with.add(l, framing_, next);
-            if (what == adding::added) {
+            const add_result what = with.add(l, framing_, next);
+            if (what == add_result::added) {
                 take();
                 tally_ = std::move(with);
                 continue;
             }
-            if (with.items != 0) return with.full ? with.closed : closed_by::bytes;
+            if (with.items != 0) return with.full ? with.closed : batch_close_reason::bytes;
             const std::uint64_t alone = size_alone(l, framing_, next);
             take();
             batch_.bytes = alone;
             batch_.fits = false;
-            return closed_by::bytes;
+            return batch_close_reason::bytes;
         }
         return tally_.closed;
     }
@@ -333,9 +337,9 @@ namespace views {
 
 struct chunk_by_fn {
     /// For a forward range: a view of `chunk`s, which point into the range.
-    template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
+    template <ranges::viewable_range R, limits_source L = batch_limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
-        requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
+    requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
@@ -343,18 +347,18 @@ struct chunk_by_fn {
     }
 
     /// For an input range: a view of `owned_chunk`s, which contain their items.
-    template <ranges::viewable_range R, limits_source L = limits, class F = std::identity,
+    template <ranges::viewable_range R, limits_source L = batch_limits, class F = std::identity,
               class V = ranges::views::all_t<R>>
-        requires(!detail::walkable<V>) && ranges::input_range<V> &&
-                size_model<F, const ranges::range_value_t<V>&>
-    [[nodiscard]] auto operator()(R&& range, L l, F size = {}) const
+    requires(!detail::walkable<V>) &&
+        ranges::input_range<V>&& size_model<F, const ranges::range_value_t<V>&> [[nodiscard]] auto
+        operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
         return batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
     /// Returns a closure for use with `|`.
-    template <limits_source L = limits, class F = std::identity>
+    template <limits_source L = batch_limits, class F = std::identity>
     [[nodiscard]] constexpr auto operator()(L l, F size = {}) const
     {
         return ranges::make_view_closure([l, size]<class R>(R&& range)

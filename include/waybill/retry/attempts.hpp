@@ -2,13 +2,13 @@
 //
 // attempts: a state machine that retries one call. Clock, random numbers and call are the caller's.
 //
-//     waybill::attempts tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
+//     waybill::retry_loop tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
 //     for (bool open = true; open;)
 //         waybill::match(tries.next(clock::now()),
-//             [&](act::go)        { tries.on(attempted{call().how, dice()}, clock::now()); },
-//             [&](act::wait w)    { sleep_until(w.until); },
+//             [&](act::call)        { tries.on(attempted{call().kind, dice()}, clock::now()); },
+//             [&](act::wait_until w)    { sleep_until(w.time); },
 //             [&](act::done)      { open = false; },
-//             [&](act::give_up g) { park(message, g.why); open = false; });
+//             [&](act::give_up g) { park(message, g.reason); open = false; });
 //
 // Guarantees
 //   1. `next` returns the same action until an event, the end of the wait, or the time limit.
@@ -43,8 +43,8 @@ namespace waybill::inline v0_2 {
 namespace act {
 
 /// Make the call and report its result as an `attempted` event.
-struct go {
-    friend bool operator==(const go&, const go&) = default;
+struct call {
+    friend bool operator==(const call&, const call&) = default;
 };
 
 /// The call succeeded. No action is left.
@@ -62,55 +62,55 @@ struct call_policy {
     friend bool operator==(const call_policy&, const call_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const call_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const call_policy& p) noexcept
 {
     if (p.time_limit <= duration{}) {
         return config_error{"call.time_limit", detail::magnitude(p.time_limit),
                             "nanoseconds must be at least", 1, p.time_limit < duration{}};
     }
-    return check(p.retry);
+    return validate(p.retry);
 }
 
 /// Event: an attempt has ended.
 struct attempted {
-    fault_class how = fault_class::none;
-    double draw = 0.5;       ///< A random number in [0, 1) for the jitter of the next pause.
+    fault_kind kind = fault_kind::none;
+    double random = 0.5;     ///< A random number in [0, 1) for the jitter of the next pause.
     duration retry_after{};  ///< The server's retry-after hint; zero if there is no hint.
 
     friend bool operator==(const attempted&, const attempted&) = default;
 };
 
 /// The reason why no further attempt follows.
-enum class attempts_end : std::uint8_t {
-    open,         ///< A further attempt may follow.
-    succeeded,    ///< The last attempt succeeded.
+enum class retry_outcome : std::uint8_t {
+    open,          ///< A further attempt may follow.
+    succeeded,     ///< The last attempt succeeded.
     not_worth_it,  ///< The last fault was permanent, ownership_lost or cancelled.
-    tries,        ///< The maximum number of attempts is reached.
-    time_limit,   ///< The next attempt, possibly the first, would start too late.
-    budget,       ///< The retry budget has no token left.
+    tries,         ///< The maximum number of attempts is reached.
+    time_limit,    ///< The next attempt, possibly the first, would start too late.
+    budget,        ///< The retry budget has no token left.
 };
 
-[[nodiscard]] constexpr std::string_view name(attempts_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(retry_outcome e) noexcept
 {
     switch (e) {
-        case attempts_end::open: return "open";
-        case attempts_end::succeeded: return "succeeded";
-        case attempts_end::not_worth_it: return "not_worth_it";
-        case attempts_end::tries: return "tries";
-        case attempts_end::time_limit: return "time_limit";
-        case attempts_end::budget: return "budget";
+        case retry_outcome::open: return "open";
+        case retry_outcome::succeeded: return "succeeded";
+        case retry_outcome::not_worth_it: return "not_worth_it";
+        case retry_outcome::tries: return "tries";
+        case retry_outcome::time_limit: return "time_limit";
+        case retry_outcome::budget: return "budget";
     }
     return "?";
 }
 
-class attempts {
+class retry_loop {
 public:
-    using action = std::variant<act::go, act::wait, act::done, act::give_up>;
+    using action = std::variant<act::call, act::wait_until, act::done, act::give_up>;
 
     /// The time limit starts at `now`. The policy is not validated: make<attempts>(policy, now)
     /// does that. If there is a budget, each retry takes a token from it and the success is
     /// reported to it. The budget must stay at its address while this object or a copy exists.
-    constexpr attempts(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
+    constexpr retry_loop(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
         : policy_(p), budget_(budget), began_(now)
     {
     }
@@ -119,51 +119,51 @@ public:
     /// `give_up{cancelled}`: the call neither succeeded nor failed. Constant time.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
-        if (end_ == attempts_end::succeeded) return act::done{};
-        if (end(now) != attempts_end::open) {
-            return act::give_up{tries_ == 0 ? fault_class::cancelled : how_};
+        if (end_ == retry_outcome::succeeded) return act::done{};
+        if (outcome(now) != retry_outcome::open) {
+            return act::give_up{tries_ == 0 ? fault_kind::cancelled : how_};
         }
-        if (now < not_before_) return act::wait{not_before_};
-        return act::go{};
+        if (now < not_before_) return act::wait_until{not_before_};
+        return act::call{};
     }
 
-    /// Reports the end of an attempt at `now`. After the last attempt the event is `late`.
-    constexpr heard on(const attempted& a, steady_time now)
+    /// Reports the end of an attempt at `now`. After the last attempt the event is `stale`.
+    constexpr event_result on(const attempted& a, steady_time now)
     {
-        if (end_ != attempts_end::open) return heard::late;
+        if (end_ != retry_outcome::open) return event_result::stale;
         if (tries_ != ~std::uint32_t{0}) ++tries_;
-        how_ = a.how;
+        how_ = a.kind;
         const retry_action then =
-            decide(policy_.retry, tries_, a.how, pause_, a.draw, now, a.retry_after);
-        const act::wait* w = std::get_if<act::wait>(&then);
-        const steady_time at = w != nullptr ? w->until : now;
-        if (a.how == fault_class::none) {
-            end_ = attempts_end::succeeded;
+            decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
+        const act::wait_until* w = std::get_if<act::wait_until>(&then);
+        const steady_time at = w != nullptr ? w->time : now;
+        if (a.kind == fault_kind::none) {
+            end_ = retry_outcome::succeeded;
             budget_.succeeded(now);
         } else if (std::holds_alternative<act::give_up>(then)) {
-            end_ = is_worth_a_retry(a.how) ? attempts_end::tries : attempts_end::not_worth_it;
+            end_ = is_worth_a_retry(a.kind) ? retry_outcome::tries : retry_outcome::not_worth_it;
         } else if (too_late(at)) {
-            end_ = attempts_end::time_limit;
+            end_ = retry_outcome::time_limit;
         } else if (!budget_.spend(now)) {
-            end_ = attempts_end::budget;
+            end_ = retry_outcome::budget;
         } else {
             not_before_ = w != nullptr ? at : steady_time::lowest();
             pause_ = w != nullptr ? at - now : pause_;
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// The number of attempts that have ended.
-    [[nodiscard]] constexpr std::uint32_t tries() const noexcept { return tries_; }
+    [[nodiscard]] constexpr std::uint32_t attempts() const noexcept { return tries_; }
     /// The result of the last attempt; `none` before the first one.
-    [[nodiscard]] constexpr fault_class how() const noexcept { return how_; }
+    [[nodiscard]] constexpr fault_kind kind() const noexcept { return how_; }
     /// The reason why no further attempt can start at `now`; `open` if one can.
-    [[nodiscard]] constexpr attempts_end end(steady_time now) const noexcept
+    [[nodiscard]] constexpr retry_outcome outcome(steady_time now) const noexcept
     {
-        return end_ == attempts_end::open && too_late(now) ? attempts_end::time_limit : end_;
+        return end_ == retry_outcome::open && too_late(now) ? retry_outcome::time_limit : end_;
     }
     /// The same reason from reported events only; the current time is ignored.
-    [[nodiscard]] constexpr attempts_end end() const noexcept { return end_; }
+    [[nodiscard]] constexpr retry_outcome outcome() const noexcept { return end_; }
     /// The time from construction to `now`; at least 0.
     [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
     {
@@ -171,7 +171,7 @@ public:
     }
     [[nodiscard]] constexpr const call_policy& policy() const noexcept { return policy_; }
 
-    friend bool operator==(const attempts&, const attempts&) = default;
+    friend bool operator==(const retry_loop&, const retry_loop&) = default;
 
 private:
     [[nodiscard]] constexpr bool too_late(steady_time at) const noexcept
@@ -185,23 +185,23 @@ private:
     steady_time not_before_ = steady_time::lowest();
     duration pause_{};  // the last one; for decorrelated jitter
     std::uint32_t tries_ = 0;
-    fault_class how_ = fault_class::none;
-    attempts_end end_ = attempts_end::open;
+    fault_kind how_ = fault_kind::none;
+    retry_outcome end_ = retry_outcome::open;
 };
 
 /// Returns the state machine with a time limit from `now`, or the first error of the policy.
-template <std::same_as<attempts> M>
+template <std::same_as<retry_loop> M>
 [[nodiscard]] constexpr result<M, config_error> make(const call_policy& p, steady_time now,
                                                      shared_budget budget = {})
 {
-    if (const std::optional<config_error> bad = check(p)) return unexpected(*bad);
+    if (const std::optional<config_error> bad = validate(p)) return unexpected(*bad);
     return M(p, now, budget);
 }
 
-template <std::same_as<attempts> M, std::convertible_to<call_policy> P>
+template <std::same_as<retry_loop> M, std::convertible_to<call_policy> P>
 [[nodiscard]] constexpr result<M, config_error> make(const P&)
 {
-    static_assert(!std::same_as<M, attempts>,
+    static_assert(!std::same_as<M, retry_loop>,
                   "attempts begin at a time: make<attempts>(policy, now)");
 }
 

@@ -70,7 +70,7 @@ struct backoff {
     friend bool operator==(const backoff&, const backoff&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const backoff& b) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const backoff& b) noexcept
 {
     if (b.base <= duration{}) {
         return config_error{"backoff.base", detail::magnitude(b.base),
@@ -132,15 +132,15 @@ namespace detail {
 }  // namespace detail
 
 /// The pause before retry `n`, counted from 1. Only decorrelated jitter uses `previous`, the pause
-/// before retry n-1; a shorter one than the base counts as the base. `draw` is a random number in
+/// before retry n-1; a shorter one than the base counts as the base. `random` is a random number in
 /// [0, 1); other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of
 /// the pause. The hint is limited to the greater of cap and `highest_hint`. Without a hint the
 /// pause is at most the cap. It is never negative, also for invalid options. Constant time.
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, duration previous,
-                                       double draw, duration hint = {}) noexcept
+                                       double random, duration hint = {}) noexcept
 {
     const duration cap = greater(b.cap, duration{});
-    const double share = draw >= 0.0 ? (draw < 1.0 ? draw : 1.0) : 0.0;
+    const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
     duration widest = lesser(detail::uncapped(b, n), cap);
     duration drawn = widest;
     switch (b.spread) {
@@ -168,11 +168,11 @@ namespace detail {
 
 /// The same if the previous pause is unknown. Decorrelated jitter then assumes a previous pause
 /// from random numbers of 0.5, so its range grows by about half with each retry.
-[[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, double draw,
+[[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, double random,
                                        duration hint = {}) noexcept
 {
-    if (b.spread != jitter::decorrelated) return pause(b, n, duration{}, draw, hint);
-    return pause(b, n, lesser(detail::middle_before(b, n), b.cap), draw, hint);
+    if (b.spread != jitter::decorrelated) return pause(b, n, duration{}, random, hint);
+    return pause(b, n, lesser(detail::middle_before(b, n), b.cap), random, hint);
 }
 
 }  // namespace waybill::inline v0_2

@@ -2,7 +2,7 @@
 //
 // budget: limits retries to a share of successes, so that they cannot overload a failing broker.
 //
-//     waybill::retry_tokens tokens{{.tokens = 10, .successes = 10, .refill = 1s}};
+//     waybill::retry_token_bucket tokens{{.tokens = 10, .successes = 10, .refill = 1s}};
 //     if (tokens.spend(now)) try_again(); else give_up();
 //     tokens.succeeded(now);
 //
@@ -41,7 +41,7 @@ struct retry_budget {
     friend bool operator==(const retry_budget&, const retry_budget&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const retry_budget& b) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const retry_budget& b) noexcept
 {
     if (b.successes == 0) return config_error{"budget.successes", 0, "must be at least", 1};
     if (b.refill <= duration{}) {
@@ -54,9 +54,9 @@ struct retry_budget {
 /// The tokens of a budget. All functions take constant time. If the clock goes back, no token is
 /// returned until it passes the time of the last refill again. Overloads without `now` do not
 /// refill.
-class retry_tokens {
+class retry_token_bucket {
 public:
-    constexpr explicit retry_tokens(const retry_budget& b = {}) noexcept
+    constexpr explicit retry_token_bucket(const retry_budget& b = {}) noexcept
         : budget_(b), left_(b.tokens)
     {
     }
@@ -65,7 +65,7 @@ public:
     [[nodiscard]] constexpr std::uint32_t left() const noexcept { return left_; }
     [[nodiscard]] constexpr std::uint32_t left(steady_time now) const noexcept
     {
-        retry_tokens then = *this;
+        retry_token_bucket then = *this;
         then.pass(now);
         return then.left_;
     }
@@ -96,7 +96,7 @@ public:
         succeeded();
     }
 
-    friend bool operator==(const retry_tokens&, const retry_tokens&) = default;
+    friend bool operator==(const retry_token_bucket&, const retry_token_bucket&) = default;
 
 private:
     /// Adds the tokens of the refill. At the maximum of tokens, elapsed time is not saved up.

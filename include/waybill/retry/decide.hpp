@@ -2,10 +2,10 @@
 //
 // decide: whether to retry a failed call, and when.
 //
-//     waybill::match(waybill::decide(policy, tries, f.how, dice(), now),
+//     waybill::match(waybill::decide(policy, tries, f.kind, dice(), now),
 //         [&](act::retry_now)  { again(); },
-//         [&](act::wait w)     { later(w.until); },
-//         [&](act::give_up g)  { park(message, g.why); });
+//         [&](act::wait_until w)     { later(w.time); },
+//         [&](act::give_up g)  { park(message, g.reason); });
 //
 // A pure function. The caller stores the number of attempts.
 
@@ -31,7 +31,7 @@ struct retry_now {
 
 /// Do not retry.
 struct give_up {
-    fault_class why = fault_class::none;  ///< The result of the last attempt.
+    fault_kind reason = fault_kind::none;  ///< The result of the last attempt.
     friend bool operator==(const give_up&, const give_up&) = default;
 };
 
@@ -41,7 +41,7 @@ struct give_up {
 struct retry_policy {
     /// Maximum of attempts, the first included; 0 counts as 1. Settings named "max retries" exclude
     /// the first attempt: tries_for_retries() converts them.
-    std::uint32_t most = 5;
+    std::uint32_t max_attempts = 5;
     std::uint32_t immediate = 0;  ///< The number of first retries without a pause.
     backoff pauses{};
 
@@ -54,21 +54,22 @@ struct retry_policy {
     return retries == ~std::uint32_t{0} ? retries : retries + 1;
 }
 
-[[nodiscard]] constexpr std::optional<config_error> check(const retry_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const retry_policy& p) noexcept
 {
-    if (p.most == 0) return config_error{"retry.most", 0, "must be at least", 1};
-    if (p.immediate >= p.most) {
-        return config_error{"retry.immediate", p.immediate, "must be less than most", p.most};
+    if (p.max_attempts == 0) return config_error{"retry.max_attempts", 0, "must be at least", 1};
+    if (p.immediate >= p.max_attempts) {
+        return config_error{"retry.immediate", p.immediate, "must be less than most",
+                            p.max_attempts};
     }
-    return check(p.pauses);
+    return validate(p.pauses);
 }
 
-using retry_action = std::variant<act::retry_now, act::wait, act::give_up>;
+using retry_action = std::variant<act::retry_now, act::wait_until, act::give_up>;
 
 /// True for transient and infrastructure faults. All other faults are final.
-[[nodiscard]] constexpr bool is_worth_a_retry(fault_class how) noexcept
+[[nodiscard]] constexpr bool is_worth_a_retry(fault_kind kind) noexcept
 {
-    return how == fault_class::transient || how == fault_class::infrastructure;
+    return kind == fault_kind::transient || kind == fault_kind::infrastructure;
 }
 
 namespace detail {
@@ -76,36 +77,36 @@ namespace detail {
 /// `pausing(n)` returns the n-th pause, counted from 1.
 template <class F>
 [[nodiscard]] constexpr retry_action decided(const retry_policy& p, std::uint32_t tries,
-                                             fault_class how, steady_time now, duration hint,
+                                             fault_kind kind, steady_time now, duration hint,
                                              F pausing) noexcept
 {
-    if (!is_worth_a_retry(how) || tries >= (p.most == 0 ? 1 : p.most)) return act::give_up{how};
+    if (!is_worth_a_retry(kind) || tries >= (p.max_attempts == 0 ? 1 : p.max_attempts))
+        return act::give_up{kind};
     if (tries <= p.immediate && hint <= duration{}) return act::retry_now{};
-    return act::wait{now + pausing(tries > p.immediate ? tries - p.immediate : 1)};
+    return act::wait_until{now + pausing(tries > p.immediate ? tries - p.immediate : 1)};
 }
 
 }  // namespace detail
 
-/// The next step after `tries` attempts, the last with the result `how`. Returns `give_up` after a
-/// success, after a final fault, and after the maximum of attempts. `draw` is a random number in
+/// The next step after `tries` attempts, the last with the result `kind`. Returns `give_up` after a
+/// success, after a final fault, and after the maximum of attempts. `random` is a random number in
 /// [0, 1) for the jitter. A positive `hint`, the server's retry-after, is a lower bound of the
 /// pause (see `pause`) and replaces an immediate retry by a wait. Constant time.
 [[nodiscard]] constexpr retry_action decide(const retry_policy& p, std::uint32_t tries,
-                                            fault_class how, double draw, steady_time now,
+                                            fault_kind kind, double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    return detail::decided(p, tries, how, now, hint, [&](std::uint32_t n) {
-        return pause(p.pauses, n, draw, hint);
-    });
+    return detail::decided(p, tries, kind, now, hint,
+                           [&](std::uint32_t n) { return pause(p.pauses, n, random, hint); });
 }
 
 /// The same with the `previous` pause, which decorrelated jitter uses.
 [[nodiscard]] constexpr retry_action decide(const retry_policy& p, std::uint32_t tries,
-                                            fault_class how, duration previous, double draw,
+                                            fault_kind kind, duration previous, double random,
                                             steady_time now, duration hint = {}) noexcept
 {
-    return detail::decided(p, tries, how, now, hint, [&](std::uint32_t n) {
-        return pause(p.pauses, n, previous, draw, hint);
+    return detail::decided(p, tries, kind, now, hint, [&](std::uint32_t n) {
+        return pause(p.pauses, n, previous, random, hint);
     });
 }
 

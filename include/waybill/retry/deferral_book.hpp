@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// deferral_book: the sequence numbers of deferred messages, and when to fetch each message.
+// deferred_messages: the sequence numbers of deferred messages, and when to fetch each message.
 //
-//     waybill::deferral_book book{{.hold = 60s}};
+//     waybill::deferred_messages book{{.hold = 60s}};
 //     book.defer({.sequence = m.sequence, .due = wall + 10min, .session = m.session});
 //     for (auto& h : book.take(wall, steady, 20)) {          // due entries; each gets a hold
 //         if (handle(fetch(h.entry.sequence))) book.settled(h.entry.sequence);
@@ -42,28 +42,28 @@ namespace waybill::inline v0_2 {
 /// early or too late; nothing else changes. A loaded book has no entry in hand. Its ticket numbers
 /// start at 1 again, so tickets from before the restart must not be reported to it. An assignment
 /// to a book does not restart its ticket numbers.
-class deferral_book {
+class deferred_messages {
 public:
-    explicit deferral_book(const deferral_options& o = {}) : options_(o) {}
+    explicit deferred_messages(const deferral_options& o = {}) : options_(o) {}
 
-    deferral_book(const deferral_book&) = default;
-    deferral_book(deferral_book&&) = default;
-    deferral_book& operator=(deferral_book&&) = default;
-    deferral_book& operator=(const deferral_book& other)
+    deferred_messages(const deferred_messages&) = default;
+    deferred_messages(deferred_messages&&) = default;
+    deferred_messages& operator=(deferred_messages&&) = default;
+    deferred_messages& operator=(const deferred_messages& other)
     {
-        deferral_book copy(other);  // a failed allocation changes nothing
-        *this = static_cast<deferral_book&&>(copy);
+        deferred_messages copy(other);  // a failed allocation changes nothing
+        *this = static_cast<deferred_messages&&>(copy);
         return *this;
     }
-    ~deferral_book() = default;
+    ~deferred_messages() = default;
 
     /// Adds an entry, or replaces the entry with the same number, also if that is in hand.
-    booked defer(deferred entry)
+    defer_result defer(deferred entry)
     {
         const bool known = rows_.contains(entry.sequence);
-        if (!known && rows_.size() >= options_.most) return booked::full;
+        if (!known && rows_.size() >= options_.max_messages) return defer_result::full;
         put(static_cast<deferred&&>(entry));
-        return known ? booked::replaced : booked::added;
+        return known ? defer_result::replaced : defer_result::added;
     }
 
     /// Adds or replaces a stored entry, even if the book is full: a lower `most` than before must
@@ -73,7 +73,7 @@ public:
     /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
     /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
     [[nodiscard]] std::vector<handed> take(wall_time now, steady_time at, std::uint64_t most,
-                                           handing order = handing::by_due)
+                                           hand_out_order order = hand_out_order::by_due)
     {
         while (!held_.empty() && steady_time::at(held_.begin()->at) <= at) {
             set_free(row_of(held_.begin()->sequence));
@@ -83,7 +83,7 @@ public:
             if (wall_time::at(s->at) > now) break;
             out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
         }
-        if (order == handing::by_partition) out = grouped(out);
+        if (order == hand_out_order::by_partition) out = grouped(out);
         tickets_.last += out.size();
         for (const handed& h : out) {
             row& r = row_of(h.entry.sequence);
@@ -96,41 +96,41 @@ public:
     }
 
     /// Removes the entry, in hand or not: its message was completed, dead-lettered, or is no longer
-    /// in its queue. If there is no such entry, returns `late`.
-    heard settled(std::uint64_t sequence) noexcept
+    /// in its queue. If there is no such entry, returns `stale`.
+    event_result settled(std::uint64_t sequence) noexcept
     {
-        if (!rows_.contains(sequence)) return heard::late;
+        if (!rows_.contains(sequence)) return event_result::stale;
         forget(sequence);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    /// Removes the entry if it is in hand with this ticket. Otherwise returns `late` and keeps it:
+    /// Removes the entry if it is in hand with this ticket. Otherwise returns `stale` and keeps it:
     /// it was deferred again, its hold ended, or it is in hand with a newer ticket.
-    heard settled(std::uint64_t sequence, std::uint64_t ticket) noexcept
+    event_result settled(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
-        return in_hand_with(sequence, ticket) ? settled(sequence) : heard::late;
+        return in_hand_with(sequence, ticket) ? settled(sequence) : event_result::stale;
     }
 
     /// Ends the hold of an entry that was not processed. `take` can return it again; its due time
-    /// stays. If the entry is not in hand with this ticket, returns `late`.
-    heard give_back(std::uint64_t sequence, std::uint64_t ticket) noexcept
+    /// stays. If the entry is not in hand with this ticket, returns `stale`.
+    event_result give_back(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
-        if (!r) return heard::late;
+        if (!r) return event_result::stale;
         set_free(*r);
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// Restarts the hold at `at`, for an entry that is still being processed. If the entry is not
-    /// in hand with this ticket, returns `late`.
-    heard hold_on(std::uint64_t sequence, std::uint64_t ticket, steady_time at) noexcept
+    /// in hand with this ticket, returns `stale`.
+    event_result hold_on(std::uint64_t sequence, std::uint64_t ticket, steady_time at) noexcept
     {
         row* r = in_hand_with(sequence, ticket);
-        if (!r) return heard::late;
+        if (!r) return event_result::stale;
         slots::node_type node = taken_out(*r);
         r->until = at + options_.hold;
         put_in(*r, place::held, node);
-        return heard::taken;
+        return event_result::applied;
     }
 
     /// The earliest due time of the entries that are neither in hand nor waiting for another entry
@@ -178,7 +178,7 @@ public:
 
     /// Equal options, equal entries, and the same entries in hand with equal tickets and ends of
     /// hold. Tickets of entries that are not in hand are ignored.
-    friend bool operator==(const deferral_book& a, const deferral_book& b)
+    friend bool operator==(const deferred_messages& a, const deferred_messages& b)
     {
         return a.rows_ == b.rows_ && a.options_ == b.options_;
     }

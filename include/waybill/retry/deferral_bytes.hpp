@@ -4,8 +4,8 @@
 //
 //     store.put(key, waybill::save(book));
 //     ...
-//     auto again = waybill::load<waybill::deferral_book>(bytes, options);
-//     if (!again) stop(waybill::text(again.error()));      // do not continue with an empty book
+//     auto again = waybill::load<waybill::deferred_messages>(bytes, options);
+//     if (!again) stop(waybill::describe(again.error())); // do not continue with an empty book
 //
 // Guarantees
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
@@ -72,11 +72,11 @@ struct deferral_error {
 };
 
 /// A description of the error in one line.
-[[nodiscard]] inline std::string text(const deferral_error& e)
+[[nodiscard]] inline std::string describe(const deferral_error& e)
 {
     std::string line = "deferral book: ";
     line += name(e.problem);
-    if (e.problem == deferral_problem::bad_options) return line + ": " + text(e.options);
+    if (e.problem == deferral_problem::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;
@@ -106,7 +106,7 @@ inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 number
 }  // namespace detail
 
 /// The entries of a book as bytes. Linear time.
-[[nodiscard]] inline std::string save(const deferral_book& book)
+[[nodiscard]] inline std::string save(const deferred_messages& book)
 {
     detail::sealed_writer<detail::deferral_format> out;
     out.whole(book.size());
@@ -125,13 +125,13 @@ inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 number
     return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
 }
 
-/// The book that `save` wrote: load<deferral_book>(bytes, options). Returns the first error of the
-/// options or the bytes.
-template <std::same_as<deferral_book> B>
+/// The book that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
+/// the options or the bytes.
+template <std::same_as<deferred_messages> B>
 [[nodiscard]] result<B, deferral_error> load(std::string_view bytes,
                                              const deferral_options& options)
 {
-    if (const std::optional<config_error> bad = check(options)) {
+    if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(deferral_error{deferral_problem::bad_options, 0, *bad});
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);

@@ -2,7 +2,7 @@
 //
 // deferred: the entry of a deferred message, and the options of a deferral book.
 //
-// Part of deferral_book.hpp, which has an example and the guarantees.
+// Part of deferred_messages.hpp, which has an example and the guarantees.
 
 #ifndef WAYBILL_RETRY_DEFERRED_HPP
 #define WAYBILL_RETRY_DEFERRED_HPP
@@ -48,39 +48,39 @@ struct handed {
 /// The order of the entries that `take` returns. It does not change which entries those are. A
 /// broker may refuse to return messages of several partitions in one request; `by_partition` puts
 /// the entries of one partition next to each other.
-enum class handing : std::uint8_t {
+enum class hand_out_order : std::uint8_t {
     by_due,        ///< By due time, then by sequence number.
     by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
 };
 
-[[nodiscard]] constexpr std::string_view name(handing h) noexcept
+[[nodiscard]] constexpr std::string_view name(hand_out_order h) noexcept
 {
     switch (h) {
-        case handing::by_due: return "by_due";
-        case handing::by_partition: return "by_partition";
+        case hand_out_order::by_due: return "by_due";
+        case hand_out_order::by_partition: return "by_partition";
     }
     return "?";
 }
 
-/// The result of `deferral_book::defer`.
-enum class booked : std::uint8_t {
+/// The result of `deferred_messages::defer`.
+enum class defer_result : std::uint8_t {
     added,     ///< There was no entry with this number.
     replaced,  ///< The entry with this number was replaced; its ticket is void.
     full,      ///< Refused without a change: dead-letter the message, or do not defer it.
 };
 
-[[nodiscard]] constexpr std::string_view name(booked b) noexcept
+[[nodiscard]] constexpr std::string_view name(defer_result b) noexcept
 {
     switch (b) {
-        case booked::added: return "added";
-        case booked::replaced: return "replaced";
-        case booked::full: return "full";
+        case defer_result::added: return "added";
+        case defer_result::replaced: return "replaced";
+        case defer_result::full: return "full";
     }
     return "?";
 }
 
 struct deferral_options {
-    std::uint64_t most = highest_size;       ///< Maximum number of entries, at least 1.
+    std::uint64_t max_messages = highest_size;  ///< Maximum number of entries, at least 1.
     duration hold = duration::seconds(60);  ///< Maximum time in hand without a report.
     /// If true, at most one entry of a session is in hand, and `take` returns only the lowest
     /// number of a session. A later message does not overtake an earlier one that waits longer.
@@ -89,9 +89,9 @@ struct deferral_options {
     friend bool operator==(const deferral_options&, const deferral_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const deferral_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const deferral_options& o) noexcept
 {
-    if (o.most == 0) return config_error{"deferral.most", 0, "must be at least", 1};
+    if (o.max_messages == 0) return config_error{"deferral.max_messages", 0, "must be at least", 1};
     if (o.hold <= duration{}) {
         return config_error{"deferral.hold", detail::magnitude(o.hold),
                             "nanoseconds must be more than", 0, o.hold < duration{}};

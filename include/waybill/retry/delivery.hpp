@@ -31,7 +31,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The settings of a queue. `check` returns the first invalid value.
+/// The settings of a queue. `validate` returns the first invalid value.
 struct delivery_terms {
     duration lock = duration::seconds(60);  ///< How long a delivery is locked.
     std::uint64_t max_deliveries = 10;      ///< After these, a message is a dead letter.
@@ -43,7 +43,7 @@ struct delivery_terms {
     friend bool operator==(const delivery_terms&, const delivery_terms&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const delivery_terms& t) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const delivery_terms& t) noexcept
 {
     if (t.lock <= duration{}) {
         return config_error{"delivery.lock", detail::magnitude(t.lock),
@@ -65,43 +65,44 @@ struct delivery_terms {
 }
 
 /// The limit that ends the deliveries of a message that is never completed.
-enum class delivery_end : std::uint8_t {
+enum class delivery_limit : std::uint8_t {
     deliveries,    ///< The maximum of deliveries.
     time_to_live,  ///< The time to live.
 };
 
-[[nodiscard]] constexpr std::string_view name(delivery_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(delivery_limit e) noexcept
 {
     switch (e) {
-        case delivery_end::deliveries: return "deliveries";
-        case delivery_end::time_to_live: return "time_to_live";
+        case delivery_limit::deliveries: return "deliveries";
+        case delivery_limit::time_to_live: return "time_to_live";
     }
     return "?";
 }
 
 /// How long a queue keeps a message that is never completed, and the limit that ends this time.
-struct queue_patience {
+struct delivery_lifetime {
     duration lasts{};
-    delivery_end by = delivery_end::deliveries;
+    delivery_limit by = delivery_limit::deliveries;
 
-    friend bool operator==(const queue_patience&, const queue_patience&) = default;
+    friend bool operator==(const delivery_lifetime&, const delivery_lifetime&) = default;
 };
 
 /// The time until a message that is never completed becomes a dead letter or expires, if each
 /// delivery lasts for `hold`. It is the maximum of deliveries multiplied by the shorter of hold and
 /// lock, or the time to live if that is shorter. Saturates. A negative hold counts as 0.
-[[nodiscard]] constexpr queue_patience patience(const delivery_terms& t, duration hold) noexcept
+[[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t,
+                                                                 duration hold) noexcept
 {
     const duration all = detail::times(lesser(hold, t.lock), t.max_deliveries);
     const duration live = greater(t.time_to_live, duration{});
-    if (live < all) return {live, delivery_end::time_to_live};
-    return {all, delivery_end::deliveries};
+    if (live < all) return {live, delivery_limit::time_to_live};
+    return {all, delivery_limit::deliveries};
 }
 
 /// The same if each delivery lasts until its lock expires.
-[[nodiscard]] constexpr queue_patience patience(const delivery_terms& t) noexcept
+[[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t) noexcept
 {
-    return patience(t, t.lock);
+    return time_until_dead_letter(t, t.lock);
 }
 
 /// The minimum number of deliveries of `hold` each that together last at least `wanted`. At least

@@ -36,18 +36,18 @@ enum class settle_as : std::uint8_t {
 }
 
 /// The outcome of a broker call that fetches or settles a message.
-enum class broker_said : std::uint8_t {
+enum class settle_result : std::uint8_t {
     done,    ///< The call succeeded.
     gone,    ///< The message no longer exists. A lock that is lost or held elsewhere is `failed`.
     failed,  ///< Any other error. The effect of the call is unknown.
 };
 
-[[nodiscard]] constexpr std::string_view name(broker_said b) noexcept
+[[nodiscard]] constexpr std::string_view name(settle_result b) noexcept
 {
     switch (b) {
-        case broker_said::done: return "done";
-        case broker_said::gone: return "gone";
-        case broker_said::failed: return "failed";
+        case settle_result::done: return "done";
+        case settle_result::gone: return "gone";
+        case settle_result::failed: return "failed";
     }
     return "?";
 }
@@ -57,14 +57,14 @@ namespace act {
 /// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
 struct take_due {
     std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
-    std::uint64_t most = 0;   ///< Maximum of pairs.
+    std::uint64_t max_pairs = 0;  ///< Maximum of pairs.
     friend bool operator==(const take_due&, const take_due&) = default;
 };
 
 /// Receive fresh messages. Report with `messages_received`.
 struct receive {
     std::uint64_t first = 0;  ///< The number of the first one; the others follow in sequence.
-    std::uint64_t most = 0;   ///< Maximum of messages.
+    std::uint64_t max_messages = 0;  ///< Maximum of messages.
     friend bool operator==(const receive&, const receive&) = default;
 };
 
@@ -77,16 +77,16 @@ struct receive_deferred {
 /// Settle the original of this pair. Report with `original_settled`.
 struct settle_original {
     std::uint64_t work = 0;
-    settle_as how = settle_as::complete;
+    settle_as as = settle_as::complete;
     friend bool operator==(const settle_original&, const settle_original&) = default;
 };
 
 /// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For a row of a
-/// deferral_book, use its ticket: book.settled(sequence, ticket) or
+/// deferred_messages, use its ticket: book.settled(sequence, ticket) or
 /// book.give_back(sequence, ticket). If the entry was deferred again, the book then keeps it.
 struct settle_message {
     std::uint64_t work = 0;
-    settle_as how = settle_as::complete;
+    settle_as as = settle_as::complete;
     bool gone = false;  ///< The original of the pointer no longer exists.
     friend bool operator==(const settle_message&, const settle_message&) = default;
 };
@@ -97,48 +97,48 @@ struct settle_message {
 struct pairs_taken {
     std::uint64_t pairs = 0;                    ///< The number of pairs.
     steady_time next = steady_time::highest();  ///< When the next pair is due, if that is known.
-    fault_class how = fault_class::none;        ///< Why the request failed; `none` on success.
+    fault_kind kind = fault_kind::none;         ///< Why the request failed; `none` on success.
     friend bool operator==(const pairs_taken&, const pairs_taken&) = default;
 };
 
 /// Event: messages were received. The caller handles each of them now.
 struct messages_received {
     std::uint64_t messages = 0;           ///< The number of messages.
-    fault_class how = fault_class::none;  ///< Why the request failed; `none` on success.
+    fault_kind kind = fault_kind::none;   ///< Why the request failed; `none` on success.
     friend bool operator==(const messages_received&, const messages_received&) = default;
 };
 
 /// Event: the fetch of an original ended. If it is `done`, the caller handles the original now.
 struct original_fetched {
     std::uint64_t work = 0;
-    broker_said said = broker_said::done;
+    settle_result result = settle_result::done;
     friend bool operator==(const original_fetched&, const original_fetched&) = default;
 };
 
 /// Event: a message or an original was handled.
 struct work_done {
     std::uint64_t work = 0;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     /// True if the message was deferred (again) and has a new pointer. A fresh message then needs
     /// no settlement. An original is then given back, and its old pointer is completed.
     bool deferred = false;
     /// A random number in [0, 1) for the jitter of the circuit breaker's break duration. The
     /// default gives the longest break.
-    double draw = 1.0;
+    double random = 1.0;
     friend bool operator==(const work_done&, const work_done&) = default;
 };
 
 /// Event: the call to settle an original has ended.
 struct original_settled {
     std::uint64_t work = 0;
-    broker_said said = broker_said::done;
+    settle_result result = settle_result::done;
     friend bool operator==(const original_settled&, const original_settled&) = default;
 };
 
 /// Event: the call to settle a message has ended.
 struct message_settled {
     std::uint64_t work = 0;
-    broker_said said = broker_said::done;
+    settle_result result = settle_result::done;
     friend bool operator==(const message_settled&, const message_settled&) = default;
 };
 

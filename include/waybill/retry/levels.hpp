@@ -5,10 +5,10 @@
 //     constexpr waybill::retry_levels levels{.immediate = 5, .delayed = 3,
 //                                            .pauses = {.base = 10s, .cap = 1h}};
 //     static_assert(attempts_in_all(levels) == 24);
-//     waybill::match(waybill::decide(levels, tries, f.how, dice(), now),
+//     waybill::match(waybill::decide(levels, tries, f.kind, dice(), now),
 //         [&](act::retry_now)  { handle_again(); },             // the same delivery
-//         [&](act::wait w)     { put_back(message, w.until); },   // the next one
-//         [&](act::give_up g)  { park(message, g.why); });
+//         [&](act::wait_until w)     { put_back(message, w.time); },   // the next one
+//         [&](act::give_up g)  { park(message, g.reason); });
 //
 // Immediate retries are for random faults, delayed retries for outages of minutes. A round is a
 // first attempt and its immediate retries. Each round after the first one starts after a pause.
@@ -47,9 +47,9 @@ struct retry_levels {
     friend bool operator==(const retry_levels&, const retry_levels&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const retry_levels& l) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const retry_levels& l) noexcept
 {
-    return check(l.pauses);
+    return validate(l.pauses);
 }
 
 /// The maximum of attempts, the first included; `highest_size` if the rounds are unlimited.
@@ -67,22 +67,22 @@ struct retry_levels {
     return tries / saturating_add(l.immediate, 1);
 }
 
-/// The next step after `tries` attempts, the last with the result `how`. `retry_now` means a retry
+/// The next step after `tries` attempts, the last with the result `kind`. `retry_now` means a retry
 /// within the delivery, `wait` a redelivery at that time. Returns `give_up` after the maximum of
-/// attempts and for the same results as decide() with a retry_policy. `draw` is a random number in
-/// [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest of the
+/// attempts and for the same results as decide() with a retry_policy. `random` is a random number
+/// in [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest of the
 /// round follows after the pause. The hint is a lower bound of the pause (see `pause`).
 template <std::same_as<retry_levels> Levels>  // a braced argument means a retry_policy
-[[nodiscard]] constexpr retry_action decide(const Levels& l, std::uint64_t tries, fault_class how,
-                                            double draw, steady_time now,
+[[nodiscard]] constexpr retry_action decide(const Levels& l, std::uint64_t tries, fault_kind kind,
+                                            double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    if (!is_worth_a_retry(how) || tries >= attempts_in_all(l)) return act::give_up{how};
+    if (!is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return act::give_up{kind};
     const bool round_is_over = tries != 0 && tries % saturating_add(l.immediate, 1) == 0;
     if (!round_is_over && hint <= duration{}) return act::retry_now{};
     const std::uint64_t made = round_after(l, tries);
     const std::uint64_t n = lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});
-    return act::wait{now + pause(l.pauses, static_cast<std::uint32_t>(n), draw, hint)};
+    return act::wait_until{now + pause(l.pauses, static_cast<std::uint32_t>(n), random, hint)};
 }
 
 }  // namespace waybill::inline v0_2

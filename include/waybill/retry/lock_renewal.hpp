@@ -6,7 +6,7 @@
 //     lock.on(lock_taken{}, clock::now());
 //     match(lock.next(clock::now()),
 //         [&](act::renew r) { lock.on(renewal_started{r.attempt, dice()}, clock::now()); },
-//         [&](act::wait w) { work_until(w.until); },
+//         [&](act::wait_until w) { work_until(w.time); },
 //         [&](act::idle) {});
 //     if (auto end = lock.ended(clock::now())) stop_working(*end);
 //
@@ -48,20 +48,20 @@ struct renew {
 }  // namespace act
 
 /// Why the renewals of a lock have ended.
-enum class lock_end : std::uint8_t {
+enum class lock_outcome : std::uint8_t {
     released,  ///< The caller has settled the message or released the lock.
     lost,      ///< Another owner has the lock. The caller must not settle or write.
     expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
     too_long,  ///< The lock was kept for `most`. It is still held for `left`.
 };
 
-[[nodiscard]] constexpr std::string_view name(lock_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(lock_outcome e) noexcept
 {
     switch (e) {
-        case lock_end::released: return "released";
-        case lock_end::lost: return "lost";
-        case lock_end::expired: return "expired";
-        case lock_end::too_long: return "too_long";
+        case lock_outcome::released: return "released";
+        case lock_outcome::lost: return "lost";
+        case lock_outcome::expired: return "expired";
+        case lock_outcome::too_long: return "too_long";
     }
     return "?";
 }
@@ -76,8 +76,8 @@ struct lock_renewal_options {
     duration margin{};
     /// A renewal without a result after this time has failed. A pause of `pauses.base` and a retry
     /// must still fit before the end. With the other defaults, `lock` must exceed 21 seconds.
-    duration answer = duration::seconds(10);
-    duration most = duration::highest();      ///< Renewals end this long after `lock_taken`.
+    duration answer_timeout = duration::seconds(10);
+    duration max_duration = duration::highest();  ///< Renewals end this long after `lock_taken`.
     /// Pauses after failed renewals. A pause takes at most half of the time that is left, or the
     /// base if that is longer. A server's hint may make it longer.
     backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
@@ -97,7 +97,7 @@ namespace detail {
 
 }  // namespace detail
 
-[[nodiscard]] constexpr std::optional<config_error> check(const lock_renewal_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const lock_renewal_options& o) noexcept
 {
     const auto above_zero = [](std::string_view field, duration d) -> std::optional<config_error> {
         if (d > duration{}) return {};
@@ -114,17 +114,17 @@ namespace detail {
                             "nanoseconds must be none or some, and less than the lock",
                             detail::magnitude(o.lock), o.margin < duration{}};
     }
-    if (auto bad = above_zero("lock_renewal.answer", o.answer)) return bad;
-    if (auto bad = above_zero("lock_renewal.most", o.most)) return bad;
-    if (auto bad = check(o.pauses)) return bad;
+    if (auto bad = above_zero("lock_renewal.answer_timeout", o.answer_timeout)) return bad;
+    if (auto bad = above_zero("lock_renewal.most", o.max_duration)) return bad;
+    if (auto bad = validate(o.pauses)) return bad;
     const duration early = detail::renewed_early(o, o.lock);
     if (o.pauses.base >= early) {
         return config_error{"lock_renewal.pauses.base", detail::magnitude(o.pauses.base),
                             "nanoseconds must be less than are left at a renewal",
                             detail::magnitude(early)};
     }
-    if (o.answer >= early - o.pauses.base) {
-        return config_error{"lock_renewal.answer", detail::magnitude(o.answer),
+    if (o.answer_timeout >= early - o.pauses.base) {
+        return config_error{"lock_renewal.answer_timeout", detail::magnitude(o.answer_timeout),
                             "nanoseconds must leave some for another try, and be less than",
                             detail::magnitude(early - o.pauses.base)};
     }
@@ -140,7 +140,7 @@ struct lock_taken {
 /// Event: a renewal was requested from the broker.
 struct renewal_started {
     std::uint32_t attempt = 0;  ///< From `act::renew`.
-    double draw = 0.5;          ///< In [0, 1): the jitter of the pause if no result comes.
+    double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
     friend bool operator==(const renewal_started&, const renewal_started&) = default;
 };
 
@@ -154,8 +154,8 @@ struct lock_renewed {
 /// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
 struct renewal_failed {
     std::uint32_t attempt = 0;  ///< From `act::renew`.
-    fault_class how = fault_class::transient;  ///< `none` is invalid.
-    double draw = 0.5;  ///< In [0, 1): the jitter of the pause.
+    fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
+    double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
     /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the longer
     /// of both.
     duration hint{};
@@ -174,7 +174,7 @@ struct lock_lost {
 
 class lock_renewal {
 public:
-    using action = std::variant<act::renew, act::wait, act::idle>;
+    using action = std::variant<act::renew, act::wait_until, act::idle>;
 
     constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
 
@@ -184,75 +184,75 @@ public:
     {
         if (!taken_ || ended(now)) return act::idle{};
         const steady_time over = earlier(until_, limit_);
-        if (given_up_) return act::wait{over};
-        if (asked_ && now < unanswered_at()) return act::wait{earlier(unanswered_at(), over)};
+        if (given_up_) return act::wait_until{over};
+        if (asked_ && now < unanswered_at()) return act::wait_until{earlier(unanswered_at(), over)};
         const steady_time from = asked_ ? after_silence() : not_before_;
-        if (now < from) return act::wait{earlier(from, over)};
+        if (now < from) return act::wait_until{earlier(from, over)};
         return act::renew{attempt_ + 1};
     }
 
-    constexpr heard on(const lock_taken& e, steady_time now) noexcept
+    constexpr event_result on(const lock_taken& e, steady_time now) noexcept
     {
-        if (taken_) return heard::late;
+        if (taken_) return event_result::stale;
         taken_ = true;
-        const bool endless = options_.most == duration::highest();
-        limit_ = endless ? steady_time::highest() : now + options_.most;
+        const bool endless = options_.max_duration == duration::highest();
+        limit_ = endless ? steady_time::highest() : now + options_.max_duration;
         lasts_until(now, e.lasts);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const renewal_started& e, steady_time now) noexcept
+    constexpr event_result on(const renewal_started& e, steady_time now) noexcept
     {
-        if (is_over(now) || e.attempt != attempt_ + 1) return heard::late;
-        if (asked_ && now < unanswered_at()) return heard::invalid;
+        if (is_over(now) || e.attempt != attempt_ + 1) return event_result::stale;
+        if (asked_ && now < unanswered_at()) return event_result::invalid;
         if (asked_ && failures_ != UINT32_MAX) ++failures_;  // the previous renewal had no result
         attempt_ = e.attempt;
         asked_ = true;
         asked_at_ = now;
-        draw_ = e.draw;
-        return heard::taken;
+        draw_ = e.random;
+        return event_result::applied;
     }
 
-    constexpr heard on(const lock_renewed& e, steady_time now) noexcept
+    constexpr event_result on(const lock_renewed& e, steady_time now) noexcept
     {
-        if (is_over(now) || !asked_ || e.attempt != attempt_) return heard::late;
+        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
         asked_ = false;
         failures_ = 0;
         lasts_until(asked_at_, e.lasts);
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const renewal_failed& e, steady_time now) noexcept
+    constexpr event_result on(const renewal_failed& e, steady_time now) noexcept
     {
-        if (is_over(now) || !asked_ || e.attempt != attempt_) return heard::late;
-        if (e.how == fault_class::none) return heard::invalid;
+        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
+        if (e.kind == fault_kind::none) return event_result::invalid;
         asked_ = false;
-        if (e.how == fault_class::ownership_lost) ended_ = lock_end::lost;
-        if (e.how == fault_class::permanent) given_up_ = true;
-        if (e.how == fault_class::cancelled) not_before_ = now + greater(options_.pauses.base, {});
-        if (e.how == fault_class::transient || e.how == fault_class::infrastructure) {
+        if (e.kind == fault_kind::ownership_lost) ended_ = lock_outcome::lost;
+        if (e.kind == fault_kind::permanent) given_up_ = true;
+        if (e.kind == fault_kind::cancelled) not_before_ = now + greater(options_.pauses.base, {});
+        if (e.kind == fault_kind::transient || e.kind == fault_kind::infrastructure) {
             if (failures_ != UINT32_MAX) ++failures_;
-            not_before_ = now + pause_at(now, failures_, e.draw, e.hint);
+            not_before_ = now + pause_at(now, failures_, e.random, e.hint);
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
-    constexpr heard on(const lock_released&, steady_time now) noexcept
+    constexpr event_result on(const lock_released&, steady_time now) noexcept
     {
-        return ends(lock_end::released, now);
+        return ends(lock_outcome::released, now);
     }
 
-    constexpr heard on(const lock_lost&, steady_time now) noexcept
+    constexpr event_result on(const lock_lost&, steady_time now) noexcept
     {
-        return ends(lock_end::lost, now);
+        return ends(lock_outcome::lost, now);
     }
 
     /// Why the renewals have ended at `now`. Empty before `lock_taken` and while the lock is kept.
-    [[nodiscard]] constexpr std::optional<lock_end> ended(steady_time now) const noexcept
+    [[nodiscard]] constexpr std::optional<lock_outcome> ended(steady_time now) const noexcept
     {
         if (ended_ || !taken_) return ended_;
         if (now < earlier(until_, limit_)) return {};
-        return until_ <= limit_ ? lock_end::expired : lock_end::too_long;
+        return until_ <= limit_ ? lock_outcome::expired : lock_outcome::too_long;
     }
 
     /// True if the lock has expired on the caller's clock, for every value of `ended`.
@@ -264,8 +264,8 @@ public:
     /// How long the lock is certainly still held. Zero if it is not held.
     [[nodiscard]] constexpr duration left(steady_time now) const noexcept
     {
-        const bool held = taken_ && ended_ != lock_end::lost && ended_ != lock_end::released &&
-                          ended_ != lock_end::expired;
+        const bool held = taken_ && ended_ != lock_outcome::lost &&
+                          ended_ != lock_outcome::released && ended_ != lock_outcome::expired;
         return held ? greater(until_ - now, duration{}) : duration{};
     }
 
@@ -282,16 +282,16 @@ private:
         return ended_ || !taken_;
     }
 
-    constexpr heard ends(lock_end how, steady_time now) noexcept
+    constexpr event_result ends(lock_outcome how, steady_time now) noexcept
     {
         if (!is_over(now)) {
             ended_ = how;
-            return heard::taken;
+            return event_result::applied;
         }
         // A lock that was kept too long is still held until this event.
-        if (ended_ != lock_end::too_long || now >= until_) return heard::late;
+        if (ended_ != lock_outcome::too_long || now >= until_) return event_result::stale;
         until_ = now;
-        return heard::taken;
+        return event_result::applied;
     }
 
     constexpr void lasts_until(steady_time asked, std::optional<duration> told) noexcept
@@ -301,18 +301,18 @@ private:
         not_before_ = until_ - detail::renewed_early(options_, lasts);
     }
 
-    [[nodiscard]] constexpr duration pause_at(steady_time at, std::uint32_t n, double draw,
+    [[nodiscard]] constexpr duration pause_at(steady_time at, std::uint32_t n, double random,
                                               duration hint) const noexcept
     {
         const backoff& b = options_.pauses;
         const duration most = greater(greater(until_ - at, duration{}) * 0.5, b.base);
         const duration asked = lesser(hint, greater(greater(b.cap, duration{}), b.highest_hint));
-        return greater(lesser(pause(b, n, draw), most), asked);
+        return greater(lesser(pause(b, n, random), most), asked);
     }
 
     [[nodiscard]] constexpr steady_time unanswered_at() const noexcept
     {
-        return asked_at_ + options_.answer;
+        return asked_at_ + options_.answer_timeout;
     }
 
     [[nodiscard]] constexpr steady_time after_silence() const noexcept
@@ -332,7 +332,7 @@ private:
     bool taken_ = false;
     bool asked_ = false;     // a renewal was started and has no result, in time or not
     bool given_up_ = false;  // after a permanent fault the lock is left to expire
-    std::optional<lock_end> ended_{};
+    std::optional<lock_outcome> ended_{};
 };
 
 }  // namespace waybill::inline v0_2

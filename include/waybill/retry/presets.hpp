@@ -4,9 +4,9 @@
 //
 // A preset is a value to start from, for example to replace such a client:
 //
-//     waybill::call_policy p = waybill::presets::kafka_producer();
+//     waybill::call_policy p = waybill::retry_presets::kafka_producer();
 //     p.time_limit = 30s;
-//     waybill::retry_tokens tokens(waybill::presets::aws_retry_quota());
+//     waybill::retry_token_bucket tokens(waybill::retry_presets::aws_retry_quota());
 //
 // How to read a preset
 //   1. Counts are attempts and include the first call. If a client counts retries instead, its
@@ -33,7 +33,7 @@
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
 
-namespace waybill::inline v0_2::presets {
+namespace waybill::inline v0_2::retry_presets {
 
 /// A default value and its source. Converts to the plain value.
 template <class T>
@@ -55,7 +55,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> aws_standard() noexcept
 {
     return {"aws_standard",
-            {.retry = {.most = 3,
+            {.retry = {.max_attempts = 3,
                        .pauses = {.base = duration::seconds(1), .cap = duration::seconds(20)}}},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
@@ -69,7 +69,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> aws_standard_2026() noexcept
 {
     return {"aws_standard_2026",
-            {.retry = {.most = 3,
+            {.retry = {.max_attempts = 3,
                        .pauses = {.base = duration::milliseconds(50),
                                   .cap = duration::seconds(20),
                                   .highest_hint = duration::seconds(25)}}},
@@ -114,7 +114,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> azure_amqp() noexcept
 {
     return {"azure_amqp",
-            {.retry = {.most = tries_for_retries(3),
+            {.retry = {.max_attempts = tries_for_retries(3),
                        .pauses = {.base = duration::milliseconds(1'600),
                                   .cap = duration::seconds(60),
                                   .spread = jitter::none}}},
@@ -129,7 +129,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> azure_http() noexcept
 {
     return {"azure_http",
-            {.retry = {.most = tries_for_retries(3),
+            {.retry = {.max_attempts = tries_for_retries(3),
                        .pauses = {.base = duration::milliseconds(800),
                                   .cap = duration::seconds(60),
                                   .spread = jitter::around,
@@ -145,7 +145,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> kafka_producer() noexcept
 {
     return {"kafka_producer",
-            {.retry = {.most = tries_for_retries(2'147'483'647),
+            {.retry = {.max_attempts = tries_for_retries(2'147'483'647),
                        .pauses = {.base = duration::milliseconds(100),
                                   .cap = duration::milliseconds(1'200),
                                   .spread = jitter::around}},
@@ -160,7 +160,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> google_cloud_cpp() noexcept
 {
     return {"google_cloud_cpp",
-            {.retry = {.most = any_number,
+            {.retry = {.max_attempts = any_number,
                        .pauses = {.base = duration::seconds(2),
                                   .cap = duration::seconds(300),
                                   .spread = jitter::equal}},
@@ -176,7 +176,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> google_pubsub_cpp() noexcept
 {
     return {"google_pubsub_cpp",
-            {.retry = {.most = any_number,
+            {.retry = {.max_attempts = any_number,
                        .pauses = {.base = duration::milliseconds(130),
                                   .cap = duration::seconds(60),
                                   .factor = 1.3,
@@ -192,7 +192,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> grpc_example() noexcept
 {
     return {"grpc_example",
-            {.retry = {.most = 4,
+            {.retry = {.max_attempts = 4,
                        .pauses = {.base = duration::milliseconds(100),
                                   .cap = duration::milliseconds(1'200),
                                   .spread = jitter::around}}},
@@ -229,7 +229,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> polly() noexcept
 {
     return {"polly",
-            {.retry = {.most = tries_for_retries(3),
+            {.retry = {.max_attempts = tries_for_retries(3),
                        .pauses = {.base = duration::seconds(2),
                                   .cap = duration::seconds(2),
                                   .factor = 1,
@@ -296,17 +296,17 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "The lock is its acknowledgement deadline, the time to live its retention."};
 }
 
-}  // namespace waybill::inline v0_2::presets
+}  // namespace waybill::inline v0_2::retry_presets
 
 namespace waybill::inline v0_2 {
 
 /// decide() with the levels of a preset.
-template <std::same_as<presets::preset<retry_levels>> P>
-[[nodiscard]] constexpr retry_action decide(const P& p, std::uint64_t tries, fault_class how,
-                                            double draw, steady_time now,
+template <std::same_as<retry_presets::preset<retry_levels>> P>
+[[nodiscard]] constexpr retry_action decide(const P& p, std::uint64_t tries, fault_kind kind,
+                                            double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    return decide(p.value, tries, how, draw, now, hint);
+    return decide(p.value, tries, kind, random, now, hint);
 }
 
 }  // namespace waybill::inline v0_2

@@ -6,16 +6,17 @@
 //     for (const waybill::prune_removal& r : plan.removals)
 //         db.exec("delete from letters where id = ? and parked = ? and held = 0", r.id, r.parked);
 //     if (plan.spike) alarm(plan.recent);
-//     if (plan.full) valve.hold_shut(steady);              // no space for another row
+//     if (plan.full) circuit_breaker.force_open(steady);              // no space for another row
 //
 // Guarantees (the guide has the reasons)
 //   1. A row older than `age` is removed, also in a spike.
 //   2. At `count` rows or `bytes` bytes, the oldest are removed down to the share `low_water`.
 //   3. A `held` row is being resubmitted and is never removed.
 //   4. In a spike, `count` and `bytes` remove no row unless `full` is `drop_oldest`.
-//   5. A row that changed after the plan stays if the delete statement also compares `parked` and
+//   5. A row that changed after the plan stays if the delete statement also compares
+//      `dead_lettered` and
 //      `held` (`may_remove`). All orders are tested: tests/enumerate/retry/prune.test.cpp.
-//   6. A policy that `check` rejects removes no row, and the plan contains the error.
+//   6. A policy that `validate` rejects removes no row, and the plan contains the error.
 // Cost: if rows are ordered oldest first, two passes, no sort, memory only for the removals.
 // Otherwise O(n log n), and memory for each row that is not held.
 
@@ -41,7 +42,7 @@ namespace waybill::inline v0_2 {
 struct prune_row {
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
-    wall_time parked{};  ///< The last time at which the message became a dead letter.
+    wall_time dead_lettered_at{};  ///< The last time at which the message became a dead letter.
     bool held = false;   ///< The dead letter is being resubmitted.
 
     friend bool operator==(const prune_row&, const prune_row&) = default;
@@ -65,17 +66,17 @@ struct prune_removal {
     std::uint64_t id = 0;
     std::uint64_t index = 0;  ///< Index of the row in the range given to plan_prune, from 0.
     std::uint64_t bytes = 0;
-    wall_time parked{};
-    prune_reason why = prune_reason::age;
+    wall_time dead_lettered_at{};
+    prune_reason reason = prune_reason::age;
 
     friend bool operator==(const prune_removal&, const prune_removal&) = default;
 };
 
-/// True if the current row is unchanged since the plan: same id, same `parked`, and not held.
-/// Compare and remove in one statement.
+/// True if the current row is unchanged since the plan: same id, same `dead_lettered`, and not
+/// held. Compare and remove in one statement.
 [[nodiscard]] constexpr bool may_remove(const prune_removal& r, const prune_row& current) noexcept
 {
-    return r.id == current.id && r.parked == current.parked && !current.held;
+    return r.id == current.id && r.dead_lettered_at == current.dead_lettered_at && !current.held;
 }
 
 /// Number and size of rows.
@@ -153,9 +154,9 @@ public:
     /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
     void count(const prune_row& r) noexcept
     {
-        plan_.in_order = plan_.in_order && !(r.parked < newest_);
-        newest_ = later(newest_, r.parked);
-        if (r.parked >= now_ - policy_.spike.within) ++plan_.recent;
+        plan_.in_order = plan_.in_order && !(r.dead_lettered_at < newest_);
+        newest_ = later(newest_, r.dead_lettered_at);
+        if (r.dead_lettered_at >= now_ - policy_.spike.within) ++plan_.recent;
         add(plan_.before, r);
         if (r.held) add(plan_.held, r);
         if (!r.held && is_old(r)) return;
@@ -196,7 +197,7 @@ public:
 private:
     [[nodiscard]] bool is_old(const prune_row& r) const noexcept
     {
-        return now_ - r.parked > policy_.age;
+        return now_ - r.dead_lettered_at > policy_.age;
     }
 
     static void add(prune_totals& to, const prune_row& r) noexcept
@@ -205,9 +206,9 @@ private:
         to.bytes = saturating_add(to.bytes, r.bytes);
     }
 
-    void take(const prune_row& r, std::uint64_t index, prune_reason why)
+    void take(const prune_row& r, std::uint64_t index, prune_reason reason)
     {
-        plan_.removals.push_back({r.id, index, r.bytes, r.parked, why});
+        plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
     }
 
     prune_policy policy_;
@@ -225,8 +226,8 @@ struct aged_row {
 
     friend bool operator<(const aged_row& a, const aged_row& b) noexcept
     {
-        const wall_time x = a.row.parked;
-        const wall_time y = b.row.parked;
+        const wall_time x = a.row.dead_lettered_at;
+        const wall_time y = b.row.dead_lettered_at;
         return x < y || (!(y < x) && a.index < b.index);
     }
 };
@@ -248,7 +249,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = as_
                                     F row_of = {})
 {
     prune_plan plan;
-    plan.wrong = check(policy);
+    plan.wrong = validate(policy);
     detail::pruner prune(plan.wrong ? prune_policy{} : policy, now, plan);
     for (I i = first; i != last; ++i) prune.count(row_of(*i));
     prune.decide();

@@ -19,7 +19,7 @@ namespace waybill::inline v0_2 {
 /// The action if the store reaches a limit during a spike.
 enum class when_full : std::uint8_t {
     /// `count` and `bytes` remove no row. The caller must accept no new dead letters, for example
-    /// by `hold_shut` of the circuit breaker: new failures stay in their queue.
+    /// by `force_open` of the circuit breaker: new failures stay in their queue.
     refuse_new,
     drop_oldest,  ///< Remove the oldest rows, as few as make space for another one.
 };
@@ -41,7 +41,7 @@ struct prune_spike {
     friend bool operator==(const prune_spike&, const prune_spike&) = default;
 };
 
-/// The limits for stored dead letters. `check` rejects invalid values. By default nothing is
+/// The limits for stored dead letters. `validate` rejects invalid values. By default nothing is
 /// limited. Times have the type duration, so that hours and days cannot be confused.
 struct prune_policy {
     duration age = duration::highest();  ///< Older rows are removed. Above 0.
@@ -56,7 +56,7 @@ struct prune_policy {
     friend bool operator==(const prune_policy&, const prune_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const prune_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const prune_policy& p) noexcept
 {
     if (p.age <= duration{}) {
         return config_error{"prune.age", detail::magnitude(p.age), "nanoseconds must be more than",

@@ -3,7 +3,7 @@
 // scheduled_id: message ids for copies scheduled for later, on brokers with duplicate detection.
 //
 //     auto id = waybill::scheduled_id("order-7", 3);        // "order-7:3"
-//     if (!id) park(message, waybill::text(id.error()));    // too long: an id is never truncated
+//     if (!id) park(message, waybill::describe(id.error())); // too long: never truncated
 //     send({.id = *id, .properties = {{"attempt", "3"}}, .at = later});
 //     complete(message);
 //
@@ -34,7 +34,7 @@
 namespace waybill::inline v0_2 {
 
 /// Default limit for ids. Azure Service Bus allows 128 characters, and 128 bytes never exceed that.
-inline constexpr std::uint64_t most_id_bytes = 128;
+inline constexpr std::uint64_t max_id_bytes = 128;
 
 /// The reason why scheduled_id() returned no id.
 enum class id_problem : std::uint8_t {
@@ -56,18 +56,18 @@ enum class id_problem : std::uint8_t {
 struct id_error {
     id_problem problem = id_problem::too_large;
     std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
-    std::uint64_t most = 0;   ///< The limit in bytes.
+    std::uint64_t max_bytes = 0;  ///< The limit in bytes.
 
     friend bool operator==(const id_error&, const id_error&) = default;
 };
 
 /// One line for a log.
-[[nodiscard]] inline std::string text(const id_error& e)
+[[nodiscard]] inline std::string describe(const id_error& e)
 {
     std::string line = "scheduled id: ";
     line += name(e.problem);
     if (e.problem != id_problem::too_large) return line;
-    return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.most);
+    return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
 }
 
 /// The original id, and the attempt of the copy. 0 is the message itself.
@@ -83,7 +83,7 @@ struct id_parts {
 /// after a crash it returns the same id again.
 [[nodiscard]] inline result<std::string, id_error> scheduled_id(std::string_view original,
                                                                 std::uint32_t attempt,
-                                                                std::uint64_t most = most_id_bytes,
+                                                                std::uint64_t most = max_id_bytes,
                                                                 char mark = ':')
 {
     if (original.empty()) return unexpected(id_error{id_problem::no_id, 0, most});

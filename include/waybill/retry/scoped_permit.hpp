@@ -2,12 +2,12 @@
 //
 // scoped_permit: a permit of a circuit breaker that is always reported, even if the call throws.
 //
-//     if (auto pass = waybill::scoped_permit(valve, clock)) pass.report(handle(message).how);
-//     else pause_until(valve.next_change(clock()));
+//     if (auto p = waybill::scoped_permit(breaker, clock)) p.record(handle(message).kind);
+//     else pause_until(circuit_breaker.next_change(clock()));
 //
 // A permit that goes out of scope without a report counts as an `infrastructure` failure at once,
 // for example after an exception, an early return, or a dropped callback. Without this, a lost
-// probe would keep the circuit breaker in the state `probing` until the timeout of the permit.
+// probe would keep the circuit breaker in the state `half_open` until the timeout of the permit.
 //
 // Movable and not copyable, so that a callback can own it. The circuit breaker must outlive it.
 // Only one thread at a time may use both, and the destructor is such a use. `clock` must not throw.
@@ -25,44 +25,46 @@
 
 namespace waybill::inline v0_2 {
 
-template <class Valve, time_source Clock>
+template <class Breaker, time_source Clock>
 class [[nodiscard]] scoped_permit {
 public:
     /// Acquires a permit if the circuit breaker allows a call now.
-    constexpr scoped_permit(Valve& v, Clock clock)
-        : valve_(&v), clock_(std::move(clock)), permit_(v.try_pass(time_of(clock_)))
+    constexpr scoped_permit(Breaker& v, Clock clock)
+        : breaker_(&v), clock_(std::move(clock)), permit_(v.try_acquire(time_of(clock_)))
     {
     }
     constexpr scoped_permit(scoped_permit&& other)
-        : valve_(other.valve_), clock_(std::move(other.clock_)),
+        : breaker_(other.breaker_),
+          clock_(std::move(other.clock_)),
           permit_(std::exchange(other.permit_, std::nullopt))
     {
     }
     scoped_permit& operator=(scoped_permit&&) = delete;
     constexpr ~scoped_permit()
     {
-        if (permit_) (void)report(fault_class::infrastructure);
+        if (permit_) (void)record(fault_kind::infrastructure);
     }
 
     /// True if the call may be made. False after its report, and after a move.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return permit_.has_value(); }
 
-    /// Reports the result of the call. `draw` as in `valve::report`. Returns `late` if there is no
-    /// permit (any more).
-    constexpr heard report(fault_class how, double draw = 1.0)
+    /// Reports the result of the call. `random` as in `circuit_breaker::report`. Returns `stale` if
+    /// there is no permit (any more).
+    constexpr event_result record(fault_kind kind, double random = 1.0)
     {
-        if (!permit_) return heard::late;
-        return valve_->report(*std::exchange(permit_, std::nullopt), how, time_of(clock_), draw);
+        if (!permit_) return event_result::stale;
+        return breaker_->record(*std::exchange(permit_, std::nullopt), kind, time_of(clock_),
+                                random);
     }
 
 private:
-    Valve* valve_;
+    Breaker* breaker_;
     Clock clock_;
     std::optional<permit> permit_;
 };
 
-template <class Valve, class Clock>
-scoped_permit(Valve&, Clock) -> scoped_permit<Valve, Clock>;
+template <class Breaker, class Clock>
+scoped_permit(Breaker&, Clock) -> scoped_permit<Breaker, Clock>;
 
 }  // namespace waybill::inline v0_2
 

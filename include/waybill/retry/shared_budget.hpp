@@ -4,16 +4,17 @@
 //
 // Ten senders with a budget each allow ten times as many retries as one budget that they share:
 //
-//     waybill::retry_tokens tokens{{.tokens = 100, .successes = 10}};
-//     waybill::sender orders(policy, {}, tokens), mails(policy, {}, tokens);
+//     waybill::retry_token_bucket tokens{{.tokens = 100, .successes = 10}};
+//     waybill::batch_sender orders(policy, {}, tokens), mails(policy, {}, tokens);
 //     auto r = waybill::retry_call(policy, call, clock, sleep_until, draw, tokens);
 //
 // A shared_budget is a reference. The budget must outlive it and must not be moved. Copies refer to
 // the same budget, so a copied sender also uses it. Two are equal if they refer to the same budget.
 //
-// Nothing here locks. A retry_tokens is sufficient within one thread. For several threads, pass an
-// object of your own with the same two functions, which locks and forwards to a retry_tokens.
-// `spend` checks and takes a retry in one step, so that two threads cannot both take the last one.
+// Nothing here locks. A retry_token_bucket is sufficient within one thread. For several threads,
+// pass an object of your own with the same two functions, which locks and forwards to a
+// retry_token_bucket. `spend` checks and takes a retry in one step, so that two threads cannot both
+// take the last one.
 
 #ifndef WAYBILL_RETRY_SHARED_BUDGET_HPP
 #define WAYBILL_RETRY_SHARED_BUDGET_HPP

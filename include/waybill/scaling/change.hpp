@@ -38,7 +38,7 @@ struct change {
 /// At most a change of `most` within any period `per`. Only applied changes count. Fractions of an
 /// instance are rounded up, as in Kubernetes.
 struct rate_limit {
-    change most{};
+    change max_change{};
     duration per{};
 
     friend bool operator==(const rate_limit&, const rate_limit&) = default;

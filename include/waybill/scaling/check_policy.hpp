@@ -2,7 +2,7 @@
 //
 // check_policy: validates a policy before its use.
 //
-//     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::text(*bad));
+//     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::describe(*bad));
 //     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
 //     // more, with 1 instance, found 120
 //
@@ -36,7 +36,7 @@ struct policy_error {
 };
 
 /// One line for a log: path, expected, found.
-[[nodiscard]] inline std::string text(const policy_error& e)
+[[nodiscard]] inline std::string describe(const policy_error& e)
 {
     return (e.path.empty() ? "the policy" : e.path) + ": expected " + e.expected + ", found " +
            e.found;
@@ -199,7 +199,7 @@ inline void check_rates(policy_checker& c, const std::string& path,
 {
     for (std::size_t n = 0; n != rates.size(); ++n) {
         const std::string at = policy_checker::numbered(path, n);
-        c.check_change(at + "/most", rates[n].most);
+        c.check_change(at + "/most", rates[n].max_change);
         if (rates[n].per <= duration{}) {
             c.fail(at + "/per", "a period", std::to_string(rates[n].per.count()) + " ns");
         }
@@ -301,7 +301,7 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
 
 /// The first error in a policy; empty if it is valid. Custom conditions are not checked.
 template <condition Up, condition Down>
-[[nodiscard]] std::optional<policy_error> check(const basic_policy<Up, Down>& p)
+[[nodiscard]] std::optional<policy_error> validate(const basic_policy<Up, Down>& p)
 {
     detail::policy_checker c;
     if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {

@@ -45,18 +45,18 @@ struct failed {
 };
 
 /// The result of an event `applied` or `failed`.
-enum class answered : std::uint8_t {
-    taken,    ///< The event belongs to the pending command and was applied.
-    late,     ///< The event is stale: the command has a result or was given up. No change.
+enum class command_result : std::uint8_t {
+    applied,  ///< The event belongs to the pending command and was applied.
+    stale,    ///< The event is stale: the command has a result or was given up. No change.
     unknown,  ///< A command with this id was never issued. No change.
 };
 
-[[nodiscard]] constexpr std::string_view name(answered a) noexcept
+[[nodiscard]] constexpr std::string_view name(command_result a) noexcept
 {
     switch (a) {
-        case answered::taken: return "taken";
-        case answered::late: return "late";
-        case answered::unknown: return "unknown";
+        case command_result::applied: return "applied";
+        case command_result::stale: return "stale";
+        case command_result::unknown: return "unknown";
     }
     return "?";
 }

@@ -53,7 +53,9 @@ struct situation {
 template <class C>
 concept condition = std::copy_constructible<C> &&
                     requires(const C& c, const situation& s, std::vector<evidence>& because) {
-                        { c(s, because) } -> std::same_as<truth>;
+    {
+        c(s, because)
+        } -> std::same_as<tribool>;
                     };
 
 /// The result of a comparison that cannot be made.
@@ -123,10 +125,10 @@ namespace detail {
 /// than that of the remaining samples, and the true lowest may be lower.
 [[nodiscard]] inline bool may_turn(const evidence& e)
 {
-    if (!e.cut || e.holds == truth::unknown) return false;
+    if (!e.cut || e.holds == tribool::unknown) return false;
     const bool above = e.how == relation::above || e.how == relation::at_least;
-    if (e.what == statistic::highest) return (e.holds == truth::yes) != above;
-    return e.what == statistic::lowest && (e.holds == truth::yes) == above;
+    if (e.what == statistic::highest) return (e.holds == tribool::yes) != above;
+    return e.what == statistic::lowest && (e.holds == tribool::yes) == above;
 }
 
 }  // namespace detail
@@ -158,19 +160,19 @@ public:
 
     /// Evaluates the rule and adds a row per comparison, in their order. Linear in the number of
     /// comparisons times the number of metrics.
-    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    [[nodiscard]] tribool operator()(const situation& s, std::vector<evidence>& because) const
     {
         if (kind_ == kind::compare) return compare(s, because);
-        truth all = truth::yes;
-        truth any = truth::no;
+        tribool all = tribool::yes;
+        tribool any = tribool::no;
         std::uint64_t yes = 0;
         std::uint64_t unknown = 0;
         for (const rule& r : parts_) {
-            const truth t = r(s, because);
+            const tribool t = r(s, because);
             all = both(all, t);
             any = either(any, t);
-            yes += t == truth::yes ? 1U : 0U;
-            unknown += t == truth::unknown ? 1U : 0U;
+            yes += t == tribool::yes ? 1U : 0U;
+            unknown += t == tribool::unknown ? 1U : 0U;
         }
         switch (kind_) {
             case kind::all: return all;
@@ -210,7 +212,7 @@ private:
         return r;
     }
 
-    [[nodiscard]] truth compare(const situation& s, std::vector<evidence>& because) const
+    [[nodiscard]] tribool compare(const situation& s, std::vector<evidence>& because) const
     {
         const comparison& c = comparison_;
         const std::uint64_t points = c.min_points.value_or(s.min_points);
@@ -221,7 +223,7 @@ private:
         if (e.lacks == lack_of::nothing && !e.limit) e.lacks = lack_of::limit;
         if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
         if (detail::may_turn(e)) {
-            e.holds = truth::unknown;
+            e.holds = tribool::unknown;
             e.lacks = lack_of::samples;
         }
         if (e.lacks != lack_of::nothing && c.missing != when_missing::unknown) {
@@ -303,9 +305,9 @@ template <condition A, condition B>
 struct one_of_both {
     A a;
     B b;
-    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    [[nodiscard]] tribool operator()(const situation& s, std::vector<evidence>& because) const
     {
-        const truth first = a(s, because);
+        const tribool first = a(s, because);
         return either(first, b(s, because));
     }
 };
@@ -315,9 +317,9 @@ template <condition A, condition B>
 struct all_of_both {
     A a;
     B b;
-    [[nodiscard]] truth operator()(const situation& s, std::vector<evidence>& because) const
+    [[nodiscard]] tribool operator()(const situation& s, std::vector<evidence>& because) const
     {
-        const truth first = a(s, because);
+        const tribool first = a(s, because);
         return both(first, b(s, because));
     }
 };

@@ -5,7 +5,7 @@
 //     const scaling::reading known[]{scaling::read("orders", orders.query(now)),
 //                                    scaling::read("age", age.query(now))};
 //     scaling::decision d = scaling::decide(policy, known, state, instances, now);
-//     // d.verdict, d.from, d.to, d.why, d.until, d.because
+//     // d.verdict, d.from, d.to, d.reason, d.until, d.because
 //     state.on(d);
 //
 // A pure function: a dry run discards the decision. Steps 3 to 8 can only make a change smaller.
@@ -119,7 +119,7 @@ private:
     void want()
     {
         const std::uint64_t ready = is_warming() ? lesser(s_.ready, d_.from) : d_.from;
-        const wishes w = ask(p_, situation_at(d_.from), ready, d_.from, d_.because);
+        const wishes w = ask(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
         d_.up = w.up;
         d_.down = w.down;
         d_.activation = w.activation;
@@ -136,8 +136,10 @@ private:
 
     void want_first(const wishes& w)
     {
-        if (w.activation == truth::yes) d_.desired = greater(w.target.value_or(0), 1);
-        else if (w.activation == truth::unknown) unknown();
+        if (w.activation == tribool::yes)
+            d_.desired = greater(w.target.value_or(0), 1);
+        else if (w.activation == tribool::unknown)
+            unknown();
     }
 
     void want_change(const wishes& w)
@@ -145,17 +147,17 @@ private:
         if (w.above > d_.from) d_.desired = w.above;
         if (w.target && *w.target > d_.desired) d_.desired = *w.target;
         if (d_.desired > d_.from) return;
-        if (w.up == truth::yes) return;  // enough instances are warming up
+        if (w.up == tribool::yes) return;  // enough instances are warming up
         if (!is_set(p_.down) && p_.targets.empty() && !p_.activation) {
-            if (w.up == truth::unknown) unknown();
+            if (w.up == tribool::unknown) unknown();
             return;
         }
-        if (w.up == truth::unknown || !w.all_known) return unknown();
+        if (w.up == tribool::unknown || !w.all_known) return unknown();
         if (ends(w)) return;
         std::uint64_t fewer = d_.from;
         if (is_set(p_.down)) {
-            if (w.down == truth::unknown) return unknown();
-            if (w.down == truth::no) return;
+            if (w.down == tribool::unknown) return unknown();
+            if (w.down == tribool::no) return;
             fewer = w.below;
             if (w.target) fewer = greater(fewer, *w.target);
         } else if (w.target) {
@@ -169,7 +171,7 @@ private:
     [[nodiscard]] bool ends(const wishes& w)
     {
         if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
-        if (w.activation != truth::no) return false;
+        if (w.activation != tribool::no) return false;
         if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
         return ends_ = true;
@@ -184,7 +186,7 @@ private:
         d_.desired = 1;
         if (d_.from != 1) return;
         d_.why = reason::active;
-        if (w.activation == truth::no) d_.until = inactive_since() + p_.zero_after;
+        if (w.activation == tribool::no) d_.until = inactive_since() + p_.zero_after;
     }
 
     /// Keeps all instances and requests at least `if_unknown`.
@@ -258,20 +260,20 @@ private:
 
     [[nodiscard]] bool is_enough(std::uint64_t at)
     {
-        const auto rows = static_cast<std::ptrdiff_t>(d_.because.size());
+        const auto rows = static_cast<std::ptrdiff_t>(d_.reasons.size());
         const bool enough = projects(at);
-        d_.because.erase(d_.because.begin() + rows, d_.because.end());
+        d_.reasons.erase(d_.reasons.begin() + rows, d_.reasons.end());
         return enough;
     }
 
     /// True if no rule or target would ask for more than `at`. Adds rows.
     [[nodiscard]] bool projects(std::uint64_t at)
     {
-        std::vector<evidence>& rows = d_.because;
+        std::vector<evidence>& rows = d_.reasons;
         const situation then = situation_at(at);
-        truth up = ask(p_.up, then, role::projected, rows);
+        tribool up = ask(p_.up, then, role::projected, rows);
         for (const band& b : p_.bands.up) up = either(up, ask(b.when, then, role::projected, rows));
-        bool enough = up == truth::no;
+        bool enough = up == tribool::no;
         for (const target& t : p_.targets) {
             const std::optional<std::uint64_t> n = ask(t, then, rows);
             rows.back().part = role::projected;
@@ -299,8 +301,8 @@ private:
             }
             const std::uint64_t start = saturating_sub(saturating_add(d_.from, fewer), more);
             const std::uint64_t to =
-                is_up() ? lesser(d_.to, most_above(p_.ladder, start, r.most))
-                        : greater(d_.to, least_below(p_.ladder, start, r.most));
+                is_up() ? lesser(d_.to, most_above(p_.ladder, start, r.max_change))
+                        : greater(d_.to, least_below(p_.ladder, start, r.max_change));
             const bool back = is_up() ? to < d_.from : to > d_.from;
             limit(back ? d_.from : to, reason::rate, until);
             if (d_.to == d_.from) return;
@@ -335,7 +337,7 @@ private:
 
 /// Decides about `instances`, the current number (with a ladder: the current tier). If it equals
 /// the target of the pending command, that command counts as applied now. Every policy gets a
-/// decision, also one that `check` refuses. Linear in the comparisons times metrics, times the
+/// decision, also one that `validate` refuses. Linear in the comparisons times metrics, times the
 /// logarithm of the instances to remove. Allocates only for the rows.
 template <condition Up, condition Down>
 [[nodiscard]] decision decide(const basic_policy<Up, Down>& p, std::span<const reading> metrics,

@@ -88,14 +88,14 @@ struct decision {
     /// Set if the verdict is up or down.
     std::optional<scaling::command> command{};
     /// The result of the rules up.
-    truth up = truth::no;
+    tribool up = tribool::no;
     /// The result of the rule down.
-    truth down = truth::no;
+    tribool down = tribool::no;
     /// The comparisons that were made, one row each.
-    std::vector<evidence> because{};
+    std::vector<evidence> reasons{};
 
     // Input of `state::on`.
-    truth activation = truth::yes;
+    tribool activation = tribool::yes;
     both_ways<duration> stabilise{};
     duration warm_up{};
     bool arrived = false;  ///< The number of instances equals the target of the pending command.

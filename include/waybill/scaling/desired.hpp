@@ -22,10 +22,10 @@ namespace waybill::inline v0_2::scaling::detail {
 
 /// Evaluates a condition and sets the role of its rows.
 template <condition C>
-[[nodiscard]] truth ask(const C& c, const situation& s, role part, std::vector<evidence>& because)
+[[nodiscard]] tribool ask(const C& c, const situation& s, role part, std::vector<evidence>& because)
 {
     std::size_t n = because.size();
-    const truth t = c(s, because);
+    const tribool t = c(s, because);
     for (; n < because.size(); ++n) because[n].part = part;
     return t;
 }
@@ -99,9 +99,9 @@ template <condition C>
 
 /// The results of all rules and targets of a policy.
 struct wishes {
-    truth up = truth::no;
-    truth down = truth::no;
-    truth activation = truth::yes;
+    tribool up = tribool::no;
+    tribool down = tribool::no;
+    tribool activation = tribool::yes;
     /// The position after the largest change up whose rule holds.
     std::uint64_t above = 0;
     /// The position after the largest change down; valid if `down` holds.
@@ -118,17 +118,17 @@ template <condition Up, condition Down>
 {
     wishes w{.above = from, .below = from};
     w.up = ask(p.up, s, role::up, because);
-    if (w.up == truth::yes) w.above = greater(from, above(p.ladder, ready, p.step.up));
+    if (w.up == tribool::yes) w.above = greater(from, above(p.ladder, ready, p.step.up));
     for (const band& b : p.bands.up) {
-        const truth t = ask(b.when, s, role::up, because);
-        if (t == truth::yes) w.above = greater(w.above, above(p.ladder, ready, b.by));
+        const tribool t = ask(b.when, s, role::up, because);
+        if (t == tribool::yes) w.above = greater(w.above, above(p.ladder, ready, b.by));
         w.up = either(w.up, t);
     }
     w.down = ask(p.down, s, role::down, because);
     w.below = below(p.ladder, from, p.step.down);
     for (const band& b : p.bands.down) {
-        const truth t = ask(b.when, s, role::down, because);
-        if (t == truth::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
+        const tribool t = ask(b.when, s, role::down, because);
+        if (t == tribool::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
     }
     if (p.activation) w.activation = ask(*p.activation, s, role::activation, because);
     for (const target& t : p.targets) {

@@ -106,7 +106,7 @@ struct evidence {
     bool timed = false;  ///< The times `first` and `last` are known.
     wall_time first{};
     wall_time last{};
-    truth holds = truth::unknown;
+    tribool holds = tribool::unknown;
     lack_of lacks = lack_of::nothing;
     /// The capacity that a target needs, in instances.
     std::optional<std::uint64_t> wants{};

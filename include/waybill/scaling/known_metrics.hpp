@@ -3,7 +3,7 @@
 // known_metrics: the metrics that a policy uses, and a check that they exist.
 //
 //     for (std::string_view m : scaling::metrics_of(policy)) watch(m);
-//     if (auto bad = scaling::unknown_metric(policy, names)) die(scaling::text(*bad));
+//     if (auto bad = scaling::unknown_metric(policy, names)) die(scaling::describe(*bad));
 //     // /up/any/0/mean: expected a metric that there is (mails, orders), found "order"
 //
 // A misspelt metric never has a reading, so all rules that use it remain unknown without an error.

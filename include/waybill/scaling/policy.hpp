@@ -76,7 +76,7 @@ struct rung {
     friend bool operator==(const rung&, const rung&) = default;
 };
 
-/// A plain value; `check` finds invalid fields. Defaults: steps of one instance and no waiting.
+/// A plain value; `validate` finds invalid fields. Defaults: steps of one instance and no waiting.
 template <condition Up = rule, condition Down = rule>
 struct basic_policy {
     Up up{};      ///< More instances if it holds.

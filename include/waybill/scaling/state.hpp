@@ -89,7 +89,8 @@ struct state {
         const bool told_before = d.command && d.command->id <= last_id;
         const bool arrived = d.arrived && pending && pending->ordered.to == d.from;
         if (arrived && !told_before) close(d.now);
-        if (d.activation != truth::no) inactive_since.reset();
+        if (d.activation != tribool::no)
+            inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t most = greater(d.from, d.desired);
         const std::uint64_t least = lesser(d.from, d.desired);
@@ -106,18 +107,18 @@ struct state {
     }
 
     /// Records the result of a command. If it was applied, its cooldown and warm-up begin now.
-    answered on(const applied& a, wall_time now)
+    command_result on(const applied& a, wall_time now)
     {
-        const answered is = answer(a.id);
-        if (is != answered::taken) return is;
+        const command_result is = answer(a.id);
+        if (is != command_result::applied) return is;
         rein_in(now);
         close(now);
         return is;
     }
-    answered on(const failed& f, wall_time now)
+    command_result on(const failed& f, wall_time now)
     {
-        const answered is = answer(f.id);
-        if (is != answered::taken) return is;
+        const command_result is = answer(f.id);
+        if (is != command_result::applied) return is;
         last_failure = now;
         pending.reset();
         return is;
@@ -165,10 +166,11 @@ struct state {
     friend bool operator==(const state&, const state&) = default;
 
 private:
-    [[nodiscard]] answered answer(std::uint64_t id) const noexcept
+    [[nodiscard]] command_result answer(std::uint64_t id) const noexcept
     {
-        if (id == 0 || id > last_id) return answered::unknown;
-        return pending && pending->ordered.id == id ? answered::taken : answered::late;
+        if (id == 0 || id > last_id) return command_result::unknown;
+        return pending && pending->ordered.id == id ? command_result::applied
+                                                    : command_result::stale;
     }
 
     void close(wall_time now)

@@ -14,51 +14,51 @@
 
 namespace waybill::inline v0_2::scaling {
 
-enum class truth : std::uint8_t {
+enum class tribool : std::uint8_t {
     no,
     unknown,
     yes,
 };
 
-[[nodiscard]] constexpr std::string_view name(truth t) noexcept
+[[nodiscard]] constexpr std::string_view name(tribool t) noexcept
 {
     switch (t) {
-        case truth::no: return "no";
-        case truth::unknown: return "unknown";
-        case truth::yes: return "yes";
+        case tribool::no: return "no";
+        case tribool::unknown: return "unknown";
+        case tribool::yes: return "yes";
     }
     return "?";
 }
 
-[[nodiscard]] constexpr truth truth_of(bool holds) noexcept
+[[nodiscard]] constexpr tribool truth_of(bool holds) noexcept
 {
-    return holds ? truth::yes : truth::no;
+    return holds ? tribool::yes : tribool::no;
 }
 
 /// Yes if both are yes, no if either is no.
-[[nodiscard]] constexpr truth both(truth a, truth b) noexcept
+[[nodiscard]] constexpr tribool both(tribool a, tribool b) noexcept
 {
     return a < b ? a : b;
 }
 
 /// Yes if either is yes, no if both are no.
-[[nodiscard]] constexpr truth either(truth a, truth b) noexcept
+[[nodiscard]] constexpr tribool either(tribool a, tribool b) noexcept
 {
     return a < b ? b : a;
 }
 
 /// Not t; unknown if t is unknown.
-[[nodiscard]] constexpr truth opposite(truth t) noexcept
+[[nodiscard]] constexpr tribool opposite(tribool t) noexcept
 {
-    return t == truth::unknown ? t : truth_of(t == truth::no);
+    return t == tribool::unknown ? t : truth_of(t == tribool::no);
 }
 
 /// Whether at least `wanted` parts are yes, if `yes` parts are yes and `unknown` parts are unknown.
-[[nodiscard]] constexpr truth at_least(std::uint64_t wanted, std::uint64_t yes,
-                                       std::uint64_t unknown) noexcept
+[[nodiscard]] constexpr tribool at_least(std::uint64_t wanted, std::uint64_t yes,
+                                         std::uint64_t unknown) noexcept
 {
-    if (yes >= wanted) return truth::yes;
-    return wanted - yes <= unknown ? truth::unknown : truth::no;
+    if (yes >= wanted) return tribool::yes;
+    return wanted - yes <= unknown ? tribool::unknown : tribool::no;
 }
 
 }  // namespace waybill::inline v0_2::scaling

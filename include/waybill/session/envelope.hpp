@@ -5,8 +5,8 @@
 //     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
 //     ...
 //     const auto s = waybill::open_state(bytes, 262'144);     // nullopt if there is no state
-//     if (s.how == waybill::state_read::ok) read(s.format, s.version, s.body);
-//     else log(waybill::text(s));                             // with the action to take
+//     if (s.kind == waybill::state_read::ok) read(s.format, s.version, s.body);
+//     else log(waybill::describe(s));                             // with the action to take
 //
 // Guarantees
 //   1. Every proper prefix of sealed bytes, the empty one included, is `corrupt`. So are bytes with
@@ -56,7 +56,7 @@ struct schema_version {
     friend bool operator==(const schema_version&, const schema_version&) = default;
 };
 
-[[nodiscard]] inline std::string text(schema_version v)
+[[nodiscard]] inline std::string describe(schema_version v)
 {
     return std::to_string(v.major) + "." + std::to_string(v.minor);
 }
@@ -106,9 +106,9 @@ enum class envelope_problem : std::uint8_t {
     return "?";
 }
 
-/// The result of `open_state`. `body` is a view into the bytes; it is empty unless `how` is ok.
+/// The result of `open_state`. `body` is a view into the bytes; it is empty unless `outcome` is ok.
 struct opened_state {
-    state_read how = state_read::absent;
+    state_read outcome = state_read::absent;
     state_format format = state_format::json;
     schema_version version{0, 0};
     std::string_view body{};
@@ -253,12 +253,12 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     if (!bytes) return s;
     s.size = bytes->size();
     if (s.size > budget) {
-        s.how = state_read::too_large;
+        s.outcome = state_read::too_large;
         s.problem = envelope_problem::over_budget;
         s.expected = budget;
         return s;
     }
-    s.how = state_read::ok;
+    s.outcome = state_read::ok;
     const std::string_view bare = detail::trimmed_front(*bytes);
     if (bytes->empty()) {
         s.problem = envelope_problem::empty;
@@ -274,7 +274,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     if (s.problem == envelope_problem::none) return s;
     const bool later = s.problem == envelope_problem::newer_envelope ||
                        s.problem == envelope_problem::newer_format;
-    s.how = later ? state_read::newer : state_read::corrupt;
+    s.outcome = later ? state_read::newer : state_read::corrupt;
     if (!later) s.version = {0, 0};
     return s;
 }
@@ -286,7 +286,7 @@ namespace detail {
 [[nodiscard]] constexpr opened_state sealed_just_now(std::string_view bytes) noexcept
 {
     opened_state s;
-    s.how = state_read::ok;
+    s.outcome = state_read::ok;
     s.size = bytes.size();
     s.bare = !bytes.starts_with(envelope_magic);
     if (s.bare) return s;
@@ -298,20 +298,20 @@ namespace detail {
 }  // namespace detail
 
 /// One line for a log: the result, the size and the action to take.
-[[nodiscard]] inline std::string text(const opened_state& s)
+[[nodiscard]] inline std::string describe(const opened_state& s)
 {
     const std::string all = std::to_string(s.size) + " bytes";
     const std::string other = std::to_string(s.expected);
     std::string line = "state: ";
-    line += name(s.how);
+    line += name(s.outcome);
     switch (s.problem) {
         case envelope_problem::none:
-            if (s.how == state_read::absent) return line + ": the session is new, or over";
+            if (s.outcome == state_read::absent) return line + ": the session is new, or over";
             line += ", " + all;
             if (s.bare) return line + ", json without an envelope";
             line += ", ";
             line += name(s.format);
-            return line + " of version " + text(s.version);
+            return line + " of version " + describe(s.version);
         case envelope_problem::over_budget:
             return line + ": " + all + ", and the budget is " + other +
                    ": raise the budget, or keep the large part elsewhere; do not write over it";

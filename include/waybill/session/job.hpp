@@ -3,11 +3,11 @@
 // job: numbers the steps of a session, so that the consumer detects missing steps.
 //
 //     auto job = waybill::job::make("order-17", 5);                   // result<job, job_error>
-//     if (!job) return refuse(waybill::text(job.error()));
+//     if (!job) return refuse(waybill::describe(job.error()));
 //     while (!job->complete()) send(body(), job->next());             // 1 of 5, 2 of 5, ...
 //
 //     auto import = waybill::job::make("import-3");                   // total still unknown
-//     if (!import) return refuse(waybill::text(import.error()));
+//     if (!import) return refuse(waybill::describe(import.error()));
 //     send(body(), import->next());
 //     send(body(), import->last());                                   // the last step
 //
@@ -40,7 +40,7 @@ namespace waybill::inline v0_2 {
 
 /// Maximum bytes of a session id. Service Bus and SQS permit 128 characters, and n bytes are at
 /// most n characters.
-inline constexpr std::uint64_t most_session_bytes = 128;
+inline constexpr std::uint64_t max_session_id_bytes = 128;
 
 enum class job_problem : std::uint8_t {
     no_id,         ///< The id is empty. Messages without a session have no order.
@@ -72,10 +72,10 @@ struct job_error {
 };
 
 /// One line for a log, with the action to take.
-[[nodiscard]] inline std::string text(const job_error& e)
+[[nodiscard]] inline std::string describe(const job_error& e)
 {
     const std::string bytes = std::to_string(e.bytes);
-    const std::string most = std::to_string(most_session_bytes);
+    const std::string most = std::to_string(max_session_id_bytes);
     switch (e.problem) {
         case job_problem::no_id:
             return "a session's id is empty: name it after its job, in 1 to " + most + " bytes";
@@ -122,7 +122,7 @@ namespace detail {
 [[nodiscard]] constexpr std::optional<job_problem> session_id_problem(std::string_view id) noexcept
 {
     if (id.empty()) return job_problem::no_id;
-    if (id.size() > most_session_bytes) return job_problem::too_long;
+    if (id.size() > max_session_id_bytes) return job_problem::too_long;
     if (!is_utf8(id)) return job_problem::not_utf8;
     if (detail::has_control_character(id)) return job_problem::control_character;
     if (ends_as_redriven(id)) return job_problem::redriven_end;
@@ -132,7 +132,7 @@ namespace detail {
 /// The message id of a step, such as "order-17/3". It is the same each time the step is sent. It
 /// has at most `most` bytes (at least 80) and is shortened as in redrive_names.hpp. The form is
 /// stable across versions of waybill.
-[[nodiscard]] inline std::string step_message_id(const step_stamp& s, std::size_t most = 128)
+[[nodiscard]] inline std::string step_message_id(const step_properties& s, std::size_t most = 128)
 {
     return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
 }
@@ -164,7 +164,7 @@ public:
     void resume_after(std::uint64_t stamped) noexcept { stamped_ = stamped; }
 
     /// Issues the next step and returns its properties.
-    [[nodiscard]] step_stamp next()
+    [[nodiscard]] step_properties next()
     {
         stamped_ = saturating_add(stamped_, 1);
         return step(stamped_);
@@ -172,15 +172,15 @@ public:
     /// Issues the next step as the last one. If the total is known, `next` marks the last step by
     /// its number. A call of `last` before that step contradicts the total, and a pipeline
     /// dead-letters the step.
-    [[nodiscard]] step_stamp last()
+    [[nodiscard]] step_properties last()
     {
         if (total_ == 0) total_ = saturating_add(stamped_, 1);
-        step_stamp s = next();
+        step_properties s = next();
         s.last = true;
         return s;
     }
     /// The properties of step `number`, from 1. Repeated calls return the same properties.
-    [[nodiscard]] step_stamp step(std::uint64_t number) const
+    [[nodiscard]] step_properties step(std::uint64_t number) const
     {
         return {id_, number, 1, total_, total_ != 0 && number == total_};
     }
@@ -204,10 +204,10 @@ private:
 /// The progress of a job: `done` steps of `total`, and the failure that stopped it.
 struct job_progress {
     std::uint64_t done = 0;    ///< Steps processed, dead-lettered ones included.
-    std::uint64_t parked = 0;  ///< Dead-lettered steps among `done`.
+    std::uint64_t dead_lettered = 0;  ///< Dead-lettered steps among `done`.
     std::uint64_t total = 0;   ///< 0 if unknown.
     std::uint64_t failed = 0;  ///< The step that stopped the job; 0 if none did.
-    std::string why{};         ///< The error text of the step that stopped the job.
+    std::string reason{};      ///< The error text of the step that stopped the job.
 
     [[nodiscard]] bool finished() const noexcept
     {
@@ -220,22 +220,22 @@ struct job_progress {
 /// The progress of the job in the state of its session. `total` is used if the state has no total.
 [[nodiscard]] inline job_progress progress_of(const session_progress& p, std::uint64_t total = 0)
 {
-    job_progress j{p.done, p.parked, p.total != 0 ? p.total : total, 0, {}};
+    job_progress j{p.done, p.dead_lettered, p.total != 0 ? p.total : total, 0, {}};
     if (p.failed) {
         j.failed = p.failed->step;
-        j.why = p.failed->text;
+        j.reason = p.failed->text;
     }
     return j;
 }
 
 /// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them parked".
-[[nodiscard]] inline std::string text(const job_progress& p)
+[[nodiscard]] inline std::string describe(const job_progress& p)
 {
     std::string line = std::to_string(p.done);
     if (p.total != 0) line += " of " + std::to_string(p.total);
-    if (p.parked != 0) line += ", " + std::to_string(p.parked) + " of them parked";
+    if (p.dead_lettered != 0) line += ", " + std::to_string(p.dead_lettered) + " of them parked";
     if (p.failed != 0) line += ", stopped at step " + std::to_string(p.failed);
-    if (!p.why.empty()) line += ": " + p.why;
+    if (!p.reason.empty()) line += ": " + p.reason;
     return line;
 }
 

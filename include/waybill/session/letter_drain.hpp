@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_drain: imports a message that the broker dead-lettered into the table of dead letters.
+// dead_letter_import: imports a message that the broker dead-lettered into the table of dead
+// letters.
 //
-//     waybill::letter_drain drain(message.deliveries);
+//     waybill::dead_letter_import drain(message.deliveries);
 //     while (!drain.over())
 //         waybill::match(drain.next(now()),
-//             [&](act::park a)     { drain.on(step_parked{upsert(message, a)}, now()); },
+//             [&](act::park a)     { drain.on(step_dead_lettered{upsert(message, a)}, now()); },
 //             [&](act::complete)   { drain.on(completed{dead_letters.complete(message)}, now()); },
 //             [&](act::idle)       {});
 //
 // Guarantees
 //   1. The dead letter is written before the message is completed. After a crash between the two
 //      calls the import repeats both, and the dead letter replaces itself.
-//   2. An imported dead letter has fewer facts than one of a pipeline. `merged_letter()` keeps the
+//   2. An imported dead letter has fewer facts than one of a pipeline. `merged_dead_letter()` keeps
+//      the
 //      facts of the pipeline.
 //
 // Import before `plan_redrive`: without the imported step its session has a gap. If the broker
@@ -37,35 +39,36 @@
 namespace waybill::inline v0_2 {
 
 /// The outcome of an import.
-enum class drain_end : std::uint8_t {
+enum class import_outcome : std::uint8_t {
     running,
-    drained,   ///< The dead letter is written, and the message is complete.
+    drained,  ///< The dead letter is written, and the message is complete.
     /// The dead letter is not confirmed. The message is delivered again after its lock expires.
     left,
     /// The dead letter is written, but the message may be delivered again and replace it.
     uncertain,
 };
 
-[[nodiscard]] constexpr std::string_view name(drain_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(import_outcome e) noexcept
 {
     switch (e) {
-        case drain_end::running: return "running";
-        case drain_end::drained: return "drained";
-        case drain_end::left: return "left";
-        case drain_end::uncertain: return "uncertain";
+        case import_outcome::running: return "running";
+        case import_outcome::drained: return "drained";
+        case import_outcome::left: return "left";
+        case import_outcome::uncertain: return "uncertain";
     }
     return "?";
 }
 
-class letter_drain {
+class dead_letter_import {
 public:
     using action = std::variant<act::park, act::complete, act::idle>;
 
     /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
     /// table permanently refuses the dead letter, `refused` decides: the message stays in the
     /// broker's queue, or the dead letter is written without a body.
-    explicit letter_drain(std::uint64_t deliveries = 0, when_refused refused = when_refused::hold)
-        : park_{park_reason::broker, 0, 0, deliveries}, refused_(refused)
+    explicit dead_letter_import(std::uint64_t deliveries = 0,
+                                when_refused refused = when_refused::hold)
+        : park_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
     {
     }
 
@@ -76,26 +79,29 @@ public:
         return act::complete{};
     }
 
-    heard on(const step_parked& p, steady_time)
+    event_result on(const step_dead_lettered& p, steady_time)
     {
-        if (over() || written_) return heard::late;
-        if (p.how == fault_class::none) written_ = true;
-        else if (p.how == fault_class::permanent && may_be_bare()) park_.bare = true;
-        else end_ = drain_end::left;
-        return heard::taken;
+        if (over() || written_) return event_result::stale;
+        if (p.kind == fault_kind::none)
+            written_ = true;
+        else if (p.kind == fault_kind::permanent && may_be_bare())
+            park_.bare = true;
+        else
+            end_ = import_outcome::left;
+        return event_result::applied;
     }
 
-    heard on(const completed& c, steady_time)
+    event_result on(const completed& c, steady_time)
     {
-        if (over() || !written_) return heard::late;
-        end_ = c.how == fault_class::none ? drain_end::drained : drain_end::uncertain;
-        return heard::taken;
+        if (over() || !written_) return event_result::stale;
+        end_ = c.kind == fault_kind::none ? import_outcome::drained : import_outcome::uncertain;
+        return event_result::applied;
     }
 
-    [[nodiscard]] drain_end end() const noexcept { return end_; }
-    [[nodiscard]] bool over() const noexcept { return end_ != drain_end::running; }
+    [[nodiscard]] import_outcome outcome() const noexcept { return end_; }
+    [[nodiscard]] bool over() const noexcept { return end_ != import_outcome::running; }
 
-    friend bool operator==(const letter_drain&, const letter_drain&) = default;
+    friend bool operator==(const dead_letter_import&, const dead_letter_import&) = default;
 
 private:
     [[nodiscard]] bool may_be_bare() const noexcept
@@ -106,7 +112,7 @@ private:
     act::park park_;
     when_refused refused_ = when_refused::hold;
     bool written_ = false;
-    drain_end end_ = drain_end::running;
+    import_outcome end_ = import_outcome::running;
 };
 
 }  // namespace waybill::inline v0_2

@@ -106,7 +106,7 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
 /// Sorts dead letters, or a range of them. Keeps its scratch memory for the next sort.
 class letter_order {
 public:
-    explicit letter_order(std::span<step_letter> letters) : letters_(letters) {}
+    explicit letter_order(std::span<pipeline_dead_letter> letters) : letters_(letters) {}
 
     /// Sorts by session id, then by sequence number, whose upper 16 bits are the partition.
     void by_session()
@@ -123,7 +123,7 @@ public:
     void by_key(std::size_t offset, std::size_t count, F key)
     {
         make_keys(count);
-        const std::span<step_letter> part = letters_.subspan(offset, count);
+        const std::span<pipeline_dead_letter> part = letters_.subspan(offset, count);
         for (order_key& k : keys_) k.major = key(part[k.index], offset + k.index);
         sort_keys(keys_, room_);
         apply(part);
@@ -189,11 +189,11 @@ private:
 
     /// Moves each dead letter to the position of its key, cycle by cycle, with one temporary for
     /// each cycle.
-    void apply(std::span<step_letter> part)
+    void apply(std::span<pipeline_dead_letter> part)
     {
         for (std::size_t i = 0; i != part.size(); ++i) {
             if (keys_[i].index == i) continue;
-            step_letter aside = std::move(part[i]);
+            pipeline_dead_letter aside = std::move(part[i]);
             std::size_t at = i;
             while (keys_[at].index != i) {
                 part[at] = std::move(part[keys_[at].index]);
@@ -204,7 +204,7 @@ private:
         }
     }
 
-    std::span<step_letter> letters_;
+    std::span<pipeline_dead_letter> letters_;
     std::vector<order_key> keys_;
     std::vector<order_key> room_;
 };

@@ -3,7 +3,7 @@
 // pipeline: a state machine that runs the steps of one session in order, for one lock holder.
 //
 //     auto made = waybill::make<waybill::pipeline>(policy);       // for one lock of a session
-//     if (!made) return refuse(waybill::text(made.error()));
+//     if (!made) return refuse(waybill::describe(made.error()));
 //     waybill::pipeline& pipe = *made;
 //
 // Guarantees (process_step.hpp is the driver; the guide shows the loop and the order of actions)
@@ -47,14 +47,14 @@ class pipeline {
 public:
     using action =
         std::variant<act::load_state, act::execute, act::save_state, act::park, act::complete,
-                     act::clear_state, act::give_back, act::wait, act::idle>;
+                     act::clear_state, act::give_back, act::wait_until, act::idle>;
 
     explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
 
     /// The next action. `idle`: receive the next message, or nothing if the pipeline is over.
     [[nodiscard]] action next(steady_time now) const
     {
-        if (pauses(now)) return act::wait{not_before_};
+        if (pauses(now)) return act::wait_until{not_before_};
         switch (step_) {
             case step::load: return act::load_state{};
             case step::execute:
@@ -69,23 +69,23 @@ public:
         return act::idle{};
     }
 
-    heard on(state_loaded s, steady_time now)
+    event_result on(state_loaded s, steady_time now)
     {
-        if (step_ != step::load) return heard::late;
-        if (s.how == fault_class::ownership_lost) return lose();
+        if (step_ != step::load) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return lose();
         facts_.deliveries = s.deliveries;
-        if (s.how != fault_class::none) return unsure(s.how, now);
+        if (s.kind != fault_kind::none) return unsure(s.kind, now);
         found_ = s.found;
-        if (found_ > state_read::ok) text_ = utf8_prefix(s.why, policy_.reason_bytes);
+        if (found_ > state_read::ok) text_ = utf8_prefix(s.reason, policy_.reason_bytes);
         progress_ = found_ == state_read::ok ? std::move(s.progress) : session_progress{};
         return go_on();
     }
 
-    /// Takes the next message. `late` unless the pipeline is idle; the caller then gives the
+    /// Takes the next message. `stale` unless the pipeline is idle; the caller then gives the
     /// message back.
-    heard on(const step_received& m, steady_time now)
+    event_result on(const step_received& m, steady_time now)
     {
-        if (step_ != step::idle) return heard::late;
+        if (step_ != step::idle) return event_result::stale;
         facts_ = {m.facts, m.wall, now};
         not_before_ = steady_time::lowest();
         running_ = false;
@@ -93,29 +93,30 @@ public:
         tries_ = facts_.tried(progress_);
         ended_.reset();
         if (found_ != state_read::absent && found_ != state_read::ok) {
-            if (!detail::holds(policy_, found_)) return park(park_reason::unreadable, 0, 0, 0);
-            return give_back(fault_class::none, now + policy_.retry.pauses.cap, step_end::held);
+            if (!detail::holds(policy_, found_))
+                return park(dead_letter_reason::unreadable, 0, 0, 0);
+            return give_back(fault_kind::none, now + policy_.retry.pauses.cap, step_outcome::held);
         }
         if (progress_.failed) return park_behind(*progress_.failed);
-        if (const auto why = facts_.refused(policy_, progress_, tries_)) {
-            return fail(*why, {}, tries_, now);
+        if (const auto reason = facts_.refused(policy_, progress_, tries_)) {
+            return fail(*reason, {}, tries_, now);
         }
-        if (is_repeated(facts_, progress_, stops())) return complete(step_end::repeated);
+        if (is_repeated(facts_, progress_, stops())) return complete(step_outcome::repeated);
         not_before_ = now + facts_.pause_left(policy_, progress_);
         return begin(now);
     }
 
-    heard on(const step_begun&, steady_time now)
+    event_result on(const step_begun&, steady_time now)
     {
-        if (step_ != step::execute || pauses(now)) return heard::late;
+        if (step_ != step::execute || pauses(now)) return event_result::stale;
         if (!running_) {
             running_ = true;
-            return heard::taken;
+            return event_result::applied;
         }
         const std::uint64_t tries = saturating_add(tries_, 1);
-        if (tries >= greater(policy_.retry.most, 1)) {
-            const heard h =
-                fail(park_reason::exhausted, "its call threw an exception", tries, now);
+        if (tries >= greater(policy_.retry.max_attempts, 1)) {
+            const event_result h =
+                fail(dead_letter_reason::exhausted, "its call threw an exception", tries, now);
             running_ = false;
             return h;
         }
@@ -124,105 +125,110 @@ public:
         return begin(now);
     }
 
-    heard on(const executed& e, steady_time now)
+    event_result on(const executed& e, steady_time now)
     {
-        if (step_ != step::execute || pauses(now)) return heard::late;
+        if (step_ != step::execute || pauses(now)) return event_result::stale;
         running_ = false;
-        switch (e.why.how) {
-            case fault_class::none: return succeed(now);
-            case fault_class::ownership_lost: return lose();
-            case fault_class::cancelled: return put_off(e.why.how, now, now);
-            case fault_class::infrastructure: {
-                const auto by = facts_.pause_for(e.why.how, policy_.retry, e.draw, e.retry_after);
-                return put_off(e.why.how, now + by, now);
+        switch (e.reason.kind) {
+            case fault_kind::none: return succeed(now);
+            case fault_kind::ownership_lost: return lose();
+            case fault_kind::cancelled: return put_off(e.reason.kind, now, now);
+            case fault_kind::infrastructure: {
+                const auto by =
+                    facts_.pause_for(e.reason.kind, policy_.retry, e.random, e.retry_after);
+                return put_off(e.reason.kind, now + by, now);
             }
-            case fault_class::permanent:
-                return fail(park_reason::failed, e.why.text, saturating_add(tries_, 1), now);
-            case fault_class::transient: break;
+            case fault_kind::permanent:
+                return fail(dead_letter_reason::failed, e.reason.text, saturating_add(tries_, 1),
+                            now);
+            case fault_kind::transient: break;
         }
         const std::uint64_t tries = saturating_add(tries_, 1);
-        const retry_action then =
-            decide(policy_.retry, detail::as_tries(tries), e.why.how, e.draw, now, e.retry_after);
+        const retry_action then = decide(policy_.retry, detail::as_tries(tries), e.reason.kind,
+                                         e.random, now, e.retry_after);
         if (std::holds_alternative<act::give_up>(then)) {
-            return fail(park_reason::exhausted, e.why.text, tries, now);
+            return fail(dead_letter_reason::exhausted, e.reason.text, tries, now);
         }
         tries_ = tries;
-        const auto* const w = std::get_if<act::wait>(&then);
-        const steady_time until = w != nullptr ? w->until : now;
+        const auto* const w = std::get_if<act::wait_until>(&then);
+        const steady_time until = w != nullptr ? w->time : now;
         const bool too_long = until - now > policy_.patience && !late();
-        if (stopping_ || too_long) return put_off(e.why.how, until, now);
+        if (stopping_ || too_long) return put_off(e.reason.kind, until, now);
         not_before_ = until;
         return begin(now);
     }
 
-    heard on(const state_saved& s, steady_time now)
+    event_result on(const state_saved& s, steady_time now)
     {
-        if (step_ != step::save || pauses(now)) return heard::late;
-        if (s.how == fault_class::ownership_lost) return lose();
+        if (step_ != step::save || pauses(now)) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return lose();
         if (saving_ == saving::tries) return go(step::back);
-        if (s.how == fault_class::none) {
+        if (s.kind == fault_kind::none) {
             found_ = state_read::ok;
             if (saving_ == saving::failed) return go(step::park);
             if (saving_ == saving::begun) {
-                return stopping_ ? put_off(fault_class::cancelled, now, now) : go(step::execute);
+                return stopping_ ? put_off(fault_kind::cancelled, now, now) : go(step::execute);
             }
-            return complete(saving_ == saving::done ? step_end::done : step_end::parked);
+            return complete(saving_ == saving::done ? step_outcome::done
+                                                    : step_outcome::dead_lettered);
         }
-        if (saving_ == saving::done && s.how == fault_class::permanent) {
-            return fail(park_reason::failed, never_taken(s.why), saturating_add(tries_, 1), now);
+        if (saving_ == saving::done && s.kind == fault_kind::permanent) {
+            return fail(dead_letter_reason::failed, never_taken(s.reason),
+                        saturating_add(tries_, 1), now);
         }
-        return unsure(s.how, now);
+        return unsure(s.kind, now);
     }
 
-    heard on(const step_parked& p, steady_time now)
+    event_result on(const step_dead_lettered& p, steady_time now)
     {
-        if (step_ != step::park) return heard::late;
-        if (p.how == fault_class::ownership_lost) return lose();
-        if (p.how == fault_class::permanent && detail::drops_body(policy_, park_)) {
+        if (step_ != step::park) return event_result::stale;
+        if (p.kind == fault_kind::ownership_lost) return lose();
+        if (p.kind == fault_kind::permanent && detail::drops_body(policy_, park_)) {
             park_.bare = true;
-            return heard::taken;
+            return event_result::applied;
         }
-        if (p.how != fault_class::none) return unsure(p.how, now);
+        if (p.kind != fault_kind::none) return unsure(p.kind, now);
         if (counts_parked_) return save(saving::parked, now);
-        return complete(step_end::parked);
+        return complete(step_outcome::dead_lettered);
     }
 
     /// If completion is not confirmed, the state is not cleared: the message could be delivered
     /// again without it.
-    heard on(const completed& c, steady_time now)
+    event_result on(const completed& c, steady_time now)
     {
-        if (step_ != step::complete) return heard::late;
-        if (c.how == fault_class::ownership_lost) return lose();
-        if (c.how != fault_class::none) return unsure(c.how, now, step_end::lost);
+        if (step_ != step::complete) return event_result::stale;
+        if (c.kind == fault_kind::ownership_lost) return lose();
+        if (c.kind != fault_kind::none) return unsure(c.kind, now, step_outcome::lost);
         ended_ = end_;
         const bool clears = found_ == state_read::ok && ends_session(facts_, progress_);
         return clears ? go(step::clear) : go_on();
     }
 
-    heard on(const state_cleared& c, steady_time)
+    event_result on(const state_cleared& c, steady_time)
     {
-        if (step_ != step::clear) return heard::late;
-        if (c.how != fault_class::none) return go(step::over);
+        if (step_ != step::clear) return event_result::stale;
+        if (c.kind != fault_kind::none) return go(step::over);
         found_ = state_read::absent;
         progress_ = {};
         return go_on();
     }
 
-    heard on(const given_back&, steady_time)
+    event_result on(const given_back&, steady_time)
     {
-        if (step_ != step::back) return heard::late;
+        if (step_ != step::back) return event_result::stale;
         ended_ = end_;
         return go(step::over);
     }
 
-    heard on(const lock_lost&, steady_time) { return over() ? heard::late : lose(); }
+    event_result on(const lock_lost&, steady_time) { return over() ? event_result::stale : lose(); }
 
-    heard on(const stop_asked&, steady_time now)
+    event_result on(const stop_requested&, steady_time now)
     {
-        if (step_ == step::over || stopping_) return heard::late;
+        if (step_ == step::over || stopping_) return event_result::stale;
         stopping_ = true;
         if (step_ == step::load || step_ == step::idle) return go(step::over);
-        return pauses(now) ? put_off(fault_class::cancelled, not_before_, now) : heard::taken;
+        return pauses(now) ? put_off(fault_kind::cancelled, not_before_, now)
+                           : event_result::applied;
     }
 
     /// The progress in the state. If `save_state` is the next action: the progress to write.
@@ -230,7 +236,7 @@ public:
     /// The result of the last read, write or removal of the state.
     [[nodiscard]] state_read found() const noexcept { return found_; }
     /// The outcome of the last message. Empty while a message is in hand and before the first one.
-    [[nodiscard]] std::optional<step_end> ended() const noexcept { return ended_; }
+    [[nodiscard]] std::optional<step_outcome> ended() const noexcept { return ended_; }
     /// True if the pipeline has no further action. Close the session. The next lock needs a new
     /// pipeline.
     [[nodiscard]] bool over() const noexcept { return step_ == step::over; }
@@ -245,10 +251,10 @@ public:
     /// The message that was received last.
     [[nodiscard]] const step_facts& message() const noexcept { return facts_; }
     /// The reason for the dead letter of the message in hand. Valid until the next event.
-    [[nodiscard]] std::string_view why() const noexcept
+    [[nodiscard]] std::string_view reason() const noexcept
     {
-        const bool unread = park_.reason == park_reason::unreadable;
-        if (unread && text_.empty()) return waybill::text(found_);
+        const bool unread = park_.reason == dead_letter_reason::unreadable;
+        if (unread && text_.empty()) return waybill::describe(found_);
         if (progress_.failed) return progress_.failed->text;
         return text_;
     }
@@ -259,37 +265,38 @@ private:
     enum class step : std::uint8_t { load, idle, execute, save, park, complete, clear, back, over };
     enum class saving : std::uint8_t { begun, done, tries, failed, parked };
 
-    heard go(step s)
+    event_result go(step s)
     {
         step_ = s;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard complete(step_end e)
+    event_result complete(step_outcome e)
     {
         end_ = e;
         return go(step::complete);
     }
 
-    heard go_on() { return go(stopping_ ? step::over : step::idle); }
+    event_result go_on() { return go(stopping_ ? step::over : step::idle); }
 
-    heard lose()
+    event_result lose()
     {
-        if (step_ != step::clear && step_ != step::idle) ended_ = step_end::lost;
+        if (step_ != step::clear && step_ != step::idle) ended_ = step_outcome::lost;
         return go(step::over);
     }
 
-    heard give_back(fault_class how, steady_time until, step_end e = step_end::given_back)
+    event_result give_back(fault_kind kind, steady_time until,
+                           step_outcome e = step_outcome::given_back)
     {
         end_ = e;
-        how_ = how;
+        how_ = kind;
         not_before_ = until;
         return go(step::back);
     }
 
-    heard unsure(fault_class how, steady_time now, step_end e = step_end::given_back)
+    event_result unsure(fault_kind kind, steady_time now, step_outcome e = step_outcome::given_back)
     {
-        return give_back(how, now + facts_.pause_for(how, policy_.retry), e);
+        return give_back(kind, now + facts_.pause_for(kind, policy_.retry), e);
     }
 
     /// True if the step is to run, or to be saved before it runs, and its pause is not over.
@@ -301,7 +308,7 @@ private:
 
     /// If the broker does not count deliveries, each attempt is saved after its pause, before it
     /// starts. A late step is never saved before it starts.
-    heard begin(steady_time now)
+    event_result begin(steady_time now)
     {
         if (facts_.deliveries != 0 || late()) return go(step::execute);
         before_ = progress_;
@@ -312,20 +319,20 @@ private:
     /// Gives the session back and saves the attempts if the state does not have them. If each
     /// attempt is saved at its start, this save also reports its end. Unless the fault is
     /// transient, it undoes all changes that the start of the attempt made to the progress.
-    heard put_off(fault_class how, steady_time until, steady_time now)
+    event_result put_off(fault_kind kind, steady_time until, steady_time now)
     {
         const bool begun = !pauses(now);
-        give_back(how, until);
-        if (late()) return heard::taken;
+        give_back(kind, until);
+        if (late()) return event_result::applied;
         if (facts_.deliveries == 0) {
-            if (how != fault_class::transient) progress_ = before_;
-            return begun ? save(saving::tries, now) : heard::taken;
+            if (kind != fault_kind::transient) progress_ = before_;
+            return begun ? save(saving::tries, now) : event_result::applied;
         }
-        if (tries_ == facts_.tried(progress_)) return heard::taken;
+        if (tries_ == facts_.tried(progress_)) return event_result::applied;
         return save_tries(saving::tries, tries_, now);
     }
 
-    heard save_tries(saving what, std::uint64_t tries, steady_time now)
+    event_result save_tries(saving what, std::uint64_t tries, steady_time now)
     {
         // Steps that were left out count as done. Otherwise the attempts would be those of another
         // step.
@@ -334,9 +341,9 @@ private:
         return save(what, now);
     }
 
-    heard save(saving what, steady_time now)
+    event_result save(saving what, steady_time now)
     {
-        facts_.tell(progress_, now, park_.reason != park_reason::contradiction, stops());
+        facts_.tell(progress_, now, park_.reason != dead_letter_reason::contradiction, stops());
         if (what == saving::parked) facts_.pass(progress_, true);
         saving_ = what;
         return go(step::save);
@@ -344,47 +351,49 @@ private:
 
     bool late() const { return facts_.late(progress_); }
 
-    heard succeed(steady_time now)
+    event_result succeed(steady_time now)
     {
-        if (late()) return complete(step_end::done);
+        if (late()) return complete(step_outcome::done);
         before_ = progress_;
         facts_.pass(progress_);
         return save(saving::done, now);
     }
 
     /// Fails the message in hand. All that may throw happens before the first change.
-    heard fail(park_reason why, std::string_view said, std::uint64_t tries, steady_time now)
+    event_result fail(dead_letter_reason reason, std::string_view said, std::uint64_t tries,
+                      steady_time now)
     {
-        const std::string made = said.empty() ? text(why, facts_, progress_) : std::string();
+        const std::string made = said.empty() ? describe(reason, facts_, progress_) : std::string();
         std::string told(utf8_prefix(said.empty() ? made : said, policy_.reason_bytes));
         if (step_ == step::save) progress_ = before_;
-        if (why == park_reason::ended_process) tries = greater(tries, facts_.died());
-        park(why, facts_.sequence, facts_.step, tries);
+        if (reason == dead_letter_reason::ended_process) tries = greater(tries, facts_.died());
+        park(reason, facts_.sequence, facts_.step, tries);
         if (!stops()) {
-            counts_parked_ = why != park_reason::contradiction;
+            counts_parked_ = reason != dead_letter_reason::contradiction;
             text_ = std::move(told);
-            return heard::taken;
+            return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
         progress_.failed =
-            step_failure{facts_.step, facts_.sequence, why, tries, std::move(told), at};
+            step_failure{facts_.step, facts_.sequence, reason, tries, std::move(told), at};
         progress_.tries = 0;
         return save(saving::failed, now);
     }
 
     /// Dead-letters a message of a failed session. If the message that caused the failure is
     /// delivered again, it keeps its reason and attempts.
-    heard park_behind(const step_failure& f)
+    event_result park_behind(const step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
-        return park(cause ? f.reason : park_reason::session_failed, f.sequence, f.step,
+        return park(cause ? f.reason : dead_letter_reason::session_failed, f.sequence, f.step,
                     cause ? f.tries : 0);
     }
 
-    heard park(park_reason why, std::uint64_t cause, std::uint64_t cause_step, std::uint64_t tries)
+    event_result park(dead_letter_reason reason, std::uint64_t cause, std::uint64_t cause_step,
+                      std::uint64_t tries)
     {
         counts_parked_ = false;
-        park_ = {why, cause, cause_step, tries, false, !stops()};
+        park_ = {reason, cause, cause_step, tries, false, !stops()};
         return go(step::park);
     }
 
@@ -394,7 +403,7 @@ private:
     step step_ = step::load;
     saving saving_ = saving::done;
     state_read found_ = state_read::absent;
-    fault_class how_ = fault_class::none;  // the fault for `give_back`
+    fault_kind how_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;
     bool counts_parked_ = false;           // the state counts the dead letter after it is written
@@ -405,8 +414,8 @@ private:
     std::uint64_t tries_ = 0;              // ended attempts of the step in hand, saved or not
     act::park park_;
     std::string text_;
-    step_end end_ = step_end::done;        // the outcome once the current actions are confirmed
-    std::optional<step_end> ended_;
+    step_outcome end_ = step_outcome::done;  // the outcome once the current actions are confirmed
+    std::optional<step_outcome> ended_;
 };
 
 }  // namespace waybill::inline v0_2

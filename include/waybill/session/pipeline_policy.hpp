@@ -3,7 +3,7 @@
 // pipeline_policy: the limits and modes of a pipeline, and the outcomes of a message.
 //
 // If a broker dead-letters a step itself, it delivers the next step of the session as if the first
-// one were done. So the limits of this policy must be reached before the broker's limit. `check`
+// one were done. So the limits of this policy must be reached before the broker's limit. `validate`
 // refuses a policy that the broker would overtake.
 
 #ifndef WAYBILL_SESSION_PIPELINE_POLICY_HPP
@@ -56,14 +56,14 @@ enum class pipeline_mode : std::uint8_t {
 /// `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails; with
 /// `hold` the steps wait for a program that can.
 enum class when_unreadable : std::uint8_t {
-    park,  ///< Each step is dead-lettered. No step waits for manual repair.
-    hold,  ///< Each step is given back until the state is repaired.
+    dead_letter,  ///< Each step is dead-lettered. No step waits for manual repair.
+    hold,         ///< Each step is given back until the state is repaired.
 };
 
 [[nodiscard]] constexpr std::string_view name(when_unreadable w) noexcept
 {
     switch (w) {
-        case when_unreadable::park: return "park";
+        case when_unreadable::dead_letter: return "park";
         case when_unreadable::hold: return "hold";
     }
     return "?";
@@ -114,18 +114,18 @@ struct pipeline_policy {
     /// The delivery limit set at the broker; `highest_size` if it has none. Must be greater than
     /// `retry.most` and `deliveries`.
     std::uint64_t broker_deliveries = 10;
-    when_unreadable unreadable = when_unreadable::park;
+    when_unreadable unreadable = when_unreadable::dead_letter;
     when_refused refused = when_refused::hold;
     std::size_t reason_bytes = 1'024;  ///< Maximum bytes of the reason text of a failure.
 
     friend bool operator==(const pipeline_policy&, const pipeline_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const pipeline_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const pipeline_policy& p) noexcept
 {
-    if (const auto bad = check(p.retry)) return bad;
-    if (p.retry.most >= p.broker_deliveries) {
-        return config_error{"retry.most", p.retry.most,
+    if (const auto bad = validate(p.retry)) return bad;
+    if (p.retry.max_attempts >= p.broker_deliveries) {
+        return config_error{"retry.max_attempts", p.retry.max_attempts,
                             "must be less than broker_deliveries: a broker that parks a step first "
                             "delivers the next one",
                             p.broker_deliveries};
@@ -145,29 +145,29 @@ struct pipeline_policy {
 }
 
 /// The outcome of a message.
-enum class step_end : std::uint8_t {
-    done,        ///< The step has run, the state contains it, and the message is complete.
-    repeated,    ///< The step was done before. The message is complete.
-    parked,      ///< The dead letter with the reason is written, and the message is complete.
-    given_back,  ///< The message is delivered again, with the rest of its session.
+enum class step_outcome : std::uint8_t {
+    done,           ///< The step has run, the state contains it, and the message is complete.
+    repeated,       ///< The step was done before. The message is complete.
+    dead_lettered,  ///< The dead letter with the reason is written, and the message is complete.
+    given_back,     ///< The message is delivered again, with the rest of its session.
     /// As `given_back`, because the session state is unreadable and must not be overwritten.
     held,
     /// The outcome is unknown, or another holder has the session. The message is delivered again
     /// unless it is complete.
     lost,
-    not_taken,   ///< Another message is in hand. This one is unchanged and has to wait.
+    not_taken,  ///< Another message is in hand. This one is unchanged and has to wait.
 };
 
-[[nodiscard]] constexpr std::string_view name(step_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(step_outcome e) noexcept
 {
     switch (e) {
-        case step_end::done: return "done";
-        case step_end::repeated: return "repeated";
-        case step_end::parked: return "parked";
-        case step_end::given_back: return "given_back";
-        case step_end::held: return "held";
-        case step_end::lost: return "lost";
-        case step_end::not_taken: return "not_taken";
+        case step_outcome::done: return "done";
+        case step_outcome::repeated: return "repeated";
+        case step_outcome::dead_lettered: return "parked";
+        case step_outcome::given_back: return "given_back";
+        case step_outcome::held: return "held";
+        case step_outcome::lost: return "lost";
+        case step_outcome::not_taken: return "not_taken";
     }
     return "?";
 }

@@ -2,7 +2,7 @@
 //
 // pipeline_steps: the actions of a pipeline and the events that report their results.
 //
-// Each action is one call that can fail alone. An event whose `how` is not `none` reports a call
+// Each action is one call that can fail alone. An event whose `kind` is not `none` reports a call
 // that was not confirmed. The call may have had its effect; the pipeline is correct in both cases.
 
 #ifndef WAYBILL_SESSION_PIPELINE_STEPS_HPP
@@ -43,9 +43,9 @@ struct save_state {
 };
 
 /// Write or replace the dead letter of the message in hand, with the pipeline's why(). Report
-/// `step_parked`.
+/// `step_dead_lettered`.
 struct park {
-    park_reason reason = park_reason::failed;
+    dead_letter_reason reason = dead_letter_reason::failed;
     std::uint64_t cause = 0;       ///< Sequence number of the message that failed; 0 for none.
     std::uint64_t cause_step = 0;  ///< Step number of the message that failed; 0 for none.
     std::uint64_t tries = 0;       ///< Attempts of the message in hand.
@@ -70,22 +70,22 @@ struct clear_state {
 /// `until` grows with the deliveries of the message (`pipeline_policy::retry`).
 struct give_back {
     steady_time until{};
-    fault_class why = fault_class::none;
+    fault_kind reason = fault_kind::none;
     friend bool operator==(const give_back&, const give_back&) = default;
 };
 
 }  // namespace act
 
-/// The state was read with the result `found`. If the read failed, `how` is the fault.
+/// The state was read with the result `found`. If the read failed, `kind` is the fault.
 struct state_loaded {
     state_read found = state_read::absent;
     session_progress progress{};  ///< Used only if `found` is ok.
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     /// Deliveries of the message for which the state was read, if there is one. After a failed read
     /// the pause grows with them. 0 gives the longest pause.
     std::uint64_t deliveries = 0;
     /// The error text of an unreadable state, for the dead letters of its session.
-    std::string why{};
+    std::string reason{};
 
     friend bool operator==(const state_loaded&, const state_loaded&) = default;
 };
@@ -105,12 +105,12 @@ struct step_begun {
     friend bool operator==(const step_begun&, const step_begun&) = default;
 };
 
-/// The step has run, with the result `why`. `draw` in [0, 1) is the random number for the jitter of
-/// pauses. `retry_after` is the retry hint of the dependency that the step called; 0 if there is
-/// none.
+/// The step has run, with the result `reason`. `random` in [0, 1) is the random number for the
+/// jitter of pauses. `retry_after` is the retry hint of the dependency that the step called; 0 if
+/// there is none.
 struct executed {
-    fault why{};
-    double draw = 0.5;
+    fault reason{};
+    double random = 0.5;
     duration retry_after{};
 
     friend bool operator==(const executed&, const executed&) = default;
@@ -120,28 +120,28 @@ struct executed {
 /// another state than the one that was read. `permanent`: the store never accepts this state, for
 /// example for its size.
 struct state_saved {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     /// The error text, for a dead letter. `on` copies it before it returns.
-    std::string_view why{};
+    std::string_view reason{};
 
     friend bool operator==(const state_saved&, const state_saved&) = default;
 };
 
 /// The dead letter was written, or is not confirmed. `permanent`: it is never accepted as it is.
-struct step_parked {
-    fault_class how = fault_class::none;
-    friend bool operator==(const step_parked&, const step_parked&) = default;
+struct step_dead_lettered {
+    fault_kind kind = fault_kind::none;
+    friend bool operator==(const step_dead_lettered&, const step_dead_lettered&) = default;
 };
 
 /// The message was completed, or the completion is not confirmed.
 struct completed {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     friend bool operator==(const completed&, const completed&) = default;
 };
 
 /// The state was removed, or the removal is not confirmed.
 struct state_cleared {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
     friend bool operator==(const state_cleared&, const state_cleared&) = default;
 };
 

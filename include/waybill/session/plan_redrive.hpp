@@ -2,12 +2,12 @@
 //
 // plan_redrive: decides which sessions of dead letters are redriven, in which order and as what.
 //
-//     auto plan = waybill::plan_redrive(letters, {.reasons = {park_reason::failed}}, {});
-//     for (const auto& s : plan.sessions) print(waybill::text(s, letters));         // a dry run
+//     auto plan = waybill::plan_redrive(letters, {.reasons = {dead_letter_reason::failed}}, {});
+//     for (const auto& s : plan.sessions) print(waybill::describe(s, letters));   // a dry run
 //     for (std::uint64_t i = 0; i != plan.ready; ++i) {
 //         if (plan.was_sent(i)) continue;
 //         auto step = plan.step(letters, i);                 // properties, origin and message id
-//         waybill::write_stamp(step.stamp, step.origin, put);
+//         waybill::write_step_properties(step.stamp, step.origin, put);
 //     }
 //
 // Guarantees
@@ -45,7 +45,7 @@ namespace detail {
 /// Makes the plan for dead letters that are sorted by session.
 class redrive_planner {
 public:
-    redrive_planner(std::span<step_letter> letters, const redrive_filter& f,
+    redrive_planner(std::span<pipeline_dead_letter> letters, const redrive_filter& f,
                     const redrive_options& o, redrive_plan& plan)
         : letters_(letters), filter_(f), options_(o), plan_(plan), order_(letters)
     {
@@ -53,7 +53,7 @@ public:
 
     void plan()
     {
-        plan_.most_id_bytes = greater(options_.most_id_bytes, least_redriven_bytes);
+        plan_.max_id_bytes = greater(options_.max_id_bytes, min_redriven_bytes);
         order_.by_session();
         for (std::size_t at = 0; at != letters_.size();) {
             std::size_t end = at + 1;
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    using letters_part = std::span<const step_letter>;
+    using letters_part = std::span<const pipeline_dead_letter>;
 
     [[nodiscard]] std::string_view session(std::size_t i) const noexcept
     {
@@ -82,7 +82,7 @@ private:
         choose(s);
         if (s.count == 0) return;
         if (session(offset).empty()) {
-            s.held = held_back::no_session;
+            s.held = skip_reason::no_session;
             return add(std::move(s));
         }
         leave_what_has_no_step(s);
@@ -105,7 +105,7 @@ private:
     {
         const letters_part all = part(s);
         std::uint64_t asked = 0;
-        for (const step_letter& l : all) {
+        for (const pipeline_dead_letter& l : all) {
             s.marks.alone = s.marks.alone || l.alone;
             if (is_asked_for(l, filter_)) ++asked;
         }
@@ -113,15 +113,14 @@ private:
         else if (!s.marks.alone) asked = s.count;
         if (asked == s.count) return;
         if (asked != 0) {
-            order_.by_key(s.offset, all.size(),
-                          [&](const step_letter& l, std::size_t) {
-                              return std::uint64_t{!is_asked_for(l, filter_)};
-                          });
+            order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t) {
+                return std::uint64_t{!is_asked_for(l, filter_)};
+            });
         }
         redrive_session rest = s;
         rest.offset = s.offset + asked;
         rest.count = s.count - asked;
-        rest.held = held_back::filtered;
+        rest.held = skip_reason::filtered;
         s.count = asked;
         if (asked == 0) return add(std::move(rest));
         later_.push_back(std::move(rest));
@@ -132,16 +131,16 @@ private:
     void leave_what_has_no_step(redrive_session& s)
     {
         std::uint64_t none = 0;
-        for (const step_letter& l : part(s)) none += l.stamp.step == 0 ? 1 : 0;
+        for (const pipeline_dead_letter& l : part(s)) none += l.stamp.step == 0 ? 1 : 0;
         if (none == 0 || none == s.count) return;
-        order_.by_key(s.offset, s.count, [](const step_letter& l, std::size_t) {
+        order_.by_key(s.offset, s.count, [](const pipeline_dead_letter& l, std::size_t) {
             return std::uint64_t{l.stamp.step == 0};
         });
         s.count -= none;
         redrive_session rest = s;
         rest.offset = s.end();
         rest.count = none;
-        rest.held = held_back::damaged;
+        rest.held = skip_reason::damaged;
         name_it(rest);
         later_.push_back(std::move(rest));
     }
@@ -151,7 +150,7 @@ private:
     {
         redrive_session behind = s;
         behind.count = 0;
-        behind.held = held_back::behind;
+        behind.held = skip_reason::behind;
         while (!s.marks.alone && s.count != 0 && letter(s.offset).stamp.step < s.first) {
             ++behind.count;
             ++s.offset;
@@ -160,7 +159,7 @@ private:
         if (behind.count != 0) add(std::move(behind));
     }
 
-    [[nodiscard]] const step_letter& letter(std::uint64_t i) const noexcept
+    [[nodiscard]] const pipeline_dead_letter& letter(std::uint64_t i) const noexcept
     {
         return letters_[i];
     }
@@ -176,17 +175,17 @@ private:
             return false;
         }
         bool any_cause = false;
-        for (const step_letter& l : part) {
+        for (const pipeline_dead_letter& l : part) {
             if (!is_cause(l)) continue;
             any_cause = true;
             if (is_asked_for(l, filter_)) return true;
         }
-        for (const step_letter& l : part) {
+        for (const pipeline_dead_letter& l : part) {
             if (l.sent_to != 0) return true;  // a redrive that has begun is continued
         }
         if (any_cause) return false;
         // The dead letter that stopped the session is missing.
-        for (const step_letter& l : part) {
+        for (const pipeline_dead_letter& l : part) {
             if (is_asked_for(l, filter_)) return true;
         }
         return false;
@@ -194,16 +193,15 @@ private:
 
     void name_it(redrive_session& s)
     {
-        const step_letter& one = letter(s.offset);
+        const pipeline_dead_letter& one = letter(s.offset);
         s.generation = saturating_add(one.origin.generation, 1);
-        s.id = redriven_session(origin_session(one), s.generation,
-                                plan_.most_id_bytes);
+        s.id = redriven_session(origin_session(one), s.generation, plan_.max_id_bytes);
         s.marks.contradictory = one.origin.generation == highest_size;
-        const step_letter* before = nullptr;
-        for (const step_letter& l : part(s)) {
+        const pipeline_dead_letter* before = nullptr;
+        for (const pipeline_dead_letter& l : part(s)) {
             s.marks.unstamped = s.marks.unstamped || l.stamp.step == 0;
             s.marks.state_cut = s.marks.state_cut || l.state_cut;
-            if (l.kept != letter_keeps::body && l.sent_to == 0) ++s.without_body;
+            if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
             // Equal origins would give equal message ids, and the broker would drop one message.
             const bool twice = before != nullptr && origin_sequence(*before) == origin_sequence(l);
             s.marks.contradictory = s.marks.contradictory || twice ||
@@ -234,10 +232,9 @@ private:
         s.marks.rolled_over = by_jump || one_turn;
         s.marks.disordered = !s.marks.rolled_over;
         const std::uint64_t turn = s.offset + jump;
-        order_.by_key(s.offset, all.size(),
-                      [&](const step_letter& l, std::size_t at) {
-                          return by_jump ? std::uint64_t{at < turn} : l.stamp.step;
-                      });
+        order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t at) {
+            return by_jump ? std::uint64_t{at < turn} : l.stamp.step;
+        });
     }
 
     /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
@@ -245,13 +242,14 @@ private:
     /// is known only for a session that has not begun.
     [[nodiscard]] std::uint64_t stands_at(redrive_session& s) const
     {
-        const step_letter& first = letter(s.offset);
+        const pipeline_dead_letter& first = letter(s.offset);
         std::uint64_t at = 0;
         std::uint64_t stopped = highest_size;
-        for (const step_letter& l : part(s)) {
+        for (const pipeline_dead_letter& l : part(s)) {
             at = greater(at, l.resume_at);
-            const bool not_done = l.reason == park_reason::failed || l.reason == park_reason::gap ||
-                                  l.reason == park_reason::exhausted;
+            const bool not_done = l.reason == dead_letter_reason::failed ||
+                                  l.reason == dead_letter_reason::gap ||
+                                  l.reason == dead_letter_reason::exhausted;
             if (not_done) stopped = lesser(stopped, l.stamp.step);
         }
         if (at != 0 && !s.marks.alone) {
@@ -267,7 +265,7 @@ private:
         const bool mixed = s.marks.contradictory;
         const letters_part all = part(s);
         std::uint64_t sent = 0;
-        for (const step_letter& l : all) sent = greater(sent, l.sent_to);
+        for (const pipeline_dead_letter& l : all) sent = greater(sent, l.sent_to);
         s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
         s.marks.head_missing = sent == 0 && all.front().stamp.step != s.first;
 
@@ -276,7 +274,7 @@ private:
         std::uint64_t total = told;
         std::uint64_t before = greater(sent, all.front().stamp.step);
         for (std::size_t i = 0; i != all.size(); ++i) {
-            const step_stamp& now = all[i].stamp;
+            const step_properties& now = all[i].stamp;
             const std::uint64_t said = now.total != 0 ? now.total : now.last ? now.step : total;
             const std::uint64_t end = told != 0 ? told : said;
             s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
@@ -302,7 +300,7 @@ private:
         s.marks_first = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
         if (s.first_sent && s.count == 1) {
             s.marks_first = false;
-            if (s.keeps_first) s.held = held_back::waiting;
+            if (s.keeps_first) s.held = skip_reason::waiting;
         }
     }
 
@@ -310,10 +308,10 @@ private:
     {
         const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
         s.marks.without_state = needs_state && !s.marks.state_cut && state_of(part(s)).empty();
-        if (s.held == held_back::no && s.marks.damaged() && !options_.damaged) {
-            s.held = held_back::damaged;
-        } else if (s.held == held_back::no && s.without_body != 0 && !options_.fetches_bodies) {
-            s.held = held_back::no_body;
+        if (s.held == skip_reason::none && s.marks.damaged() && !options_.damaged) {
+            s.held = skip_reason::damaged;
+        } else if (s.held == skip_reason::none && s.without_body != 0 && !options_.fetches_bodies) {
+            s.held = skip_reason::no_body;
         }
         add(std::move(s));
     }
@@ -325,18 +323,18 @@ private:
         plan_.sessions.push_back(std::move(s));
     }
 
-    [[nodiscard]] std::uint64_t& count_of(held_back h) noexcept
+    [[nodiscard]] std::uint64_t& count_of(skip_reason h) noexcept
     {
-        if (h == held_back::no) return plan_.ready;
-        return h == held_back::filtered ? plan_.filtered : plan_.held;
+        if (h == skip_reason::none) return plan_.ready;
+        return h == skip_reason::filtered ? plan_.filtered : plan_.held;
     }
 
     /// Moves dead letters to be sent to the beginning, and those that the filter does not select to
     /// the end.
     void move_apart()
     {
-        const auto rank = [](held_back h) -> std::uint64_t {
-            return h == held_back::no ? 0U : h == held_back::filtered ? 2U : 1U;
+        const auto rank = [](skip_reason h) -> std::uint64_t {
+            return h == skip_reason::none ? 0U : h == skip_reason::filtered ? 2U : 1U;
         };
         bool apart = true;
         for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
@@ -344,7 +342,7 @@ private:
         }
         if (apart) return;
         std::size_t now = 0;
-        order_.by_key(0, letters_.size(), [&](const step_letter&, std::size_t at) {
+        order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
             while (at >= plan_.sessions[now].end()) ++now;
             return rank(plan_.sessions[now].held);
         });
@@ -364,7 +362,7 @@ private:
 
     static constexpr std::uint64_t half_of_numbers = std::uint64_t{1} << 47U;
 
-    std::span<step_letter> letters_;
+    std::span<pipeline_dead_letter> letters_;
     const redrive_filter& filter_;
     const redrive_options& options_;
     redrive_plan& plan_;
@@ -376,7 +374,7 @@ private:
 
 /// Plans the redrive of these dead letters and sorts them in place: first those to be sent, then
 /// those held back, then those that the filter does not select. O(n log n) for n dead letters.
-[[nodiscard]] inline redrive_plan plan_redrive(std::span<step_letter> letters,
+[[nodiscard]] inline redrive_plan plan_redrive(std::span<pipeline_dead_letter> letters,
                                                const redrive_filter& filter = {},
                                                const redrive_options& options = {})
 {

@@ -13,7 +13,7 @@
 //             [&](act::complete)     { return session.complete(*m); },
 //             [&](act::clear_state)  { return state.clear(); },
 //             [&](act::give_back)    { return session.close(); },
-//             [&](act::wait a)       { return sleep_and_renew(a.until); });
+//             [&](act::wait_until a)       { return sleep_and_renew(a.until); });
 //         if (pipe.over()) break;
 //     }
 //
@@ -41,8 +41,8 @@ namespace detail {
 [[nodiscard]] inline fault said(const result<void>& r)
 {
     if (r) return {};
-    const bool says_none = r.error().how == fault_class::none;
-    return {says_none ? fault_class::infrastructure : r.error().how, r.error().text};
+    const bool says_none = r.error().kind == fault_kind::none;
+    return {says_none ? fault_kind::infrastructure : r.error().kind, r.error().text};
 }
 
 template <class Calls, class Action>
@@ -85,7 +85,7 @@ inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...)
 /// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
 /// first one, which makes a gap.
 template <time_source Clock, class... Calls>
-step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Calls&&... calls)
+step_outcome process_step(pipeline& pipe, const step_received& m, Clock&& clock, Calls&&... calls)
 {
     static_assert(!std::convertible_to<Clock, steady_time>,
                   "process_step: by a clock that stands still no pause would ever end: pass the "
@@ -106,8 +106,7 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                   "process_step: no call for clear_state, or two");
     static_assert(detail::takes<all, act::give_back>,
                   "process_step: no call for give_back, or two");
-    static_assert(detail::takes<all, act::wait>,
-                  "process_step: no call for wait, or two");
+    static_assert(detail::takes<all, act::wait_until>, "process_step: no call for wait, or two");
     using load_answer = detail::answer_to<all, act::load_state>;
     static_assert(std::same_as<load_answer, state_loaded>,
                   "process_step: load_state has to answer with state_loaded{how, progress}");
@@ -118,13 +117,13 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
                                       act::clear_state>,
                   "process_step: save_state, park, complete and clear_state have to answer with a "
                   "fault or a result<void>: what is not confirmed is not built upon");
-    using wait_answer = detail::answer_to<all, act::wait>;
+    using wait_answer = detail::answer_to<all, act::wait_until>;
     static_assert(detail::says_how<wait_answer> || std::is_void_v<wait_answer>,
                   "process_step: wait has to answer with a fault, a result<void> or nothing");
-    if (pipe.over()) return step_end::lost;
+    if (pipe.over()) return step_outcome::lost;
     const step_facts& last = pipe.message();
     const bool same = last.sequence == m.facts.sequence && last.step == m.facts.step;
-    if (pipe.in_hand() && !same) return step_end::not_taken;
+    if (pipe.in_hand() && !same) return step_outcome::not_taken;
     // The message before this one has ended. The state is still to be cleared.
     const bool behind = pipe.busy() && pipe.ended() && !same;
     all call{std::forward<Calls>(calls)...};
@@ -134,46 +133,51 @@ step_end process_step(pipeline& pipe, const step_received& m, Clock&& clock, Cal
     bool taken = false;
     bool open = true;
     while (open) {
-        match(pipe.next(time_of(clock)),
-              [&](act::load_state a) {
-                  state_loaded found = call(a);
-                  if (found.deliveries == 0) found.deliveries = m.facts.deliveries;
-                  tell(found);
-              },
-              [&](act::execute a) {
-                  tell(step_begun{});
-                  if (!pipe.running()) return;  // the last call threw: the attempt is counted first
-                  if constexpr (std::same_as<run_answer, executed>) tell(call(a));
-                  else tell(executed{detail::said(call(a))});
-              },
-              [&](act::save_state a) {
-                  const fault f = detail::said(call(a));
-                  tell(state_saved{f.how, f.text});
-              },
-              [&](act::park a) { tell(step_parked{detail::said(call(a)).how}); },
-              [&](act::complete a) { tell(completed{detail::said(call(a)).how}); },
-              [&](act::clear_state a) { tell(state_cleared{detail::said(call(a)).how}); },
-              [&](act::give_back a) {
-                  static_cast<void>(call(a));
-                  tell(given_back{});
-              },
-              [&](act::wait a) {
-                  if constexpr (std::is_void_v<wait_answer>) {
-                      call(a);
-                  } else {
-                      const fault f = detail::said(call(a));
-                      if (f.how == fault_class::ownership_lost) tell(lock_lost{});
-                      else if (!f.ok()) tell(stop_asked{});
-                  }
-              },
-              [&](act::idle) {
-                  open = !received && tell(m) == heard::taken;
-                  received = true;
-                  taken = taken || open;
-              });
+        match(
+            pipe.next(time_of(clock)),
+            [&](act::load_state a) {
+                state_loaded found = call(a);
+                if (found.deliveries == 0) found.deliveries = m.facts.deliveries;
+                tell(found);
+            },
+            [&](act::execute a) {
+                tell(step_begun{});
+                if (!pipe.running()) return;  // the last call threw: the attempt is counted first
+                if constexpr (std::same_as<run_answer, executed>)
+                    tell(call(a));
+                else
+                    tell(executed{detail::said(call(a))});
+            },
+            [&](act::save_state a) {
+                const fault f = detail::said(call(a));
+                tell(state_saved{f.kind, f.text});
+            },
+            [&](act::park a) { tell(step_dead_lettered{detail::said(call(a)).kind}); },
+            [&](act::complete a) { tell(completed{detail::said(call(a)).kind}); },
+            [&](act::clear_state a) { tell(state_cleared{detail::said(call(a)).kind}); },
+            [&](act::give_back a) {
+                static_cast<void>(call(a));
+                tell(given_back{});
+            },
+            [&](act::wait_until a) {
+                if constexpr (std::is_void_v<wait_answer>) {
+                    call(a);
+                } else {
+                    const fault f = detail::said(call(a));
+                    if (f.kind == fault_kind::ownership_lost)
+                        tell(lock_lost{});
+                    else if (!f.ok())
+                        tell(stop_requested{});
+                }
+            },
+            [&](act::idle) {
+                open = !received && tell(m) == event_result::applied;
+                received = true;
+                taken = taken || open;
+            });
     }
-    if (behind && !taken) return step_end::lost;
-    return pipe.ended().value_or(step_end::lost);
+    if (behind && !taken) return step_outcome::lost;
+    return pipe.ended().value_or(step_outcome::lost);
 }
 
 }  // namespace waybill::inline v0_2

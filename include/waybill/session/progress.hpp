@@ -23,7 +23,7 @@ struct step_failure {
     std::uint64_t step = 0;
     /// Sequence number of its message. Later dead letters name it as their cause.
     std::uint64_t sequence = 0;
-    park_reason reason = park_reason::failed;
+    dead_letter_reason reason = dead_letter_reason::failed;
     std::uint64_t tries = 0;     ///< Attempts of the step.
     /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
     std::string text{};
@@ -36,7 +36,7 @@ struct session_progress {
     std::uint64_t done = 0;    ///< The last step done or dead-lettered; 0 before the first.
     std::uint64_t total = 0;   ///< The number of the last step; 0 if unknown.
     /// Dead-lettered steps among `done`. 0 if a failure stops the session.
-    std::uint64_t parked = 0;
+    std::uint64_t dead_lettered = 0;
     std::uint64_t tries = 0;   ///< Attempts of step `done` + 1 in earlier deliveries.
     /// The failure that stopped the session. Later steps are dead-lettered.
     std::optional<step_failure> failed{};

@@ -12,7 +12,7 @@
 // Each line has a word and its value. A blank line separates them from the user's own bytes. This
 // header handles the lines; state_text.hpp reads and writes the whole state. Guarantees:
 //   1. Equal progress gives equal lines: fixed order, no zeros, one form of numbers and times.
-//      Other forms are refused. More words: `tries`, `parked`, `begun`, `changed`.
+//      Other forms are refused. More words: `tries`, `dead_lettered`, `begun`, `changed`.
 //   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control
 //      characters are \x and two digits. Reading restores it byte for byte.
 //   3. Lines of later versions follow these lines and are kept. `first` is such a line for versions
@@ -38,13 +38,15 @@
 namespace waybill::inline v0_2 {
 
 /// Maximum bytes of the lines without the error text.
-inline constexpr std::uint64_t progress_lines_most = 328;
+inline constexpr std::uint64_t max_progress_lines_bytes = 328;
 
 /// The reason with this name; nullopt if it is the name of a later version.
-[[nodiscard]] constexpr std::optional<park_reason> park_reason_in(std::string_view word) noexcept
+[[nodiscard]] constexpr std::optional<dead_letter_reason> dead_letter_reason_in(
+    std::string_view word) noexcept
 {
-    for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
-        if (name(static_cast<park_reason>(n)) == word) return static_cast<park_reason>(n);
+    for (std::uint8_t n = 0; name(static_cast<dead_letter_reason>(n)) != "?"; ++n) {
+        if (name(static_cast<dead_letter_reason>(n)) == word)
+            return static_cast<dead_letter_reason>(n);
     }
     return std::nullopt;
 }
@@ -163,7 +165,7 @@ enum class progress_lines : std::uint8_t {
 
 /// The progress that was read, and the lines of later versions.
 struct read_progress {
-    progress_lines how = progress_lines::ok;
+    progress_lines outcome = progress_lines::ok;
     session_progress progress{};
     std::string_view later{};  ///< Whole lines, as a view into the input.
     std::uint64_t line = 0;    ///< The line of the first error, from 1; 0 if there is none.
@@ -187,12 +189,12 @@ struct read_progress {
         if (t == wall_time()) return;
         out += word;
         out += ' ';
-        out += text(t);
+        out += to_text(t);
         out += '\n';
     };
     number("done", p.done);
     number("total", p.total);
-    number("parked", p.parked);
+    number("parked", p.dead_lettered);
     number("tries", p.tries);
     time("begun", p.begun);
     time("changed", p.changed);
@@ -201,7 +203,7 @@ struct read_progress {
         out += "failed ";
         out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
         out += name(f.reason);
-        out += ' ' + std::to_string(f.tries) + ' ' + text(f.at) + ' ';
+        out += ' ' + std::to_string(f.tries) + ' ' + to_text(f.at) + ' ';
         detail::append_escaped(out, detail::escaped_prefix(f.text, text_most));
         out += '\n';
     }
@@ -221,7 +223,7 @@ namespace detail {
     if (!take_number(line, f.tries) || !take_time(line, f.at) || reason.empty()) {
         return progress_lines::corrupt;
     }
-    const std::optional<park_reason> known = park_reason_in(reason);
+    const std::optional<dead_letter_reason> known = dead_letter_reason_in(reason);
     if (!known) return progress_lines::newer;
     f.reason = *known;
     f.text = unescaped(line);
@@ -237,7 +239,7 @@ namespace detail {
     bool good = false;
     if (word == "done") good = take_number(line, p.done);
     if (word == "total") good = take_number(line, p.total);
-    if (word == "parked") good = take_number(line, p.parked);
+    if (word == "parked") good = take_number(line, p.dead_lettered);
     if (word == "tries") good = take_number(line, p.tries);
     if (word == "begun") good = take_time(line, p.begun);
     if (word == "changed") good = take_time(line, p.changed);
@@ -270,8 +272,8 @@ namespace detail {
 {
     read_progress r;
     std::string_view rest = lines;
-    const auto bad = [&r](progress_lines how) {
-        r.how = how;
+    const auto bad = [&r](progress_lines outcome) {
+        r.outcome = outcome;
         r.progress = {};
         r.later = {};
         return r;
@@ -282,8 +284,8 @@ namespace detail {
         if (!detail::is_progress_word(detail::take_word(after))) break;
         ++r.line;
         if (line.size() == rest.size()) return bad(progress_lines::corrupt);
-        const progress_lines how = detail::read_line(line, r.progress);
-        if (how != progress_lines::ok) return bad(how);
+        const progress_lines outcome = detail::read_line(line, r.progress);
+        if (outcome != progress_lines::ok) return bad(outcome);
         rest.remove_prefix(line.size() + 1);
     }
     // Refuse any order or form other than the written one.

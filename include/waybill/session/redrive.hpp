@@ -7,8 +7,8 @@
 //         waybill::match(run.next(now()),
 //             [&](act::resubmit a)       { run.on(send(letters, a), now()); },
 //             [&](act::mark_sent a)      { run.on(mark(letters, a), now()); },
-//             [&](act::remove_letters a) { run.on(remove(letters, a), now()); },
-//             [&](act::wait w)           { sleep_until(w.until); },
+//             [&](act::remove_dead_letters a) { run.on(remove(letters, a), now()); },
+//             [&](act::wait_until w)           { sleep_until(w.time); },
 //             [&](act::idle)             {});
 //
 // Guarantees (conditions and background: see the guide)
@@ -61,37 +61,37 @@ struct mark_sent {
 };
 
 /// Remove these dead letters, all at once or from the last to the first. A missing one counts as
-/// removed. Report `letters_removed`.
-struct remove_letters {
+/// removed. Report `dead_letters_removed`.
+struct remove_dead_letters {
     std::uint64_t offset = 0;
     std::uint64_t count = 0;
-    friend bool operator==(const remove_letters&, const remove_letters&) = default;
+    friend bool operator==(const remove_dead_letters&, const remove_dead_letters&) = default;
 };
 
 }  // namespace act
 
-/// The broker accepted the first `accepted` dead letters. `how` is the fault of the next one.
+/// The broker accepted the first `accepted` dead letters. `kind` is the fault of the next one.
 /// `permanent`: the broker never accepts it, for example for its size.
 struct resubmitted {
     std::uint64_t accepted = 0;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const resubmitted&, const resubmitted&) = default;
 };
 
 /// All sessions are marked, or at least one mark is not confirmed.
 struct sessions_marked {
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
     friend bool operator==(const sessions_marked&, const sessions_marked&) = default;
 };
 
-/// The last `removed` dead letters of the action are removed. `how` is the fault of the next one.
-struct letters_removed {
+/// The last `removed` dead letters of the action are removed. `kind` is the fault of the next one.
+struct dead_letters_removed {
     std::uint64_t removed = 0;
-    fault_class how = fault_class::none;
+    fault_kind kind = fault_kind::none;
 
-    friend bool operator==(const letters_removed&, const letters_removed&) = default;
+    friend bool operator==(const dead_letters_removed&, const dead_letters_removed&) = default;
 };
 
 struct redrive_policy {
@@ -103,14 +103,14 @@ struct redrive_policy {
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const redrive_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_policy& p) noexcept
 {
     if (p.chunk == 0) return config_error{"chunk", 0, "must be at least", 1};
-    return check(p.retry);
+    return validate(p.retry);
 }
 
 /// The outcome of a redrive.
-enum class redrive_end : std::uint8_t {
+enum class redrive_outcome : std::uint8_t {
     running,
     /// All is sent and removed, except refused sessions and first dead letters that stay.
     finished,
@@ -118,27 +118,27 @@ enum class redrive_end : std::uint8_t {
     stopped,
 };
 
-[[nodiscard]] constexpr std::string_view name(redrive_end e) noexcept
+[[nodiscard]] constexpr std::string_view name(redrive_outcome e) noexcept
 {
     switch (e) {
-        case redrive_end::running: return "running";
-        case redrive_end::finished: return "finished";
-        case redrive_end::stopped: return "stopped";
+        case redrive_outcome::running: return "running";
+        case redrive_outcome::finished: return "finished";
+        case redrive_outcome::stopped: return "stopped";
     }
     return "?";
 }
 
 class redrive {
 public:
-    using action = std::variant<act::resubmit, act::mark_sent, act::remove_letters, act::wait,
-                                act::idle>;
+    using action = std::variant<act::resubmit, act::mark_sent, act::remove_dead_letters,
+                                act::wait_until, act::idle>;
 
     /// Copies the sizes and flags of the sessions to be sent. The plan is not needed after that.
     explicit redrive(const redrive_plan& plan, const redrive_policy& p = {}) : policy_(p)
     {
         if (policy_.chunk == 0) policy_.chunk = 1;
         for (const redrive_session& s : plan.sessions) {
-            if (s.held != held_back::no) break;
+            if (s.held != skip_reason::none) break;
             const bool at_once = !s.marks_first && !s.marks.alone && !s.marks.unstamped;
             sessions_.push_back({s.end(), s.first_sent, s.marks_first, s.keeps_first, at_once});
         }
@@ -148,69 +148,69 @@ public:
     [[nodiscard]] action next(steady_time now) const
     {
         if (over()) return act::idle{};
-        if (now < not_before_) return act::wait{not_before_};
+        if (now < not_before_) return act::wait_until{not_before_};
         if (phase_ == phase::send) return act::resubmit{at_, to_send()};
         if (phase_ == phase::mark) return act::mark_sent{session_, to_mark()};
         const std::uint64_t count = to_remove();
-        return act::remove_letters{at_ - count, count};
+        return act::remove_dead_letters{at_ - count, count};
     }
 
-    heard on(const resubmitted& r, steady_time now)
+    event_result on(const resubmitted& r, steady_time now)
     {
-        if (over() || phase_ != phase::send) return heard::late;
+        if (over() || phase_ != phase::send) return event_result::stale;
         const std::uint64_t asked = to_send();
-        if (r.accepted > asked) return heard::invalid;
+        if (r.accepted > asked) return event_result::invalid;
         at_ += r.accepted;
         sent_ += r.accepted;
         if (r.accepted == asked) {
             go_on();
             skip_sent();
-        } else if (r.how == fault_class::permanent) {
+        } else if (r.kind == fault_kind::permanent) {
             refuse();
         } else {
-            again(r.how, r.accepted, now);
+            again(r.kind, r.accepted, now);
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const sessions_marked& m, steady_time now)
+    event_result on(const sessions_marked& m, steady_time now)
     {
-        if (over() || phase_ != phase::mark) return heard::late;
-        if (m.how == fault_class::permanent && to_mark() != 1) {
+        if (over() || phase_ != phase::mark) return event_result::stale;
+        if (m.kind == fault_kind::permanent && to_mark() != 1) {
             one_by_one_ = true;
             mark_behind(session_);
-        } else if (m.how == fault_class::permanent) {
+        } else if (m.kind == fault_kind::permanent) {
             refused_.push_back(begin_of(session_));
             sessions_[session_].stays = true;
             mark_behind(session_ + 1);
-        } else if (m.how != fault_class::none) {
-            again(m.how, 0, now);
+        } else if (m.kind != fault_kind::none) {
+            again(m.kind, 0, now);
         } else {
             mark_behind(session_ + to_mark());
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard on(const letters_removed& r, steady_time now)
+    event_result on(const dead_letters_removed& r, steady_time now)
     {
-        if (over() || phase_ != phase::remove) return heard::late;
+        if (over() || phase_ != phase::remove) return event_result::stale;
         const std::uint64_t asked = to_remove();
-        if (r.removed > asked) return heard::invalid;
+        if (r.removed > asked) return event_result::invalid;
         at_ -= r.removed;
         removed_ += r.removed;
         if (r.removed != asked) {
-            again(r.how, r.removed, now);
+            again(r.kind, r.removed, now);
         } else {
             go_on();
             skip_kept();
         }
-        return heard::taken;
+        return event_result::applied;
     }
 
-    [[nodiscard]] redrive_end end() const noexcept { return state_; }
-    [[nodiscard]] bool over() const noexcept { return state_ != redrive_end::running; }
+    [[nodiscard]] redrive_outcome outcome() const noexcept { return state_; }
+    [[nodiscard]] bool over() const noexcept { return state_ != redrive_outcome::running; }
     /// The fault that stopped the redrive; `none` if it was not stopped.
-    [[nodiscard]] fault_class why() const noexcept { return why_; }
+    [[nodiscard]] fault_kind reason() const noexcept { return why_; }
     /// The number of dead letters that the broker accepted.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     /// The number of dead letters that were removed.
@@ -274,7 +274,7 @@ private:
         go_on();
         first_ = last_;
         if (first_ == sessions_.size()) {
-            state_ = redrive_end::finished;
+            state_ = redrive_outcome::finished;
             return;
         }
         at_ = begin_of(first_);
@@ -357,16 +357,16 @@ private:
     }
 
     /// Retries after a failure. If a part was done, this attempt is the first one again.
-    void again(fault_class how, std::uint64_t done, steady_time now)
+    void again(fault_kind kind, std::uint64_t done, steady_time now)
     {
-        if (how == fault_class::none) how = fault_class::transient;  // not done, with no reason
+        if (kind == fault_kind::none) kind = fault_kind::transient;  // not done, with no reason
         tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
-        const retry_action then = decide(policy_.retry, tries_, how, 0.5, now);
+        const retry_action then = decide(policy_.retry, tries_, kind, 0.5, now);
         not_before_ = steady_time::lowest();
-        if (const auto* w = std::get_if<act::wait>(&then)) not_before_ = w->until;
+        if (const auto* w = std::get_if<act::wait_until>(&then)) not_before_ = w->time;
         if (std::holds_alternative<act::give_up>(then)) {
-            why_ = how;
-            state_ = redrive_end::stopped;
+            why_ = kind;
+            state_ = redrive_outcome::stopped;
         }
     }
 
@@ -383,8 +383,8 @@ private:
     bool one_by_one_ = false;
     std::uint32_t tries_ = 0;
     steady_time not_before_ = steady_time::lowest();
-    fault_class why_ = fault_class::none;
-    redrive_end state_ = redrive_end::running;
+    fault_kind why_ = fault_kind::none;
+    redrive_outcome state_ = redrive_outcome::running;
     std::uint64_t sent_ = 0;
     std::uint64_t removed_ = 0;
 };

@@ -31,7 +31,7 @@ namespace waybill::inline v0_2 {
 
 /// The minimum of `most`; a smaller value counts as this one. It has room for a dot, 32 digits of
 /// the digest and the longest suffix (42 bytes).
-inline constexpr std::size_t least_redriven_bytes = 80;
+inline constexpr std::size_t min_redriven_bytes = 80;
 
 namespace detail {
 
@@ -39,7 +39,7 @@ namespace detail {
 [[nodiscard]] inline std::string shortened_id(std::string_view id, std::string_view end,
                                            std::size_t most)
 {
-    if (most < least_redriven_bytes) most = least_redriven_bytes;
+    if (most < min_redriven_bytes) most = min_redriven_bytes;
     std::string text;
     if (id.size() + end.size() <= most) {
         text.reserve(id.size() + end.size());

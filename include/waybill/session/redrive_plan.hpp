@@ -27,11 +27,12 @@ namespace detail {
 /// The last known state of a session whose dead letters are given in their order. The dead letter
 /// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
 /// that state may lack the one sent with the first message; `origin.state` is returned instead.
-[[nodiscard]] inline std::string_view state_of(std::span<const step_letter> session) noexcept
+[[nodiscard]] inline std::string_view state_of(
+    std::span<const pipeline_dead_letter> session) noexcept
 {
-    const step_letter& first = session.front();
-    const step_letter* last = nullptr;
-    for (const step_letter& l : session) {
+    const pipeline_dead_letter& first = session.front();
+    const pipeline_dead_letter* last = nullptr;
+    for (const pipeline_dead_letter& l : session) {
         if (l.state.empty()) continue;
         if (last == nullptr || l.resume_at > last->resume_at) last = &l;
     }
@@ -44,7 +45,7 @@ namespace detail {
 
 /// The properties and the message id with which a dead letter is sent.
 struct redrive_step {
-    step_stamp stamp{};
+    step_properties stamp{};
     step_origin origin{};
     std::string message_id{};
 
@@ -56,7 +57,7 @@ struct redrive_plan {
     std::uint64_t ready = 0;     ///< Dead letters to send; they come first. Skip if `was_sent`.
     std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
     std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
-    std::uint64_t most_id_bytes = 128;  ///< Maximum bytes of a message id.
+    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
 
     /// The session of a dead letter. O(log n) for n sessions. Requires: `letter` is an index into
     /// the planned dead letters.
@@ -80,11 +81,11 @@ struct redrive_plan {
 
     /// The properties with which a dead letter is sent. Requires: `letters` in the order in which
     /// `plan_redrive` left them.
-    [[nodiscard]] redrive_step step(std::span<const step_letter> letters,
+    [[nodiscard]] redrive_step step(std::span<const pipeline_dead_letter> letters,
                                     std::uint64_t letter) const
     {
         const redrive_session& s = session_of(letter);
-        const step_letter& l = letters[letter];
+        const pipeline_dead_letter& l = letters[letter];
         const std::uint64_t number = s.marks.unstamped ? letter - s.offset + 1 : l.stamp.step;
         redrive_step r;
         r.stamp = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
@@ -95,18 +96,18 @@ struct redrive_plan {
         if (letter == s.offset && !s.first_sent && !s.marks.alone) {
             r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
         }
-        r.message_id = redriven_message_id(r.origin.session, r.origin.sequence, s.generation,
-                                           most_id_bytes);
+        r.message_id =
+            redriven_message_id(r.origin.session, r.origin.sequence, s.generation, max_id_bytes);
         return r;
     }
 
     /// The first dead letter of a session with `marks_first`, as it must be written: merge it into
     /// the stored one with `merged_mark`. It contains how far the session was sent, and its first
     /// and last step. Other dead letters with these facts may be removed by then.
-    [[nodiscard]] step_letter marked(std::span<const step_letter> letters,
-                                     std::uint64_t session) const
+    [[nodiscard]] pipeline_dead_letter marked(std::span<const pipeline_dead_letter> letters,
+                                              std::uint64_t session) const
     {
-        step_letter l = letters[sessions[session].offset];
+        pipeline_dead_letter l = letters[sessions[session].offset];
         l.sent_to = sessions[session].sent_to;
         l.resume_at = sessions[session].first;
         if (sessions[session].total != 0) l.stamp.total = sessions[session].total;

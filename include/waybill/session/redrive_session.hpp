@@ -23,11 +23,11 @@ namespace waybill::inline v0_2 {
 /// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
 /// excludes it. Dead letters of independent steps are selected one by one.
 struct redrive_filter {
-    std::vector<park_reason> reasons{};  ///< Any of these reasons; empty selects all.
+    std::vector<dead_letter_reason> reasons{};  ///< Any of these reasons; empty selects all.
     std::uint64_t from_step = 0;           ///< The lowest step selected.
     std::uint64_t to_step = highest_size;  ///< The highest step selected.
-    wall_time parked_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
-    wall_time parked_to = wall_time::highest();   ///< The latest time of dead-lettering.
+    wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
+    wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
     std::string session{};  ///< Id or original id of one session; empty selects all.
 
     friend bool operator==(const redrive_filter&, const redrive_filter&) = default;
@@ -54,20 +54,20 @@ struct redrive_options {
     /// larger number, a crash during the removal leaves dead letters without a mark. The next plan
     /// then treats steps that were sent as lost or as never sent.
     std::uint64_t removed_at_once = 1;
-    std::uint64_t most_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
+    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
 
     friend bool operator==(const redrive_options&, const redrive_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const redrive_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_options& o) noexcept
 {
-    if (o.most_id_bytes >= 80) return {};
-    return config_error{"most_id_bytes", o.most_id_bytes, "must be at least", 80};
+    if (o.max_id_bytes >= 80) return {};
+    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least", 80};
 }
 
 /// Why the dead letters of a session are not sent.
-enum class held_back : std::uint8_t {
-    no,          ///< They are sent.
+enum class skip_reason : std::uint8_t {
+    none,        ///< They are sent.
     filtered,    ///< The filter does not select them.
     no_session,  ///< They have no session id.
     waiting,     ///< All present were sent. `redrive_options::close` gives up the missing end.
@@ -76,16 +76,16 @@ enum class held_back : std::uint8_t {
     no_body,     ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
 };
 
-[[nodiscard]] constexpr std::string_view name(held_back h) noexcept
+[[nodiscard]] constexpr std::string_view name(skip_reason h) noexcept
 {
     switch (h) {
-        case held_back::no: return "no";
-        case held_back::filtered: return "filtered";
-        case held_back::no_session: return "no_session";
-        case held_back::waiting: return "waiting";
-        case held_back::behind: return "behind";
-        case held_back::damaged: return "damaged";
-        case held_back::no_body: return "no_body";
+        case skip_reason::none: return "no";
+        case skip_reason::filtered: return "filtered";
+        case skip_reason::no_session: return "no_session";
+        case skip_reason::waiting: return "waiting";
+        case skip_reason::behind: return "behind";
+        case skip_reason::damaged: return "damaged";
+        case skip_reason::no_body: return "no_body";
     }
     return "?";
 }
@@ -129,7 +129,7 @@ struct redrive_session {
     bool marks_first = false;       ///< Mark the first dead letter before removing others.
     bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
     redrive_marks marks{};
-    held_back held = held_back::no;
+    skip_reason held = skip_reason::none;
 
     [[nodiscard]] std::uint64_t end() const noexcept { return saturating_add(offset, count); }
 
@@ -137,7 +137,7 @@ struct redrive_session {
 };
 
 /// The marks as text, for example "open, disordered".
-[[nodiscard]] inline std::string text(const redrive_marks& m)
+[[nodiscard]] inline std::string describe(const redrive_marks& m)
 {
     std::string line;
     const auto say = [&](bool is, std::string_view what) {
@@ -162,21 +162,21 @@ struct redrive_session {
 
 namespace detail {
 
-[[nodiscard]] inline bool is_asked_for(const step_letter& l, const redrive_filter& f)
+[[nodiscard]] inline bool is_asked_for(const pipeline_dead_letter& l, const redrive_filter& f)
 {
     bool reason = f.reasons.empty();
-    for (const park_reason r : f.reasons) reason = reason || r == l.reason;
+    for (const dead_letter_reason r : f.reasons) reason = reason || r == l.reason;
     return reason && l.stamp.step >= f.from_step && l.stamp.step <= f.to_step &&
-           l.parked >= f.parked_from && l.parked <= f.parked_to;
+           l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
 }
 
 /// The id of the first session, from which all ids are derived.
-[[nodiscard]] inline std::string_view origin_session(const step_letter& l) noexcept
+[[nodiscard]] inline std::string_view origin_session(const pipeline_dead_letter& l) noexcept
 {
     return l.origin.generation == 0 ? l.stamp.session : l.origin.session;
 }
 
-[[nodiscard]] inline std::uint64_t origin_sequence(const step_letter& l) noexcept
+[[nodiscard]] inline std::uint64_t origin_sequence(const pipeline_dead_letter& l) noexcept
 {
     return l.origin.generation == 0 ? l.sequence : l.origin.sequence;
 }

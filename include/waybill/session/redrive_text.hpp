@@ -24,13 +24,13 @@ namespace waybill::inline v0_2 {
 
 /// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
 /// them.
-[[nodiscard]] inline std::string text(const redrive_session& s,
-                                      std::span<const step_letter> letters)
+[[nodiscard]] inline std::string describe(const redrive_session& s,
+                                          std::span<const pipeline_dead_letter> letters)
 {
     const auto part = letters.subspan(s.offset,
                                       s.count);
     std::string line = part.empty() ? std::string() : part.front().stamp.session;
-    if (s.held == held_back::no) line += " -> " + s.id;
+    if (s.held == skip_reason::none) line += " -> " + s.id;
     line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
     if (!part.empty() && !s.marks.unstamped) {
         const std::uint64_t first = part.front().stamp.step;
@@ -38,24 +38,24 @@ namespace waybill::inline v0_2 {
         line += first == last ? ", step " : ", steps ";
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);
-        const bool ends = s.held == held_back::no && s.total != 0 && !s.marks.alone;
+        const bool ends = s.held == skip_reason::none && s.total != 0 && !s.marks.alone;
         if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
-    const std::string marks = text(s.marks);
-    if (s.held != held_back::no) line += ", held back: " + std::string(name(s.held));
+    const std::string marks = describe(s.marks);
+    if (s.held != skip_reason::none) line += ", held back: " + std::string(name(s.held));
     if (!marks.empty()) line += " (" + marks + ")";
-    const step_letter* why = nullptr;
+    const pipeline_dead_letter* reason = nullptr;
     std::uint64_t others = 0;
-    for (const step_letter& l : part) {
+    for (const pipeline_dead_letter& l : part) {
         if (!is_cause(l)) continue;
-        if (why == nullptr) why = &l;
-        if (l.reason != why->reason || l.text != why->text) ++others;
+        if (reason == nullptr) reason = &l;
+        if (l.reason != reason->reason || l.text != reason->text) ++others;
     }
-    if (why == nullptr) return line;
+    if (reason == nullptr) return line;
     line += ": ";
-    line += name(why->reason);
-    if (!why->text.empty()) line += ": " + why->text;
+    line += name(reason->reason);
+    if (!reason->text.empty()) line += ": " + reason->text;
     // In a session that stops, the other causes follow from the first.
     if (!s.marks.alone || others == 0) return line;
     line += ", and " + std::to_string(others);
@@ -63,13 +63,15 @@ namespace waybill::inline v0_2 {
 }
 
 /// Describes the plan in one line: numbers of dead letters and sessions.
-[[nodiscard]] inline std::string text(const redrive_plan& p)
+[[nodiscard]] inline std::string describe(const redrive_plan& p)
 {
     std::uint64_t ready = 0;
     std::uint64_t held = 0;
     for (const redrive_session& s : p.sessions) {
-        if (s.held == held_back::no) ++ready;
-        else if (s.held != held_back::filtered) ++held;
+        if (s.held == skip_reason::none)
+            ++ready;
+        else if (s.held != skip_reason::filtered)
+            ++held;
     }
     return std::to_string(p.ready) + " letters of " + std::to_string(ready) +
            " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held) +

@@ -3,7 +3,7 @@
 // row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
 //     waybill::row_key(17)                             // "00000000000000000017"
-//     waybill::sequence_of_row_key("17").how           // row_key_found::other_width, sequence 17
+//     waybill::sequence_of_row_key("17").kind           // row_key_found::other_width, sequence 17
 //
 // Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
 // digits. Keys that other tools wrote without zeros are read and reported as `other_width`.
@@ -54,13 +54,13 @@ enum class row_key_found : std::uint8_t {
 }
 
 struct row_key_read {
-    row_key_found how = row_key_found::empty;
+    row_key_found outcome = row_key_found::empty;
     std::uint64_t sequence = 0;  ///< Valid if `readable()`.
     std::size_t bytes = 0;       ///< The size of the key.
 
     [[nodiscard]] constexpr bool readable() const noexcept
     {
-        return how == row_key_found::ok || how == row_key_found::other_width;
+        return outcome == row_key_found::ok || outcome == row_key_found::other_width;
     }
 
     friend bool operator==(const row_key_read&, const row_key_read&) = default;
@@ -79,11 +79,11 @@ struct row_key_read {
 }
 
 /// One line for a log. An error names the size of the key or the rule that is broken.
-[[nodiscard]] inline std::string text(const row_key_read& r)
+[[nodiscard]] inline std::string describe(const row_key_read& r)
 {
     const std::string bytes = std::to_string(r.bytes);
     const std::string most = std::to_string(row_key_digits);
-    switch (r.how) {
+    switch (r.outcome) {
         case row_key_found::ok: return "ok";
         case row_key_found::other_width:
             return "row key of " + bytes + " digits instead of " + most + ": rows of " +

@@ -2,7 +2,7 @@
 //
 // session_state: the state of a session between load and save, for one holder of the session.
 //
-//     waybill::held_state held(store, m.session);        // or what the broker keeps itself
+//     waybill::locked_session_state held(store, m.session);  // or what the broker keeps itself
 //     waybill::session_state order(codec, held);
 //     process_step(pipe, facts, now,
 //         [&](act::load_state)   { return order.load(m.origin.state); },
@@ -41,7 +41,7 @@ namespace waybill::inline v0_2 {
 
 /// The state that `text_state_codec` reads and writes.
 struct decoded_text {
-    state_read how = state_read::absent;
+    state_read outcome = state_read::absent;
     std::string value{};  ///< The user's bytes.
     session_progress progress{};
     text_state_read read{};  ///< The result of reading, without the user's bytes.
@@ -49,7 +49,7 @@ struct decoded_text {
     /// Reports that `bytes` are the stored state from now on.
     void stored(std::string_view bytes)
     {
-        how = read.how = state_read::ok;
+        outcome = read.outcome = state_read::ok;
         read.envelope = detail::sealed_just_now(bytes);
         read.state.version = read.envelope.version;
     }
@@ -57,7 +57,10 @@ struct decoded_text {
     friend bool operator==(const decoded_text&, const decoded_text&) = default;
 };
 
-[[nodiscard]] inline std::string text(const decoded_text& s) { return text(s.read); }
+[[nodiscard]] inline std::string describe(const decoded_text& s)
+{
+    return describe(s.read);
+}
 
 /// Converts the user's bytes from an older major version to the current one; nullopt if it cannot.
 using text_upgrade = std::optional<std::string> (*)(std::string_view own, schema_version from);
@@ -81,7 +84,7 @@ public:
         state s;
         s.read = read_text_state(bytes, options_, came);
         if (is_older(s.read)) upgrade(s.read);
-        s.how = s.read.how;
+        s.outcome = s.read.outcome;
         s.value = std::exchange(s.read.state.own, {});
         s.progress = s.read.state.progress;
         return s;
@@ -101,7 +104,7 @@ public:
 private:
     [[nodiscard]] bool is_older(const text_state_read& r) const noexcept
     {
-        return r.how <= state_read::ok && r.state.version.major < options_.version.major;
+        return r.outcome <= state_read::ok && r.state.version.major < options_.version.major;
     }
 
     void upgrade(text_state_read& r) const
@@ -115,9 +118,9 @@ private:
             return;
         }
         r.problem = text_state_problem::upgrade_failed;
-        r.most = options_.version.major;
+        r.max_bytes = options_.version.major;
         if (s.progress.failed) return;
-        r.how = state_read::corrupt;
+        r.outcome = state_read::corrupt;
         r.envelope.version = std::exchange(s, {}).version;
     }
 
@@ -125,7 +128,7 @@ private:
     text_upgrade upgrade_;
 };
 
-/// Reads and writes the stored state of one session; `held_state` is a model.
+/// Reads and writes the stored state of one session; `locked_session_state` is a model.
 ///
 ///     place.load()         result<std::optional<std::string>>; nullopt if there is no state
 ///     place.save(bytes)    fault
@@ -161,17 +164,17 @@ public:
         state_loaded answer;
         auto bytes = place_->load();
         if (!bytes) {
-            answer.how = bytes.error().how;
-            if (answer.how == fault_class::none) answer.how = fault_class::infrastructure;
-            answer.why = std::move(bytes.error().text);
+            answer.kind = bytes.error().kind;
+            if (answer.kind == fault_kind::none) answer.kind = fault_kind::infrastructure;
+            answer.reason = std::move(bytes.error().text);
             return answer;
         }
         tried_.reset();
         state_ = codec_->decode(*bytes, came);
         bytes_ = std::move(*bytes).value_or(std::string());
-        answer.found = state_.how;
+        answer.found = state_.outcome;
         answer.progress = state_.progress;
-        if (state_.how > state_read::ok) answer.why = text(state_);
+        if (state_.outcome > state_read::ok) answer.reason = describe(state_);
         return answer;
     }
 
@@ -196,11 +199,12 @@ public:
     /// confirmed or a call throws, the state in memory does not change; repeat the same call.
     [[nodiscard]] fault save(const act::save_state& a, const session_progress& progress)
     {
-        if (state_.how > state_read::ok) return permanent("not written over: " + text(state_));
+        if (state_.outcome > state_read::ok)
+            return permanent("not written over: " + describe(state_));
         if (a.undone) tried_.reset();
         outcome next(state_, tried_, progress);
         auto bytes = codec_->encode(state_);
-        if (!bytes) return permanent(text(bytes.error()));
+        if (!bytes) return permanent(describe(bytes.error()));
         fault f = place_->save(*bytes);
         if (!f.ok()) return f;
         next.stays();
@@ -231,7 +235,7 @@ public:
 private:
     static bool went_well(const fault& f) noexcept { return f.ok(); }
     static bool went_well(const result<void>& r) noexcept { return r.has_value(); }
-    static bool went_well(const executed& e) noexcept { return e.why.ok(); }
+    static bool went_well(const executed& e) noexcept { return e.reason.ok(); }
 
     /// Puts the new value and progress into the state; the destructor restores the old ones unless
     /// `stays` was called.

@@ -2,13 +2,13 @@
 //
 // session_store: stores the states of sessions, with versions, for brokers that store none.
 //
-//     waybill::held_state held(store, "order-17");
+//     waybill::locked_session_state held(store, "order-17");
 //     [&](act::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
 //     [&](act::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
 //     [&](act::clear_state) { return held.clear(); },
 //
 // Guarantees
-//   1. A `held_state` replaces or removes only the version that it has loaded or saved.
+//   1. A `locked_session_state` replaces or removes only the version that it has loaded or saved.
 //   2. A version conflict is reported as `ownership_lost`, and an error without a class as
 //      `infrastructure`.
 //   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and `park`,
@@ -91,7 +91,7 @@ namespace detail {
 /// The error of a store. An error of class none becomes `infrastructure`.
 [[nodiscard]] inline fault error_of(fault f)
 {
-    if (f.ok()) f.how = fault_class::infrastructure;
+    if (f.ok()) f.kind = fault_kind::infrastructure;
     return f;
 }
 
@@ -100,9 +100,12 @@ namespace detail {
 /// The state of one session in a store, for one holder of the session. The caller keeps the store
 /// alive.
 template <session_store S>
-class held_state {
+class locked_session_state {
 public:
-    held_state(S& store, std::string session) : store_(&store), session_(std::move(session)) {}
+    locked_session_state(S& store, std::string session)
+        : store_(&store), session_(std::move(session))
+    {
+    }
 
     /// Loads the bytes and remembers their version. Returns nullopt if there is no state.
     [[nodiscard]] result<std::optional<std::string>> load()

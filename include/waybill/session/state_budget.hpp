@@ -41,13 +41,13 @@ struct state_budget {
 };
 
 /// The minimum reserve: numbers and times of a failure at their longest, and a few bytes of text.
-inline constexpr std::uint64_t least_failure_reserve = 512;
+inline constexpr std::uint64_t min_failure_reserve = 512;
 
-[[nodiscard]] constexpr std::optional<config_error> check(const state_budget& b) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const state_budget& b) noexcept
 {
-    if (b.failure_reserve < least_failure_reserve) {
+    if (b.failure_reserve < min_failure_reserve) {
         return config_error{"failure_reserve", b.failure_reserve, "must be at least",
-                            least_failure_reserve};
+                            min_failure_reserve};
     }
     if (b.bytes <= b.failure_reserve) {
         return config_error{"bytes", b.bytes, "must be more than failure_reserve",
@@ -59,16 +59,17 @@ inline constexpr std::uint64_t least_failure_reserve = 512;
 /// Why a state is not written: its size and the limit.
 struct state_too_large {
     std::uint64_t size = 0;  ///< Bytes required.
-    std::uint64_t most = 0;  ///< Bytes available.
+    std::uint64_t max_bytes = 0;  ///< Bytes available.
 
     friend bool operator==(const state_too_large&, const state_too_large&) = default;
 };
 
 /// One line for a log: size, limit and what to do.
-[[nodiscard]] inline std::string text(const state_too_large& e)
+[[nodiscard]] inline std::string describe(const state_too_large& e)
 {
     return "state: too large: " + std::to_string(e.size) + " bytes, and " +
-           std::to_string(e.most) + " is the most beside what is kept for a failure: "
+           std::to_string(e.max_bytes) +
+           " is the most beside what is kept for a failure: "
            "raise the budget, or keep the large part elsewhere";
 }
 

@@ -4,7 +4,7 @@
 //
 //     waybill::text_state_options o{.version = {2, 0}};
 //     auto s = waybill::read_text_state(bytes, o);              // nullopt if there are none
-//     if (s.how > waybill::state_read::ok) stop(waybill::text(s));
+//     if (s.kind > waybill::state_read::ok) stop(waybill::describe(s));
 //     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
 //     s.state.own = "receipt=r17";
 //     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_too_large>
@@ -46,9 +46,9 @@ struct text_state_options {
     friend bool operator==(const text_state_options&, const text_state_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const text_state_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const text_state_options& o) noexcept
 {
-    return check(o.budget);
+    return validate(o.budget);
 }
 
 struct text_state {
@@ -87,14 +87,14 @@ enum class text_state_problem : std::uint8_t {
     return "?";
 }
 
-/// The result of reading. The state is that of a new session unless `how` is ok.
+/// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state_read {
-    state_read how = state_read::absent;
+    state_read outcome = state_read::absent;
     text_state state{};
     text_state_problem problem = text_state_problem::none;
     /// The number of the wrong line, the bytes without progress, or the major version read.
     std::uint64_t size = 0;
-    std::uint64_t most = 0;   ///< The limit of `size`, or the major version of this program.
+    std::uint64_t max_bytes = 0;  ///< The limit of `size`, or the major version of this program.
     opened_state envelope{};  ///< Its `body` is empty, because it was a view into the bytes.
 
     friend bool operator==(const text_state_read&, const text_state_read&) = default;
@@ -102,7 +102,7 @@ struct text_state_read {
 
 namespace detail {
 
-static_assert(progress_lines_most <= least_failure_reserve);
+static_assert(max_progress_lines_bytes <= min_failure_reserve);
 
 /// The size of a state without the lines of its progress.
 [[nodiscard]] constexpr std::uint64_t value_bytes(std::uint64_t later, std::uint64_t own) noexcept
@@ -119,13 +119,13 @@ static_assert(progress_lines_most <= least_failure_reserve);
     return body.substr(0, end + 1);
 }
 
-inline void refuse(text_state_read& r, state_read how, text_state_problem p,
+inline void refuse(text_state_read& r, state_read outcome, text_state_problem p,
                    std::uint64_t size = 0, std::uint64_t most = 0)
 {
-    r.how = how;
+    r.outcome = outcome;
     r.problem = p;
     r.size = size;
-    r.most = most;
+    r.max_bytes = most;
 }
 
 inline void read_text_body(std::string_view body, const text_state_options& o, text_state_read& r)
@@ -133,10 +133,10 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     const std::optional<std::string_view> lines = lines_of(body);
     if (!lines) return refuse(r, state_read::corrupt, text_state_problem::bad_line);
     read_progress p = read_progress_lines(*lines);
-    if (p.how == progress_lines::newer) {
+    if (p.outcome == progress_lines::newer) {
         return refuse(r, state_read::newer, text_state_problem::newer_reason, p.line);
     }
-    if (p.how == progress_lines::corrupt) {
+    if (p.outcome == progress_lines::corrupt) {
         return refuse(r, state_read::corrupt, text_state_problem::bad_line, p.line);
     }
     const std::string_view own = body.substr(lines->size() + 1);
@@ -162,10 +162,10 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     r.envelope = open_state(bytes, o.budget.bytes);
     const std::string_view body = r.envelope.body;
     r.envelope.body = {};
-    r.how = r.envelope.how;
-    if (r.how == state_read::absent) return r;
+    r.outcome = r.envelope.outcome;
+    if (r.outcome == state_read::absent) return r;
     const schema_version v = r.envelope.version;
-    if (r.how != state_read::ok) {
+    if (r.outcome != state_read::ok) {
         r.problem = text_state_problem::envelope;
     } else if (r.envelope.format != state_format::text) {
         detail::refuse(r, state_read::corrupt, text_state_problem::other_format);
@@ -179,16 +179,16 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 }
 
 /// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
-/// session was redriven and begins with the user's part of `came`; `how` is `absent` in this case.
-/// If `came` cannot be read or its user's part is too large, the result contains that error.
+/// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
+/// case. If `came` cannot be read or its user's part is too large, the result contains that error.
 [[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o,
                                                      std::string_view came)
 {
     text_state_read r = read_text_state(bytes, o);
-    if (r.how != state_read::absent || came.empty()) return r;
+    if (r.outcome != state_read::absent || came.empty()) return r;
     r = read_text_state(came, o);
-    if (r.how != state_read::ok) return r;
+    if (r.outcome != state_read::ok) return r;
     r.state.progress = {};
     r.state.later = {};
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
@@ -198,7 +198,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
                        o.budget.for_value());
         return r;
     }
-    r.how = state_read::absent;
+    r.outcome = state_read::absent;
     r.envelope = {};
     return r;
 }
@@ -250,11 +250,11 @@ namespace detail {
 }
 
 /// One line for a log: the error and what to do.
-[[nodiscard]] inline std::string text(const text_state_read& r)
+[[nodiscard]] inline std::string describe(const text_state_read& r)
 {
-    const std::string line = "state: " + std::string(name(r.how)) + ": ";
+    const std::string line = "state: " + std::string(name(r.outcome)) + ": ";
     const std::string size = std::to_string(r.size);
-    const std::string most = std::to_string(r.most);
+    const std::string most = std::to_string(r.max_bytes);
     switch (r.problem) {
         case text_state_problem::none:
         case text_state_problem::envelope: break;
@@ -262,7 +262,7 @@ namespace detail {
             return line + "it is " + std::string(name(r.envelope.format)) +
                    ", and text is read here: read it with waybill/ext/json_session.hpp";
         case text_state_problem::newer_version:
-            return line + "its version is " + text(r.envelope.version) + ", and " + most +
+            return line + "its version is " + describe(r.envelope.version) + ", and " + most +
                    " is known here: update this program first, and leave the state alone";
         case text_state_problem::bad_line:
             return line + "it is whole, but " +
@@ -277,9 +277,9 @@ namespace detail {
                    " is the most beside what is kept for a failure: raise the budget";
         case text_state_problem::upgrade_failed:
             return line + "nothing makes version " + most + " of its version " +
-                   text(r.envelope.version) + ": give the codec an upgrade that does";
+                   describe(r.envelope.version) + ": give the codec an upgrade that does";
     }
-    return text(r.envelope);
+    return describe(r.envelope);
 }
 
 }  // namespace waybill::inline v0_2

@@ -16,14 +16,14 @@
 namespace waybill::inline v0_2 {
 
 /// The step properties that a sender writes into a message; `job` creates them.
-struct step_stamp {
+struct step_properties {
     std::string session{};       ///< The session id, 1 to 128 bytes.
     std::uint64_t step = 1;      ///< The number of the step, from 1 on, without gaps.
     std::uint64_t first = 1;     ///< The first step of the session; more than 1 after a redrive.
     std::uint64_t total = 0;     ///< The number of the last step; 0 if it is not known yet.
     bool last = false;           ///< No step follows.
 
-    friend bool operator==(const step_stamp&, const step_stamp&) = default;
+    friend bool operator==(const step_properties&, const step_properties&) = default;
 };
 
 /// The facts that a consumer knows about a received message.
@@ -41,7 +41,7 @@ struct step_facts {
 };
 
 /// Why a step is dead-lettered.
-enum class park_reason : std::uint8_t {
+enum class dead_letter_reason : std::uint8_t {
     failed,          ///< The fault is permanent.
     exhausted,       ///< The retry limit is reached.
     ended_process,   ///< The delivery limit is reached, and no delivery reported a result.
@@ -52,17 +52,17 @@ enum class park_reason : std::uint8_t {
     broker,          ///< The broker dead-lettered it.
 };
 
-[[nodiscard]] constexpr std::string_view name(park_reason r) noexcept
+[[nodiscard]] constexpr std::string_view name(dead_letter_reason r) noexcept
 {
     switch (r) {
-        case park_reason::failed: return "failed";
-        case park_reason::exhausted: return "exhausted";
-        case park_reason::ended_process: return "ended_process";
-        case park_reason::session_failed: return "session_failed";
-        case park_reason::gap: return "gap";
-        case park_reason::contradiction: return "contradiction";
-        case park_reason::unreadable: return "unreadable";
-        case park_reason::broker: return "broker";
+        case dead_letter_reason::failed: return "failed";
+        case dead_letter_reason::exhausted: return "exhausted";
+        case dead_letter_reason::ended_process: return "ended_process";
+        case dead_letter_reason::session_failed: return "session_failed";
+        case dead_letter_reason::gap: return "gap";
+        case dead_letter_reason::contradiction: return "contradiction";
+        case dead_letter_reason::unreadable: return "unreadable";
+        case dead_letter_reason::broker: return "broker";
     }
     return "?";
 }

@@ -35,11 +35,10 @@ namespace waybill::inline v0_2::detail {
 [[nodiscard]] constexpr duration rest_of_pause(const retry_policy& p, std::uint64_t tries,
                                                wall_time since, wall_time now) noexcept
 {
-    const retry_action then =
-        decide(p, as_tries(tries), fault_class::transient, 0.5, steady_time{});
-    const act::wait* w = std::get_if<act::wait>(&then);
+    const retry_action then = decide(p, as_tries(tries), fault_kind::transient, 0.5, steady_time{});
+    const act::wait_until* w = std::get_if<act::wait_until>(&then);
     if (w == nullptr) return {};
-    const duration all = w->until - steady_time{};
+    const duration all = w->time - steady_time{};
     return lesser(greater(all - (now - since), duration{}), all);
 }
 
@@ -71,8 +70,8 @@ struct step_in_hand : step_facts {
         return step == expected_step(*this, s) ? s.tries : 0;
     }
 
-    /// The rest of the pause before the next try, at most `patience`; the lowest duration if the
-    /// step was not tried.
+    /// The rest of the pause before the next try, at most `time_until_dead_letter`; the lowest
+    /// duration if the step was not tried.
     [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
                                                 const session_progress& s) const noexcept
     {
@@ -88,28 +87,27 @@ struct step_in_hand : step_facts {
     }
 
     /// Records in the state that this step is over. A late step does not change `done`. A late step
-    /// that fails again is counted again in `parked`, but `parked` is at most `done`.
+    /// that fails again is counted again in `dead_lettered`, but `dead_lettered` is at most `done`.
     constexpr void pass(session_progress& s, bool parked = false) const noexcept
     {
         if (!late(s)) {
             s.done = step;
             s.tries = 0;
         }
-        if (parked) s.parked = lesser(saturating_add(s.parked, 1), s.done);
+        if (parked) s.dead_lettered = lesser(saturating_add(s.dead_lettered, 1), s.done);
     }
 
     /// The reason to dead-letter the step without running it; nullopt if it runs or is repeated. A
     /// repeated step is completed without running it.
-    [[nodiscard]] constexpr std::optional<park_reason> refused(const pipeline_policy& p,
-                                                               const session_progress& s,
-                                                               std::uint64_t tries) const noexcept
+    [[nodiscard]] constexpr std::optional<dead_letter_reason> refused(
+        const pipeline_policy& p, const session_progress& s, std::uint64_t tries) const noexcept
     {
         const bool stops = p.mode == pipeline_mode::stop_on_failure;
-        if (!contradiction(*this, s).empty()) return park_reason::contradiction;
+        if (!contradiction(*this, s).empty()) return dead_letter_reason::contradiction;
         if (is_repeated(*this, s, stops)) return {};
-        if (stops && step != expected_step(*this, s)) return park_reason::gap;
-        if (tries >= greater(p.retry.most, 1)) return park_reason::exhausted;
-        if (died() >= greater(p.deliveries, 1)) return park_reason::ended_process;
+        if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;
+        if (tries >= greater(p.retry.max_attempts, 1)) return dead_letter_reason::exhausted;
+        if (died() >= greater(p.deliveries, 1)) return dead_letter_reason::ended_process;
         return {};
     }
 
@@ -134,11 +132,12 @@ struct step_in_hand : step_facts {
     /// The pause before redelivery after a fault that the step did not cause. Grows with each
     /// delivery. At least `pauses.cap` if the broker does not count deliveries or the refusal is
     /// permanent.
-    [[nodiscard]] constexpr duration pause_for(fault_class how, const retry_policy& p,
-                                               double draw = 0.5, duration hint = {}) const noexcept
+    [[nodiscard]] constexpr duration pause_for(fault_kind kind, const retry_policy& p,
+                                               double random = 0.5,
+                                               duration hint = {}) const noexcept
     {
-        const duration by = pause(p.pauses, as_tries(deliveries), draw, hint);
-        const bool longest = deliveries == 0 || how == fault_class::permanent;
+        const duration by = pause(p.pauses, as_tries(deliveries), random, hint);
+        const bool longest = deliveries == 0 || kind == fault_kind::permanent;
         return longest ? greater(by, p.pauses.cap) : by;
     }
 

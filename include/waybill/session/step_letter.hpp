@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// step_letter: the dead letter of a step, with all data to redrive its session.
+// pipeline_dead_letter: the dead letter of a step, with all data to redrive its session.
 //
-//     auto letter = waybill::make_step_letter(message, a, pipe.why(), pipe.progress(), wall());
+//     auto letter = waybill::make_pipeline_dead_letter(message, a, pipe.reason(),
+//                                                      pipe.progress(), wall());
 //     table.upsert(letter.stamp.session, waybill::row_key(letter.sequence), letter);
 //
 // Guarantees
 //   1. There is one dead letter for each (session, sequence). Writing it again replaces it
-//      (`merged_letter`).
+//      (`merged_dead_letter`).
 //   2. It contains the properties of the message, the reason, the message that stopped the session
 //      and the next step of the session. A redrive begins at that step, even if other dead letters
 //      are missing.
@@ -15,7 +16,8 @@
 //   4. The reason is cut between characters to `reason_bytes`. A body is kept as in
 //      consume/letter.hpp: completely, its beginning or nothing; always with size and checksum.
 //
-// ext/json.hpp converts it: `nlohmann::json(letter).dump()` and `parse_json<step_letter>(text)`.
+// ext/json.hpp converts it: `nlohmann::json(letter).dump()` and
+// `parse_json<pipeline_dead_letter>(text)`.
 
 #ifndef WAYBILL_SESSION_STEP_LETTER_HPP
 #define WAYBILL_SESSION_STEP_LETTER_HPP
@@ -41,12 +43,12 @@
 
 namespace waybill::inline v0_2 {
 
-struct step_letter {
-    step_stamp stamp{};            ///< As received; step 0 if the message had no readable stamp.
+struct pipeline_dead_letter {
+    step_properties stamp{};       ///< As received; step 0 if the message had no readable stamp.
     step_origin origin{};          ///< The origin of the message if it was redriven.
     std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
     std::string message_id{};
-    park_reason reason = park_reason::failed;
+    dead_letter_reason reason = dead_letter_reason::failed;
     /// The sequence number of the message that stopped the session; 0 if there is none.
     std::uint64_t cause = 0;
     /// The next step of the session, with which a redrive begins: the one after the last step that
@@ -59,8 +61,8 @@ struct step_letter {
     std::string text{};            ///< The reason, at most `reason_bytes`, cut between characters.
     std::uint64_t tries = 0;       ///< The number of tries in this session.
     wall_time enqueued{};          ///< The enqueued time of the message.
-    wall_time parked{};            ///< The time at which the dead letter was created.
-    letter_keeps kept = letter_keeps::body;  ///< Which part of the body is in `body`.
+    wall_time dead_lettered_at{};  ///< The time at which the dead letter was created.
+    dead_letter_body kept = dead_letter_body::body;  ///< Which part of the body is in `body`.
     std::string body{};
     std::uint64_t size = 0;                  ///< Bytes of the complete body.
     std::uint32_t checksum = 0;              ///< CRC-32C of the complete body.
@@ -69,18 +71,18 @@ struct step_letter {
     std::string state{};
     bool state_cut = false;  ///< The state was larger than `state_bytes` and was omitted.
 
-    friend bool operator==(const step_letter&, const step_letter&) = default;
+    friend bool operator==(const pipeline_dead_letter&, const pipeline_dead_letter&) = default;
 };
 
 /// True if the step stopped its session, failed alone, or the cause is unknown.
-[[nodiscard]] inline bool is_cause(const step_letter& l) noexcept
+[[nodiscard]] inline bool is_cause(const pipeline_dead_letter& l) noexcept
 {
-    return l.reason != park_reason::session_failed;
+    return l.reason != dead_letter_reason::session_failed;
 }
 
 /// The message to dead-letter.
 struct step_message {
-    step_stamp stamp{};
+    step_properties stamp{};
     step_origin origin{};
     std::uint64_t sequence = 0;
     std::string_view message_id{};
@@ -91,34 +93,37 @@ struct step_message {
     friend bool operator==(const step_message&, const step_message&) = default;
 };
 
-struct step_letter_policy {
+struct pipeline_dead_letter_policy {
     /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain it.
     pipeline_mode mode = pipeline_mode::stop_on_failure;
-    std::size_t reason_bytes = 1'024;         ///< Maximum bytes of `step_letter::text`.
-    letter_keeps keeps = letter_keeps::body;  ///< Which part of a body is kept.
+    std::size_t reason_bytes = 1'024;  ///< Maximum bytes of `pipeline_dead_letter::text`.
+    dead_letter_body keeps = dead_letter_body::body;  ///< Which part of a body is kept.
     std::uint64_t body_bytes = highest_size;  ///< For a larger body, a summary is kept.
     std::uint64_t summary_bytes = 256;        ///< Maximum bytes of a summary.
     /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
     /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
     std::uint64_t state_bytes = 32'768;
 
-    friend bool operator==(const step_letter_policy&, const step_letter_policy&) = default;
+    friend bool operator==(const pipeline_dead_letter_policy&,
+                           const pipeline_dead_letter_policy&) = default;
 };
 
-/// Refuses `letter_keeps::nothing`: without its dead letter, a session could never continue.
-[[nodiscard]] constexpr std::optional<config_error> check(const step_letter_policy& p) noexcept
+/// Refuses `dead_letter_body::nothing`: without its dead letter, a session could never continue.
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const pipeline_dead_letter_policy& p) noexcept
 {
-    if (p.keeps != letter_keeps::nothing) return {};
+    if (p.keeps != dead_letter_body::nothing) return {};
     return config_error{"keeps", static_cast<std::uint64_t>(p.keeps),
                         "must not be nothing, or the session never goes on; at most",
-                        static_cast<std::uint64_t>(letter_keeps::summary)};
+                        static_cast<std::uint64_t>(dead_letter_body::summary)};
 }
 
 namespace detail {
 
 /// The next step of the session: the one after the last step that is done. If no step is done, the
 /// first step according to the message that stopped the session; 0 for other messages.
-[[nodiscard]] inline std::uint64_t stands_at(const step_letter& l, const session_progress& p) noexcept
+[[nodiscard]] inline std::uint64_t stands_at(const pipeline_dead_letter& l,
+                                             const session_progress& p) noexcept
 {
     if (p.done != 0) return saturating_add(p.done, 1);
     return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
@@ -126,7 +131,7 @@ namespace detail {
 
 /// Adds the state to the dead letter that stopped the session and to that of the last step. An
 /// independent step does not get the state, because its session continues with it.
-inline void keep_state(step_letter& l, const session_progress& p, std::string_view state,
+inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
                        std::uint64_t most)
 {
     const bool kept = is_cause(l) || is_last(facts_of(l.stamp, l.sequence, 0), p);
@@ -137,34 +142,35 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 
 }  // namespace detail
 
-/// The dead letter of a message that a pipeline dead-letters. `why` and `progress` are those of the
-/// pipeline. `text` is cut to `reason_bytes`.
-[[nodiscard]] inline step_letter make_step_letter(const step_message& m, const act::park& a,
-                                                  std::string_view why,
-                                                  const session_progress& progress, wall_time now,
-                                                  const step_letter_policy& p = {})
+/// The dead letter of a message that a pipeline dead-letters. `reason` and `progress` are those of
+/// the pipeline. `text` is cut to `reason_bytes`.
+[[nodiscard]] inline pipeline_dead_letter make_pipeline_dead_letter(
+    const step_message& m, const act::park& a, std::string_view reason,
+    const session_progress& progress, wall_time now, const pipeline_dead_letter_policy& p = {})
 {
     batch_policy keeping;
-    keeping.keeps = a.bare || p.keeps == letter_keeps::nothing ? letter_keeps::pointer : p.keeps;
+    keeping.keeps =
+        a.bare || p.keeps == dead_letter_body::nothing ? dead_letter_body::pointer : p.keeps;
     keeping.body_bytes = p.body_bytes;
     keeping.summary_bytes = p.summary_bytes;
     dead_letter kept;
     detail::keep(kept, m.body, keeping);
 
-    step_letter l;
+    pipeline_dead_letter l;
     l.stamp = m.stamp;
     l.origin = m.origin;
     l.sequence = m.sequence;
     l.message_id = std::string(m.message_id);
     l.reason = a.reason;
     l.cause = a.cause;
-    const bool known = a.reason != park_reason::unreadable && a.reason != park_reason::broker;
+    const bool known =
+        a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
     if (known) l.resume_at = detail::stands_at(l, progress);
     l.alone = a.alone;
-    l.text = detail::beginning(why, p.reason_bytes);
+    l.text = detail::beginning(reason, p.reason_bytes);
     l.tries = a.tries;
     l.enqueued = m.enqueued;
-    l.parked = now;
+    l.dead_lettered_at = now;
     l.kept = kept.kept;
     l.body = std::move(kept.body);
     l.size = kept.size;
@@ -180,14 +186,13 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 /// The dead letter of a message that the broker dead-lettered, with the broker's reason. The
 /// outcome of the step is unknown: it may have run. If the state can be read, pass its progress.
 /// Without it, the next step of the session is known only from other dead letters.
-[[nodiscard]] inline step_letter make_broker_letter(const step_message& m, std::string_view why,
-                                                    std::uint64_t deliveries,
-                                                    const session_progress* progress, wall_time now,
-                                                    const step_letter_policy& p = {})
+[[nodiscard]] inline pipeline_dead_letter make_broker_dead_letter(
+    const step_message& m, std::string_view reason, std::uint64_t deliveries,
+    const session_progress* progress, wall_time now, const pipeline_dead_letter_policy& p = {})
 {
     const bool alone = p.mode == pipeline_mode::independent;
-    const act::park a{park_reason::broker, 0, 0, deliveries, false, alone};
-    step_letter l = make_step_letter(m, a, why, {}, now, p);
+    const act::park a{dead_letter_reason::broker, 0, 0, deliveries, false, alone};
+    pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::stands_at(l, *progress);
         detail::keep_state(l, *progress, m.state, p.state_bytes);
@@ -204,19 +209,20 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 ///
 /// If the table can only upsert, do not change `sent_to` of an existing row, and only insert the
 /// dead letters of the broker.
-[[nodiscard]] inline step_letter merged_letter(const step_letter& stored, step_letter written)
+[[nodiscard]] inline pipeline_dead_letter merged_dead_letter(const pipeline_dead_letter& stored,
+                                                             pipeline_dead_letter written)
 {
     const bool same = stored.message_id == written.message_id &&
                       stored.enqueued == written.enqueued && stored.checksum == written.checksum;
     if (!same) return written;
     const std::uint64_t resume_at = greater(stored.resume_at, written.resume_at);
-    const auto take_state = [](step_letter& to, const step_letter& from) {
+    const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
         if (!to.state.empty() || to.state_cut) return;
         to.state = from.state;
         to.state_cut = from.state_cut;
     };
-    if (written.reason == park_reason::broker) {
-        step_letter kept = stored;
+    if (written.reason == dead_letter_reason::broker) {
+        pipeline_dead_letter kept = stored;
         if (written.resume_at >= stored.resume_at) take_state(kept, written);
         written = std::move(kept);
     }
@@ -229,7 +235,8 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 
 /// The dead letter to write if a redrive marks a stored one; a missing one is not written. If two
 /// redrives run at the same time, the mark of the one that has sent more is kept.
-[[nodiscard]] inline step_letter merged_mark(step_letter stored, const step_letter& marked)
+[[nodiscard]] inline pipeline_dead_letter merged_mark(pipeline_dead_letter stored,
+                                                      const pipeline_dead_letter& marked)
 {
     if (marked.sent_to < stored.sent_to) return stored;
     stored.sent_to = marked.sent_to;
@@ -239,7 +246,7 @@ inline void keep_state(step_letter& l, const session_progress& p, std::string_vi
 }
 
 /// One line for a log: "order-17, step 3 of 5 (17): failed: no template".
-[[nodiscard]] inline std::string text(const step_letter& l)
+[[nodiscard]] inline std::string describe(const pipeline_dead_letter& l)
 {
     std::string line = l.stamp.session + ", step " + std::to_string(l.stamp.step);
     if (l.stamp.total != 0) line += " of " + std::to_string(l.stamp.total);

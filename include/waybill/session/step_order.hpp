@@ -66,47 +66,48 @@ namespace waybill::inline v0_2 {
 {
     if (!is_last(m, p) || !contradiction(m, p).empty()) return false;
     if (!p.failed || p.done != 0) return true;
-    return p.failed->reason != park_reason::gap && p.failed->reason != park_reason::contradiction;
+    return p.failed->reason != dead_letter_reason::gap &&
+           p.failed->reason != dead_letter_reason::contradiction;
 }
 
 /// The reason for dead-lettering as text, if no handler has reported one: for limits that are
 /// reached and for wrong numbers.
-[[nodiscard]] inline std::string text(park_reason why, const step_facts& m,
-                                      const session_progress& p)
+[[nodiscard]] inline std::string describe(dead_letter_reason reason, const step_facts& m,
+                                          const session_progress& p)
 {
     std::string line = "step " + std::to_string(m.step);
-    switch (why) {
-        case park_reason::gap:
+    switch (reason) {
+        case dead_letter_reason::gap:
             line += " came, and step " + std::to_string(expected_step(m, p)) + " is missing";
             return p.done == 0 ? line + ", or its session is over" : line;
-        case park_reason::contradiction:
+        case dead_letter_reason::contradiction:
             if (m.step == 0 && m.total == 0) return "it has no stamp that can be read";
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
             return line.append(contradiction(m, p));
-        case park_reason::exhausted:
+        case dead_letter_reason::exhausted:
             return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
-        case park_reason::ended_process:
+        case dead_letter_reason::ended_process:
             return line + " was delivered " + std::to_string(m.deliveries) +
                    " times, and no delivery has ended it";
-        case park_reason::failed:
-        case park_reason::session_failed:
-        case park_reason::unreadable:
-        case park_reason::broker: break;
+        case dead_letter_reason::failed:
+        case dead_letter_reason::session_failed:
+        case dead_letter_reason::unreadable:
+        case dead_letter_reason::broker: break;
     }
-    return line.append(" is parked: ").append(name(why));
+    return line.append(" is parked: ").append(name(reason));
 }
 
-/// The reason of a step that succeeded but whose state is refused for good; `why` is that of the
+/// The reason of a step that succeeded but whose state is refused for good; `reason` is that of the
 /// store.
-[[nodiscard]] inline std::string never_taken(std::string_view why)
+[[nodiscard]] inline std::string never_taken(std::string_view reason)
 {
     std::string line = "the state that it leaves is never taken";
-    if (!why.empty()) line.append(": ").append(why);
+    if (!reason.empty()) line.append(": ").append(reason);
     return line;
 }
 
 /// Why a state cannot be read, for the dead letters of its session.
-[[nodiscard]] constexpr std::string_view text(state_read s) noexcept
+[[nodiscard]] constexpr std::string_view describe(state_read s) noexcept
 {
     switch (s) {
         case state_read::newer: return "a later version has written the state of its session";

@@ -6,7 +6,7 @@
 //     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
 //     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
 //     for (const waybill::sweep_item& i : plan) {
-//         if (!i.clears()) print(waybill::text(i));            // "stuck at 2 of 5 for 36h"
+//         if (!i.clears()) print(waybill::describe(i));            // "stuck at 2 of 5 for 36h"
 //         else if (auto s = accept(rows[i.index].session); s && waybill::may_clear(i, read(*s)))
 //             s->clear();                              // under its lock, or by its version
 //     }
@@ -50,7 +50,7 @@ struct sweep_policy {
     friend bool operator==(const sweep_policy&, const sweep_policy&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const sweep_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const sweep_policy& p) noexcept
 {
     const auto wrong = [](std::string_view field, duration d, std::string_view rule,
                           duration bound) {
@@ -76,11 +76,11 @@ struct sweep_policy {
     return {};
 }
 
-/// A stored state for a sweep. A codec provides `how` and `progress`.
+/// A stored state for a sweep. A codec provides `outcome` and `progress`.
 struct swept_state {
     std::string session{};
-    state_read how = state_read::absent;
-    session_progress progress{};  ///< Valid if `how` is ok.
+    state_read outcome = state_read::absent;
+    session_progress progress{};  ///< Valid if `outcome` is ok.
     wall_time written{};          ///< The store's time of the write, if `progress` has none.
 
     friend bool operator==(const swept_state&, const swept_state&) = default;
@@ -112,7 +112,7 @@ enum class sweep_verdict : std::uint8_t {
 struct sweep_item {
     std::uint64_t index = 0;  ///< The index in the states that were swept.
     sweep_verdict verdict = sweep_verdict::stuck;
-    state_read how = state_read::ok;
+    state_read outcome = state_read::ok;
     duration age{};           ///< Time since the last change; 0 if it is unknown.
     wall_time changed{};      ///< The time of the last change when the state was read.
     std::uint64_t done = 0;   ///< The last step that is done.
@@ -132,19 +132,20 @@ struct sweep_item {
 {
     const session_progress& p = found.progress;
     const wall_time changed = p.changed == wall_time{} ? found.written : p.changed;
-    return i.clears() && found.how == state_read::ok && changed == i.changed && p.done == i.done;
+    return i.clears() && found.outcome == state_read::ok && changed == i.changed &&
+           p.done == i.done;
 }
 
 /// One line for a log, for example "stuck at 2 of 5 for 36h".
-[[nodiscard]] inline std::string text(const sweep_item& i)
+[[nodiscard]] inline std::string describe(const sweep_item& i)
 {
     std::string line(name(i.verdict));
-    if (i.verdict == sweep_verdict::unreadable) return line + ": " + std::string(name(i.how));
+    if (i.verdict == sweep_verdict::unreadable) return line + ": " + std::string(name(i.outcome));
     line += " at " + std::to_string(i.done);
     if (i.total != 0) line += " of " + std::to_string(i.total);
     if (i.verdict == sweep_verdict::ageless) return line;
     const duration hours = duration::seconds(i.age.count() / 3'600'000'000'000 * 3'600);
-    return line + " for " + text(hours == duration{} ? i.age : hours);
+    return line + " for " + to_text(hours == duration{} ? i.age : hours);
 }
 
 namespace detail {
@@ -168,23 +169,23 @@ namespace detail {
 }  // namespace detail
 
 /// The states to clear or to check, in the order of `states`. A state with a time in the future has
-/// a negative age and is not cleared. If `check` refuses the policy, no state is cleared. O(n).
+/// a negative age and is not cleared. If `validate` refuses the policy, no state is cleared. O(n).
 [[nodiscard]] inline std::vector<sweep_item> plan_sweep(std::span<const swept_state> states,
                                                         wall_time now, const sweep_policy& p = {})
 {
-    const bool wrong = check(p).has_value();
+    const bool wrong = validate(p).has_value();
     std::vector<sweep_item> items;
     for (std::size_t i = 0; i != states.size(); ++i) {
         const swept_state& s = states[i];
-        if (s.how == state_read::absent) continue;
-        if (s.how != state_read::ok) {
-            items.push_back({i, sweep_verdict::unreadable, s.how, {}, s.written, 0, 0});
+        if (s.outcome == state_read::absent) continue;
+        if (s.outcome != state_read::ok) {
+            items.push_back({i, sweep_verdict::unreadable, s.outcome, {}, s.written, 0, 0});
             continue;
         }
         const bool says = s.progress.changed != wall_time{};
         const wall_time changed = says ? s.progress.changed : s.written;
-        sweep_item item{i, sweep_verdict::ageless, s.how, now - changed, changed, s.progress.done,
-                        s.progress.total};
+        sweep_item item{i,       sweep_verdict::ageless, s.outcome,       now - changed,
+                        changed, s.progress.done,        s.progress.total};
         if (changed == wall_time{}) item.age = {};
         else if (const auto v = detail::swept(s.progress, item.age, p)) item.verdict = *v;
         else continue;

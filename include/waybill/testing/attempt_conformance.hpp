@@ -18,14 +18,14 @@ namespace waybill::inline v0_2::testing::detail {
 
 /// One row: absent, written, replaced and removed.
 template <class S>
-void crash_record_rules(trial& t, S& s, const partition_key& key, const attempt& row)
+void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
 {
-    const std::optional<attempt> absent;
-    const auto noted = [&](const attempt& a) {
-        return stores<attempt>(t, s, key, {}, a) && shows(s, key, std::optional(a));
+    const std::optional<crash_record> absent;
+    const auto noted = [&](const crash_record& a) {
+        return stores<crash_record>(t, s, key, {}, a) && shows(s, key, std::optional(a));
     };
     const auto forgotten = [&] {
-        return stores<attempt>(t, s, key, {}, {}) && shows(s, key, absent);
+        return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
     };
     t.holds(shows(s, key, absent), "attempted: a row that was never noted is absent");
     t.holds(forgotten(), "forget: where there is no row that is no error");
@@ -33,12 +33,12 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const attempt&
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;
-    const attempt rows[] = {{{}, 3, 1, 0, 0, 2},
-                            {0, 0, 0, 0, 1, 0},
-                            {all, all, all, UINT32_MAX, all, all},
-                            {half, odd, half, 1U << 31U, odd, half},
-                            {odd, half, odd, 1, half, odd}};
-    for (const attempt& a : rows) {
+    const crash_record rows[] = {{{}, 3, 1, 0, 0, 2},
+                                 {0, 0, 0, 0, 1, 0},
+                                 {all, all, all, UINT32_MAX, all, all},
+                                 {half, odd, half, 1U << 31U, odd, half},
+                                 {odd, half, odd, 1, half, odd}};
+    for (const crash_record& a : rows) {
         t.holds(noted(a), "note: replaces the row, with numbers of all bits, and absent is not 0");
     }
     t.holds(forgotten(), "forget: removes the row");
@@ -47,12 +47,12 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const attempt&
 
 /// If a transaction writes a row several times, the last write counts.
 template <class S>
-void crash_record_order_rules(trial& t, S& s, const partition_key& key, const attempt& row)
+void crash_record_order_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
 {
-    const attempt other{18, 68, 50, 2, 3, 6};
+    const crash_record other{18, 68, 50, 2, 3, 6};
     if (auto tx = t.open(s)) {
         const bool done = s.note(*tx, key, row) && s.forget(*tx, key) && t.committed(*tx);
-        t.holds(done && shows(s, key, std::optional<attempt>()),
+        t.holds(done && shows(s, key, std::optional<crash_record>()),
                 "forget: removes a row that the same transaction has noted");
     }
     if (auto tx = t.open(s)) {
@@ -71,7 +71,7 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const at
 template <class Make>
 void attempt_rules(trial& t, Make& make)
 {
-    const attempt row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
+    const crash_record row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
     auto s = make();
     crash_record_rules(t, s, key_of("orders", "billing", "0"), row);
     crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);

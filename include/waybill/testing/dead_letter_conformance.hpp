@@ -22,13 +22,13 @@ namespace waybill::inline v0_2::testing::detail {
 [[nodiscard]] inline dead_letter other_letter(const partition_key& key)
 {
     dead_letter d = letter_of(key, 1, "another reason");
-    d.how = fault_class::transient;
+    d.kind = fault_kind::transient;
     d.tries = 4'000'000'000U;
     d.at.offset.clear();
     d.body.clear();
     d.occurred = wall_time::at(duration::nanoseconds(-1));
-    d.parked = wall_time::at(duration::nanoseconds(1'700'000'000'123'456'789));
-    d.kept = letter_keeps::nothing;
+    d.dead_lettered_at = wall_time::at(duration::nanoseconds(1'700'000'000'123'456'789));
+    d.kept = dead_letter_body::nothing;
     d.size = (std::uint64_t{1} << 63U) + 1;
     d.checksum = 0xFFFF'FFFEU;
     return d;
@@ -62,21 +62,21 @@ void letter_value_rules(trial& t, S& s)
 {
     dead_letter d = letter_of(key_of("orders", "billing", "1"), 1, "first");
     bool kinds = true;
-    for (int n = 0; n <= static_cast<int>(fault_class::cancelled); ++n) {
-        d.how = static_cast<fault_class>(n);
+    for (int n = 0; n <= static_cast<int>(fault_kind::cancelled); ++n) {
+        d.kind = static_cast<fault_kind>(n);
         kinds = t.park(s, d) && t.has(s, d) && kinds;
     }
     t.holds(kinds, "put: keeps every fault_class");
     bool kept = true;
-    for (int n = 0; n <= static_cast<int>(letter_keeps::nothing); ++n) {
-        d.kept = static_cast<letter_keeps>(n);
+    for (int n = 0; n <= static_cast<int>(dead_letter_body::nothing); ++n) {
+        d.kept = static_cast<dead_letter_body>(n);
         kept = t.park(s, d) && t.has(s, d) && kept;
     }
     t.holds(kept, "put: keeps every letter_keeps");
     bool times = true;
     for (const std::int64_t ns : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1'000'000'001},
                                   std::int64_t{1}, std::int64_t{1'000'000'001}, INT64_MAX}) {
-        d.occurred = d.parked = wall_time::at(duration::nanoseconds(ns));
+        d.occurred = d.dead_lettered_at = wall_time::at(duration::nanoseconds(ns));
         times = t.park(s, d) && t.has(s, d) && times;
     }
     t.holds(times, "put: keeps times in nanoseconds, of 64 bits");

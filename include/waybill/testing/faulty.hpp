@@ -9,7 +9,7 @@
 //     do {
 //         waybill::testing::memory_store<std::string> kept;
 //         waybill::testing::faulty store(kept, [&](store_call call) {
-//             const auto what = waybill::testing::mishaps_of(call);
+//             const auto what = waybill::testing::faults_of(call);
 //             return what[c.pick(static_cast<std::uint32_t>(what.size()))];
 //         });
 //         run(store);
@@ -42,7 +42,7 @@ enum class store_call : std::uint8_t {
 };
 
 /// The fault of one call.
-enum class mishap : std::uint8_t {
+enum class injected_fault : std::uint8_t {
     none,
     fails,                ///< The call has no effect and returns an error.
     fails_though_done,    ///< The call takes effect and returns an error.
@@ -63,7 +63,7 @@ enum class mishap : std::uint8_t {
     return names[static_cast<std::size_t>(c)];
 }
 
-[[nodiscard]] constexpr std::string_view name(mishap m) noexcept
+[[nodiscard]] constexpr std::string_view name(injected_fault m) noexcept
 {
     constexpr std::string_view names[] = {
         "none",        "fails",       "fails_though_done",   "dies_before",
@@ -74,28 +74,35 @@ enum class mishap : std::uint8_t {
 
 namespace detail {
 
-inline constexpr mishap all_mishaps[] = {
-    mishap::none,       mishap::fails,       mishap::dies_before,         mishap::fails_though_done,
-    mishap::dies_after, mishap::not_applied, mishap::unknown_not_applied, mishap::unknown_applied,
-    mishap::says_applied, mishap::says_not_applied};
+inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
+                                                 injected_fault::fails,
+                                                 injected_fault::dies_before,
+                                                 injected_fault::fails_though_done,
+                                                 injected_fault::dies_after,
+                                                 injected_fault::not_applied,
+                                                 injected_fault::unknown_not_applied,
+                                                 injected_fault::unknown_applied,
+                                                 injected_fault::says_applied,
+                                                 injected_fault::says_not_applied};
 
 }  // namespace detail
 
 /// All faults that a correct store can have at a call, `none` first. For a read, a fault after the
 /// call equals the fault before it, so it is not included.
-[[nodiscard]] constexpr std::span<const mishap> mishaps_of(store_call c) noexcept
+[[nodiscard]] constexpr std::span<const injected_fault> faults_of(store_call c) noexcept
 {
-    const std::span<const mishap> all(detail::all_mishaps);
+    const std::span<const injected_fault> all(detail::all_mishaps);
     const bool reads = c == store_call::load || c == store_call::find ||
                        c == store_call::attempted || c == store_call::list;
     if (reads) return all.first(3);
     return c == store_call::commit ? all.first(8) : all.first(5);
 }
 
-/// As `mishaps_of`, and the wrong commit outcomes of an incorrect store.
-[[nodiscard]] constexpr std::span<const mishap> mishaps_and_lies_of(store_call c) noexcept
+/// As `faults_of`, and the wrong commit outcomes of an incorrect store.
+[[nodiscard]] constexpr std::span<const injected_fault> faults_and_lies_of(store_call c) noexcept
 {
-    return c == store_call::commit ? std::span<const mishap>(detail::all_mishaps) : mishaps_of(c);
+    return c == store_call::commit ? std::span<const injected_fault>(detail::all_mishaps)
+                                   : faults_of(c);
 }
 
 /// A store that calls script(store_call) before each call and applies the returned `mishap`. The
@@ -145,20 +152,23 @@ public:
         {
             if (!store_ || !inner_) return commit_outcome::not_applied;
             faulty& s = *store_;
-            const mishap m = s.script_(store_call::commit);
-            const bool happens = m == mishap::none || m == mishap::fails_though_done ||
-                                 m == mishap::dies_after || m == mishap::unknown_applied ||
-                                 m == mishap::says_not_applied;
+            const injected_fault m = s.script_(store_call::commit);
+            const bool happens =
+                m == injected_fault::none || m == injected_fault::fails_though_done ||
+                m == injected_fault::dies_after || m == injected_fault::unknown_applied ||
+                m == injected_fault::says_not_applied;
             result<commit_outcome> truth = commit_outcome::not_applied;
             if (happens) truth = inner_->commit();
             close();
-            if (m == mishap::dies_before || m == mishap::dies_after) return unexpected(s.die());
-            if (m == mishap::fails || m == mishap::fails_though_done) return unexpected(failed());
-            if (m == mishap::unknown_applied || m == mishap::unknown_not_applied) {
+            if (m == injected_fault::dies_before || m == injected_fault::dies_after)
+                return unexpected(s.die());
+            if (m == injected_fault::fails || m == injected_fault::fails_though_done)
+                return unexpected(failed());
+            if (m == injected_fault::unknown_applied || m == injected_fault::unknown_not_applied) {
                 return commit_outcome::unknown;
             }
-            if (m == mishap::says_applied) return commit_outcome::applied;
-            if (m == mishap::says_not_applied) return commit_outcome::not_applied;
+            if (m == injected_fault::says_applied) return commit_outcome::applied;
+            if (m == injected_fault::says_not_applied) return commit_outcome::not_applied;
             return truth;
         }
 
@@ -256,14 +266,14 @@ public:
         return step(store_call::list, [&] { return store_.list(key, after, most); });
     }
 
-    [[nodiscard]] result<std::optional<attempt>> attempted(const partition_key& key)
-        requires attempt_store<Store>
+    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
+        attempt_store<Store>
     {
         return step(store_call::attempted, [&] { return store_.attempted(key); });
     }
 
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key, const attempt& row)
-        requires attempt_store<Store>
+    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
+                                    const crash_record& row) requires attempt_store<Store>
     {
         return tx.step(store_call::note, [&] { return store_.note(*tx.inner_, key, row); });
     }
@@ -295,13 +305,14 @@ private:
     auto step(store_call call, F&& f) -> decltype(f())
     {
         if (!alive_) return unexpected(gone());
-        const mishap m = script_(call);
-        if (m == mishap::none) return f();
-        if (m == mishap::dies_before) return unexpected(die());
-        if (m == mishap::dies_after || m == mishap::fails_though_done || m == mishap::unknown_applied) {
+        const injected_fault m = script_(call);
+        if (m == injected_fault::none) return f();
+        if (m == injected_fault::dies_before) return unexpected(die());
+        if (m == injected_fault::dies_after || m == injected_fault::fails_though_done ||
+            m == injected_fault::unknown_applied) {
             (void)f();
         }
-        if (m == mishap::dies_after) return unexpected(die());
+        if (m == injected_fault::dies_after) return unexpected(die());
         return unexpected(failed());
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_conformance: checks that a store does what a `lease_keeper` relies on.
+// lease_conformance: checks that a store does what a `lease_manager` relies on.
 //
 //     const auto report = waybill::testing::lease_conformance(
 //         [&] { return my_leases(new_empty_database()); },      // an empty store at each call
@@ -49,7 +49,7 @@ class lease_trial {
 public:
     lease_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    [[nodiscard]] std::optional<claim_outcome> claim(const lease_claim& c)
+    [[nodiscard]] std::optional<claim_result> claim(const lease_claim& c)
     {
         const auto r = store_.claim(c);
         trial_.holds(r.has_value(),
@@ -61,13 +61,13 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> wins(const lease_claim& c)
     {
         const auto o = claim(c);
-        if (!o || o->end != claim_end::won || o->epoch != c.epoch) return {};
+        if (!o || o->outcome != claim_outcome::won || o->epoch != c.epoch) return {};
         return o->version;
     }
     [[nodiscard]] bool contended(const lease_claim& c)
     {
         const auto o = claim(c);
-        return o && o->end == claim_end::contended;
+        return o && o->outcome == claim_outcome::contended;
     }
     [[nodiscard]] lease_table table(const partition_key& of)
     {
@@ -84,15 +84,15 @@ public:
         return std::count_if(rows.begin(), rows.end(), same_key) == 1 &&
                std::find(rows.begin(), rows.end(), expected) != rows.end();
     }
-    [[nodiscard]] bool there(const presence& p)
+    [[nodiscard]] bool there(const owner_heartbeat& p)
     {
         const auto owners = table({p.source, p.group, {}}).owners;
-        const auto same = [&](const presence& q) { return q.owner == p.owner; };
+        const auto same = [&](const owner_heartbeat& q) { return q.owner == p.owner; };
         return std::count_if(owners.begin(), owners.end(), same) == 1 &&
                std::find(owners.begin(), owners.end(), p) != owners.end();
     }
-    [[nodiscard]] bool announce(const presence& p) { return store_.announce(p).has_value(); }
-    [[nodiscard]] bool withdraw(const presence& p) { return store_.withdraw(p).has_value(); }
+    [[nodiscard]] bool announce(const owner_heartbeat& p) { return store_.announce(p).has_value(); }
+    [[nodiscard]] bool withdraw(const owner_heartbeat& p) { return store_.withdraw(p).has_value(); }
 
 private:
     S& store_;
@@ -103,12 +103,12 @@ template <class S>
 void presence_rules(S& s, trial& t)
 {
     lease_trial<S> on(s, t);
-    const presence p{"orders", "billing", {"a", 1}, 1};
-    presence renewed = p;
+    const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
+    owner_heartbeat renewed = p;
     renewed.version = largest;
-    const presence twin{"orders", "billing", {"a", largest}, 1};
-    const presence elsewhere{"orders", "audit", {"a", 1}, 1};
-    const presence odd{"orders", "billing", {"it's \"me\"; --%\xC3\xA9", 7}, 1};
+    const owner_heartbeat twin{"orders", "billing", {"a", largest}, 1};
+    const owner_heartbeat elsewhere{"orders", "audit", {"a", 1}, 1};
+    const owner_heartbeat odd{"orders", "billing", {"it's \"me\"; --%\xC3\xA9", 7}, 1};
 
     t.holds(on.announce(p) && on.there(p), "announce: an owner is listed, before he has anything");
     t.holds(on.announce(renewed) && on.there(renewed),
@@ -192,7 +192,7 @@ void owner_rules(S& s, trial& t)
 {
     lease_trial<S> on(s, t);
     const auto of = [](const std::string& name) {
-        return presence{"orders", "billing", {name, 1}, 1};
+        return owner_heartbeat{"orders", "billing", {name, 1}, 1};
     };
     bool apart = true;
     for (const std::string& name : similar_names()) apart = on.announce(of(name)) && apart;
@@ -308,7 +308,7 @@ void second_lease_rules(S& s, Other& second, trial& t)
     lease_trial<S> here(s, t);
     lease_trial<S> there(second, t);
     const partition_key key = key_of("orders", "billing", "0");
-    const presence p{"orders", "billing", {"a", 1}, 1};
+    const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
     const lease_claim mine{key, {"a", 1}, 1, {}};
     const bool none = there.table(key) == lease_table{};
     const auto first = here.wins(mine);
@@ -336,11 +336,11 @@ void lease_race_rules(trial& t, Make& make, Again& again, Race& race)
         for (const bool first : {true, false}) {
             const lease_claim mine{key, {"a", 1}, first ? 1U : 2U, expected};
             const lease_claim theirs{key, {"b", 2}, first ? 1U : 2U, expected};
-            result<claim_outcome> a = claim_outcome{};
-            result<claim_outcome> b = claim_outcome{};
+            result<claim_result> a = claim_result{};
+            result<claim_result> b = claim_result{};
             race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
-            const bool a_won = a && a->end == claim_end::won;
-            const bool b_won = b && b->end == claim_end::won;
+            const bool a_won = a && a->outcome == claim_outcome::won;
+            const bool b_won = b && b->outcome == claim_outcome::won;
             t.holds(!(a_won && b_won), first ? lease_rule::one_new : lease_rule::one);
             t.holds(a_won || b_won || !a || !b, lease_rule::some);
             if (a_won == b_won) break;
@@ -409,7 +409,7 @@ template <lease_store S>
 {
     detail::trial t;
     const partition_key key = detail::key_of("orders", "billing", "0");
-    const presence p{"orders", "billing", {"a", 1}, 1};
+    const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
     t.holds(!unreachable.list(key.source, key.group),
             "list: a store that cannot be reached is an error, not an empty table");
     t.holds(!unreachable.claim({key, {"a", 1}, 1, {}}) && !unreachable.claim({key, {"a", 1}, 1, 1}),

@@ -41,26 +41,26 @@ public:
 
     /// Writes the row if its version is `c.expected`, or if both are absent; otherwise `contended`.
     /// A version is the number of claims won in the whole store, so no version repeats.
-    [[nodiscard]] result<claim_outcome> claim(const lease_claim& c)
+    [[nodiscard]] result<claim_result> claim(const lease_claim& c)
     {
         const auto found = leases_.find(c.key);
         const bool there = found != leases_.end();
         if (there != c.expected.has_value() || (there && found->second.version != *c.expected)) {
-            return claim_outcome{claim_end::contended};
+            return claim_result{claim_outcome::contended};
         }
         leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++writes_});
-        return claim_outcome{claim_end::won, c.epoch, writes_};
+        return claim_result{claim_outcome::won, c.epoch, writes_};
     }
 
     /// Inserts or replaces the row of a member.
-    [[nodiscard]] result<void> announce(const presence& p)
+    [[nodiscard]] result<void> announce(const owner_heartbeat& p)
     {
         owners_.insert_or_assign(id_of(p), p);
         return {};
     }
 
     /// Removes the row of a member if its version is unchanged. An absent row is no error.
-    [[nodiscard]] result<void> withdraw(const presence& p)
+    [[nodiscard]] result<void> withdraw(const owner_heartbeat& p)
     {
         const auto found = owners_.find(id_of(p));
         if (found != owners_.end() && found->second.version == p.version) owners_.erase(found);
@@ -83,10 +83,10 @@ public:
 
 private:
     using id = std::tuple<std::string, std::string, owner_id>;
-    static id id_of(const presence& p) { return {p.source, p.group, p.owner}; }
+    static id id_of(const owner_heartbeat& p) { return {p.source, p.group, p.owner}; }
 
     std::map<partition_key, lease> leases_;
-    std::map<id, presence> owners_;
+    std::map<id, owner_heartbeat> owners_;
     std::uint64_t writes_ = 0;
 };
 

@@ -50,7 +50,7 @@ class memory_store {
     };
     struct noting {
         partition_key key;
-        std::optional<attempt> row;
+        std::optional<crash_record> row;
     };
     struct removing {
         partition_key key;
@@ -207,13 +207,14 @@ public:
         return found;
     }
 
-    [[nodiscard]] result<std::optional<attempt>> attempted(const partition_key& key) const
+    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) const
     {
         const auto found = attempts_.find(key);
-        if (found == attempts_.end()) return std::optional<attempt>();
-        return std::optional<attempt>(found->second);
+        if (found == attempts_.end()) return std::optional<crash_record>();
+        return std::optional<crash_record>(found->second);
     }
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key, const attempt& row)
+    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
+                                    const crash_record& row)
     {
         tx.writes_.emplace_back(std::in_place_index<3>, noting{key, row});
         return {};
@@ -321,7 +322,7 @@ private:
 
     std::map<partition_key, kept> checkpoints_;
     std::map<std::pair<partition_key, std::uint64_t>, dead_letter> letters_;
-    std::map<partition_key, attempt> attempts_;
+    std::map<partition_key, crash_record> attempts_;
     std::vector<Record> records_;
 };
 

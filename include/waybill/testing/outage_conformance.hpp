@@ -37,8 +37,8 @@ public:
     [[nodiscard]] bool fails(const R& r)
     {
         if (r) return false;
-        const fault_class how = r.error().how;
-        trial_.holds(how != fault_class::ownership_lost && how != fault_class::cancelled,
+        const fault_kind kind = r.error().kind;
+        trial_.holds(kind != fault_kind::ownership_lost && kind != fault_kind::cancelled,
                      "a store that cannot be reached answers neither ownership_lost nor cancelled: "
                      "its partition would be given up");
         return true;
@@ -108,7 +108,7 @@ void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
 }
 
 template <class S>
-void attempt_outage_rules(S& s, trial& t, const partition_key& key, const attempt& stored)
+void attempt_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
 {
     outage_trial<S> on(s, t);
     t.holds(on.fails(s.attempted(key)) && on.fails(s.attempted(neighbours(key).front())),
@@ -130,7 +130,7 @@ template <class Make, class Break>
     const partition_key key = detail::key_of("orders", "billing", "0");
     const position five{5, "5@a"};
     const dead_letter letter = detail::letter_of(key, 1, "first");
-    const attempt row{17, 100, 2, 3};
+    const crash_record row{17, 100, 2, 3};
 
     auto s = make();
     bool ready = true;

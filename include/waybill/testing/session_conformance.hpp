@@ -41,7 +41,7 @@ template <class R>
 [[nodiscard]] bool blames_nobody(const R& r)
 {
     if (r) return true;
-    return r.error().how == fault_class::transient || r.error().how == fault_class::infrastructure;
+    return r.error().kind == fault_kind::transient || r.error().kind == fault_kind::infrastructure;
 }
 
 /// The calls of the suite to a session store.

@@ -89,7 +89,7 @@ struct rows_of<dead_letter> {
 };
 
 template <>
-struct rows_of<attempt> {
+struct rows_of<crash_record> {
     static constexpr std::string_view plural = "crash records";
     static constexpr std::string_view first = "a first crash record";
     static constexpr std::string_view replaced = "a crash record that was replaced";
@@ -97,7 +97,7 @@ struct rows_of<attempt> {
     template <class S>
     static constexpr bool removed_by = attempt_store<S>;
 
-    static attempt make(const partition_key&, std::uint64_t n)
+    static crash_record make(const partition_key&, std::uint64_t n)
     {
         return {n, n + 2, n + 1, 0, 1, 1};
     }
@@ -107,8 +107,8 @@ struct rows_of<attempt> {
         return s.attempted(key);
     }
     template <class S, class Tx>
-    static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<attempt>&,
-                      const std::optional<attempt>& to)
+    static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<crash_record>&,
+                      const std::optional<crash_record>& to)
     {
         return to ? s.note(tx, key, *to).has_value() : s.forget(tx, key).has_value();
     }
@@ -158,7 +158,7 @@ void for_each_kind(F f)
 {
     if constexpr (checkpoint_store<S>) f(std::type_identity<checkpoint>());
     if constexpr (dead_letter_store<S>) f(std::type_identity<dead_letter>());
-    if constexpr (attempt_store<S>) f(std::type_identity<attempt>());
+    if constexpr (attempt_store<S>) f(std::type_identity<crash_record>());
 }
 
 /// Calls f(change) for a first, a replaced and a removed row of each kind that the store keeps.

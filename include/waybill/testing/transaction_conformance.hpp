@@ -292,7 +292,7 @@ void every_savepoint_rule(trial& t, S& s)
     for_each_kind<S>([&]<class Row>(std::type_identity<Row>) { savepoint_rules<Row>(t, s); });
     many_savepoints(t, s);
     if constexpr (dead_letter_store<S>) replaced_in_savepoint<dead_letter>(t, s);
-    if constexpr (attempt_store<S>) replaced_in_savepoint<attempt>(t, s);
+    if constexpr (attempt_store<S>) replaced_in_savepoint<crash_record>(t, s);
 }
 
 /// All rules of transactions, each group in a separate store.
@@ -302,7 +302,7 @@ void transaction_rules(trial& t, Make& make)
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     using row =
         std::conditional_t<checkpoint_store<store>, checkpoint,
-                           std::conditional_t<dead_letter_store<store>, dead_letter, attempt>>;
+                           std::conditional_t<dead_letter_store<store>, dead_letter, crash_record>>;
     {
         auto s = make();
         ending_rules_hold(t, s);

@@ -37,8 +37,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is divided into bins. A plain value; `check` validates it. Times have no zone: with the
-/// default origin, bins of 24 hours of wall_time begin at midnight UTC. Local days of 23 or 25
+/// How time is divided into bins. A plain value; `validate` validates it. Times have no zone: with
+/// the default origin, bins of 24 hours of wall_time begin at midnight UTC. Local days of 23 or 25
 /// hours are not supported.
 template <class Time = wall_time>
 struct bin_options {
@@ -50,7 +50,7 @@ struct bin_options {
 };
 
 template <class Time>
-[[nodiscard]] constexpr std::optional<config_error> check(const bin_options<Time>& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const bin_options<Time>& o) noexcept
 {
     if (o.width <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.width.count());

@@ -44,7 +44,7 @@ public:
     /// The maximum relative error of a quantile: 2^-(Bits + 1).
     static constexpr double relative_error = 1.0 / static_cast<double>(std::uint64_t{2} << Bits);
     /// The maximum number of buckets: two signs * 2,098 powers of two * 2^Bits.
-    static constexpr std::uint64_t most_buckets = (std::uint64_t{2} * 2098) << Bits;
+    static constexpr std::uint64_t max_buckets = (std::uint64_t{2} * 2098) << Bits;
 
     constexpr log_histogram() = default;
     constexpr ~log_histogram() = default;

@@ -11,7 +11,7 @@
 //      a window of that span are not included. If there are more than `max_points`, the newest are
 //      kept.
 //   2. Of samples with equal times, those of the first window count as older. With
-//      `same_time::replace` one remains: the last of the second window, or else the last of the
+//      `equal_time::replace` one remains: the last of the second window, or else the last of the
 //      first.
 //   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window allowed
 //      more than the first. Losses of the two windows stay counted there. Samples that either has
@@ -56,7 +56,7 @@ template <measure M, class Time, template <class> class How, template <class> cl
         const auto& s = second ? b[j++] : a[i++];
         if (clock && o.span != duration::highest() && *clock - s.at >= o.span) continue;
         const bool twin = (i != a.size() && a[i].at == s.at) || (j != b.size() && b[j].at == s.at);
-        if (twin && o.twins == same_time::replace) continue;
+        if (twin && o.on_equal_time == equal_time::replace) continue;
         both.insert(s);
     }
     if (a.missing()) both.missed(*a.missing());
@@ -65,16 +65,16 @@ template <measure M, class Time, template <class> class How, template <class> cl
 }
 
 /// Why two summaries cannot be merged.
-enum class unlike_answers : std::uint8_t {
+enum class merge_mismatch : std::uint8_t {
     time,  ///< Their times differ.
     span,  ///< Their times are equal, and their spans differ.
 };
 
-[[nodiscard]] constexpr std::string_view name(unlike_answers u) noexcept
+[[nodiscard]] constexpr std::string_view name(merge_mismatch u) noexcept
 {
     switch (u) {
-        case unlike_answers::time: return "time";
-        case unlike_answers::span: return "span";
+        case merge_mismatch::time: return "time";
+        case merge_mismatch::span: return "span";
     }
     return "?";
 }
@@ -82,12 +82,12 @@ enum class unlike_answers : std::uint8_t {
 /// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;
 /// for equal times, `first` comes from `a` and `last` from `b`. Incomplete if one of them is.
 template <measure M, class Time>
-    requires(M::commutative)
-[[nodiscard]] constexpr result<window_summary<M, Time>, unlike_answers>
-merged(const window_summary<M, Time>& a, const window_summary<M, Time>& b)
+requires(M::commutative)
+    [[nodiscard]] constexpr result<window_summary<M, Time>, merge_mismatch> merged(
+        const window_summary<M, Time>& a, const window_summary<M, Time>& b)
 {
-    if (a.now != b.now) return unexpected(unlike_answers::time);
-    if (a.span != b.span) return unexpected(unlike_answers::span);
+    if (a.now != b.now) return unexpected(merge_mismatch::time);
+    if (a.span != b.span) return unexpected(merge_mismatch::span);
     return window_summary<M, Time>{M::combine(a, b), a.now, a.span, a.cut || b.cut};
 }
 

@@ -36,7 +36,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is divided into slots. A plain value; `check` validates it.
+/// How time is divided into slots. A plain value; `validate` validates it.
 struct slot_options {
     duration span = duration::seconds(3'600);  ///< The length of the window. More than 0.
     duration width = duration::seconds(60);    ///< The length of a slot. In [span / 65,536, span].
@@ -45,9 +45,9 @@ struct slot_options {
 };
 
 /// The maximum number of slots in a span.
-inline constexpr std::uint64_t most_slots = 65'536;
+inline constexpr std::uint64_t max_slots = 65'536;
 
-[[nodiscard]] constexpr std::optional<config_error> check(const slot_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const slot_options& o) noexcept
 {
     if (o.span <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.span.count());
@@ -62,7 +62,7 @@ inline constexpr std::uint64_t most_slots = 65'536;
     if (span < width) {
         return config_error{"width", width, "nanoseconds must be at most the span, which is", span};
     }
-    if (const std::uint64_t fewest = (span - 1) / most_slots + 1; width < fewest) {
+    if (const std::uint64_t fewest = (span - 1) / max_slots + 1; width < fewest) {
         return config_error{"width", width, "nanoseconds must, for this span, be at least", fewest};
     }
     return {};
@@ -74,15 +74,15 @@ public:
     using time_type = Time;
     using sketch_type = Sketch;
 
-    /// Options that `check` would refuse are corrected: the span to at least 1 ns, and the width to
-    /// the nearest valid width. Every slot begins as a copy of `empty`.
+    /// Options that `validate` would refuse are corrected: the span to at least 1 ns, and the width
+    /// to the nearest valid width. Every slot begins as a copy of `empty`.
     explicit slotted_window(const slot_options& o = {}, const Sketch& empty = Sketch())
         : options_(o), empty_(empty)
     {
         const duration one = duration::nanoseconds(1);
         options_.span = greater(options_.span, one);
         const std::int64_t span = options_.span.count();
-        const std::int64_t fewest = (span - 1) / static_cast<std::int64_t>(most_slots) + 1;
+        const std::int64_t fewest = (span - 1) / static_cast<std::int64_t>(max_slots) + 1;
         options_.width = greater(options_.width, duration::nanoseconds(fewest));
         options_.width = lesser(options_.width, options_.span);
         // The slots that a window may touch, and the slot after that of now.
@@ -98,7 +98,7 @@ public:
     slotted_window(slotted_window&&) = default;
     slotted_window& operator=(slotted_window&&) = default;
 
-    /// Moves the clock to `now` and inserts a sample. Returns `late` for a slot before that of the
+    /// Moves the clock to `now` and inserts a sample. Returns `stale` for a slot before that of the
     /// clock. One `add`, and one copy of the empty sketch if the slot is new.
     inserted insert(Time at, double value, Time now)
     {

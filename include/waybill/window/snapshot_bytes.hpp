@@ -60,11 +60,11 @@ struct snapshot_error {
 };
 
 /// One line for a log.
-[[nodiscard]] inline std::string text(const snapshot_error& e)
+[[nodiscard]] inline std::string describe(const snapshot_error& e)
 {
     std::string line = "window snapshot: ";
     line += name(e.problem);
-    if (e.problem == snapshot_problem::bad_options) return line + ": " + text(e.options);
+    if (e.problem == snapshot_problem::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;

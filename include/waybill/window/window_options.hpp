@@ -18,22 +18,22 @@
 namespace waybill::inline v0_2 {
 
 /// How a second sample of the same time is treated.
-enum class same_time : std::uint8_t {
+enum class equal_time : std::uint8_t {
     keep,     ///< It is another sample.
     replace,  ///< It replaces the first: the newer value counts, as one sample.
 };
 
-/// The options of a window. A plain value; `check` validates it.
+/// The options of a window. A plain value; `validate` validates it.
 struct window_options {
     duration span = duration::highest();           ///< Older samples are removed. More than 0.
     std::uint64_t max_points = highest_size;       ///< The newest are kept. 1 to 2^32 if set.
     duration ahead = duration::highest();          ///< How far a sample may be after the clock.
-    same_time twins = same_time::keep;             ///< For a second sample of the same time.
+    equal_time on_equal_time = equal_time::keep;   ///< For a second sample of the same time.
 
     friend bool operator==(const window_options&, const window_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const window_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const window_options& o) noexcept
 {
     if (o.span <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.span.count());

@@ -37,9 +37,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// The options of a set of windows. A plain value; `check` validates it. A window with `max_points`
-/// allocates memory for all of them when its key is created. A sample after the clock keeps its key
-/// until its time, so set `window.ahead` and pass the time with each sample.
+/// The options of a set of windows. A plain value; `validate` validates it. A window with
+/// `max_points` allocates memory for all of them when its key is created. A sample after the clock
+/// keeps its key until its time, so set `window.ahead` and pass the time with each sample.
 struct window_set_options {
     window_options window{};                ///< The options of each window.
     duration idle = duration::highest();    ///< Age of its newest sample when a key is removed.
@@ -48,9 +48,9 @@ struct window_set_options {
     friend bool operator==(const window_set_options&, const window_set_options&) = default;
 };
 
-[[nodiscard]] constexpr std::optional<config_error> check(const window_set_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(const window_set_options& o) noexcept
 {
-    if (std::optional<config_error> bad = check(o.window)) {
+    if (std::optional<config_error> bad = validate(o.window)) {
         bad->field = bad->field == "span" ? "window.span"
                    : bad->field == "ahead" ? "window.ahead"
                                            : "window.max_points";
@@ -257,7 +257,8 @@ public:
 
     /// The latest time passed to the set. Empty before the first.
     [[nodiscard]] std::optional<time_type> clock() const noexcept { return clock_; }
-    /// The options in use: corrected if `check` would refuse them, with `idle` at least the span.
+    /// The options in use: corrected if `validate` would refuse them, with `idle` at least the
+    /// span.
     [[nodiscard]] const window_set_options& options() const noexcept { return options_; }
 
     friend bool operator==(const window_set& a, const window_set& b)

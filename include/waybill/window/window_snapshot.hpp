@@ -5,14 +5,14 @@
 //     store.put(key, waybill::save(backlog));
 //     ...
 //     auto again = waybill::load<backlog_window>(bytes, {.span = 10min});
-//     if (!again) return start_anew(waybill::text(again.error()));
+//     if (!again) return start_anew(waybill::describe(again.error()));
 //     auto s = again->query(now);                // empty after a long gap, never stale
 //
 //   1. Samples and clock are restored exactly; equal ones give equal bytes, for any policy and
 //      measure. Losses and `missing()` are not stored: loaded summaries report that they are
 //      complete. A caller that stores `missing()` as well calls missed(at) after loading.
 //   2. Options are not stored. `load` sets the clock, then inserts the samples. Samples that the
-//      new options do not allow are losses. Options that `check` refuses are an error.
+//      new options do not allow are losses. Options that `validate` refuses are an error.
 //   3. `load` returns a complete window or the first error, and accepts only the bytes of `save`.
 //   4. `load` allocates nothing for samples that the bytes do not contain, except for `max_points`.
 //   5. Integers at even time steps take 1 byte each if they change by less than 64, 2 below 8,192.
@@ -248,7 +248,7 @@ template <storable_window W>
 [[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
 {
     using V = typename W::value_type;
-    if (const std::optional<config_error> bad = check(options)) {
+    if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(snapshot_error{snapshot_problem::bad_options, 0, *bad});
     }
     detail::snapshot_reader in(bytes);

@@ -68,20 +68,20 @@ enum class answer : std::uint8_t {
 
 /// The fault of a message that was sent alone, for callers without batches. For a batch use the
 /// `answer` itself: `too_large` is no fault of its messages.
-[[nodiscard]] constexpr fault_class fault_of(answer a) noexcept
+[[nodiscard]] constexpr fault_kind fault_of(answer a) noexcept
 {
     switch (a) {
-        case answer::accepted: return fault_class::none;
-        case answer::too_large: return fault_class::permanent;
-        case answer::too_many: return fault_class::transient;
-        case answer::throttled: return fault_class::transient;
-        case answer::transient: return fault_class::transient;
-        case answer::permanent: return fault_class::permanent;
-        case answer::infrastructure: return fault_class::infrastructure;
-        case answer::ownership_lost: return fault_class::ownership_lost;
-        case answer::unknown: return fault_class::infrastructure;
+        case answer::accepted: return fault_kind::none;
+        case answer::too_large: return fault_kind::permanent;
+        case answer::too_many: return fault_kind::transient;
+        case answer::throttled: return fault_kind::transient;
+        case answer::transient: return fault_kind::transient;
+        case answer::permanent: return fault_kind::permanent;
+        case answer::infrastructure: return fault_kind::infrastructure;
+        case answer::ownership_lost: return fault_kind::ownership_lost;
+        case answer::unknown: return fault_kind::infrastructure;
     }
-    return fault_class::infrastructure;
+    return fault_kind::infrastructure;
 }
 
 /// A code and its meaning. `number` is set if the protocol numbers its errors.

@@ -15,7 +15,7 @@
 //   1. Only lengths are read. An absent key and an empty key have the same size (lengths -1 and 0),
 //      but differ for the broker and for a compacted topic.
 //   2. A record that the format cannot encode has the size `highest_size`: a field or record of 2
-//      GiB, or an offset difference over 31 bits. Limits in bytes should be at most `most_bytes`.
+//      GiB, or an offset difference over 31 bits. Limits in bytes should be at most `max_bytes`.
 //   3. Sizes are before compression and contain the batch header of 61 bytes, but not the request
 //      (topic, partition, acks). max.message.bytes limits the same bytes after compression.
 
@@ -52,7 +52,7 @@ inline constexpr std::uint64_t batch_head = 61;
 
 /// Maximum bytes of a batch. Its length field is a signed 32-bit number and does not count the
 /// first 12 bytes.
-inline constexpr std::uint64_t most_bytes = 12U + 0x7FFF'FFFFU;
+inline constexpr std::uint64_t max_bytes = 12U + 0x7FFF'FFFFU;
 
 namespace detail {
 

@@ -54,7 +54,7 @@ struct publish {
 };
 
 /// Maximum remaining length: bytes after the fixed header.
-inline constexpr std::uint64_t most_remaining = 268'435'455;
+inline constexpr std::uint64_t max_remaining_length = 268'435'455;
 
 namespace detail {
 
@@ -85,7 +85,7 @@ text_property(const std::optional<std::string_view>& s) noexcept
         const std::uint64_t pair = saturating_add(detail::text(u.key), detail::text(u.value));
         sum = saturating_add(sum, saturating_add(1, pair));
     }
-    return sum > most_remaining ? highest_size : sum;
+    return sum > max_remaining_length ? highest_size : sum;
 }
 
 /// Bytes of the whole packet, as Maximum Packet Size counts them. Linear in the user properties.
@@ -96,7 +96,7 @@ text_property(const std::optional<std::string_view>& s) noexcept
     std::uint64_t remaining = saturating_add(varint_size(properties), properties);
     remaining = saturating_add(remaining, detail::text(p.topic));
     remaining = saturating_add(remaining, saturating_add(p.qos > 0 ? 2 : 0, p.payload.size()));
-    if (remaining > most_remaining) return highest_size;
+    if (remaining > max_remaining_length) return highest_size;
     return 1 + varint_size(remaining) + remaining;
 }
 

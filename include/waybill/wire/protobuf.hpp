@@ -30,7 +30,7 @@ namespace waybill::inline v0_2::wire::protobuf {
 
 /// Maximum bytes of a message, or of one field in it. Source:
 /// https://protobuf.dev/programming-guides/proto-limits/#total.
-inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
+inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 
 /// Bytes of the tag before each field: 1 for numbers up to 15, 2 up to 2,047, at most 5. The result
 /// is `highest_size` if `number` is 0 or over 2^29 - 1. Constant time.
@@ -64,7 +64,7 @@ inline constexpr std::uint64_t most_bytes = 0x7FFF'FFFF;
 [[nodiscard]] constexpr std::uint64_t bytes_field_size(std::uint64_t number,
                                                        std::uint64_t length) noexcept
 {
-    if (length > most_bytes) return highest_size;
+    if (length > max_bytes) return highest_size;
     return saturating_add(protobuf::tag_size(number), varint_size(length) + length);
 }
 

@@ -64,7 +64,7 @@ namespace detail {
                                                    protobuf::bytes_field_size(2, a.value.size()));
         sum = saturating_add(sum, protobuf::bytes_field_size(2, entry));
     }
-    return sum > protobuf::most_bytes ? highest_size : sum;
+    return sum > protobuf::max_bytes ? highest_size : sum;
 }
 
 /// Bytes that the service bills for the message: its content and 20 bytes for the time. The message

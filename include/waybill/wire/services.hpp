@@ -2,7 +2,7 @@
 //
 // services: the limits of named services for one request, with the month and page of each source.
 //
-//     waybill::limits l = waybill::wire::service_bus_standard();
+//     waybill::batch_limits l = waybill::wire::service_bus_standard();
 //     l.bytes = link_says;                                  // the broker's own limit has priority
 //     for (auto part : waybill::chunk_by(inbox, l, size)) send(part);
 //
@@ -47,16 +47,16 @@ enum class proof : std::uint8_t {
     return "?";
 }
 
-/// One service, one kind of request and its limits. Converts to `limits`.
+/// One service, one kind of request and its limits. Converts to `batch_limits`.
 struct service {
     std::string_view name{};    ///< Name of the function below that returns it.
-    limits most{};              ///< The limits of a request.
+    batch_limits highest{};     ///< The limits of a request.
     std::string_view as_of{};   ///< Year and month of the source.
     proof how = proof::documented;
     std::string_view source{};  ///< Page with the limits.
     std::string_view note{};    ///< Counted parts, and exceptions.
 
-    [[nodiscard]] constexpr operator limits() const noexcept { return most; }
+    [[nodiscard]] constexpr operator batch_limits() const noexcept { return highest; }
     friend bool operator==(const service&, const service&) = default;
 };
 

@@ -40,10 +40,10 @@ struct endless {
 
 // Streams `items` through, with answers that send items back now and then.
 // `keys` is how many there are by turns; each key that stops is resumed.
-void stream(sender& s, std::vector<std::uint64_t>& away, std::uint64_t items, std::uint64_t& sends,
-            std::uint64_t keys = 1)
+void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t items,
+            std::uint64_t& sends, std::uint64_t keys = 1)
 {
-    const entry_fault first[] = {{0, fault_class::transient}};
+    const entry_fault first[] = {{0, fault_kind::transient}};
     steady_time now{};
     for (std::uint64_t n = 0; n != items;) {
         const auto a = s.next(now);
@@ -55,13 +55,13 @@ void stream(sender& s, std::vector<std::uint64_t>& away, std::uint64_t items, st
             away.push_back(send->attempt);
             s.on(started{send->attempt}, now);
             ++sends;
-        } else if (const auto* w = std::get_if<act::wait>(&a); w && away.empty()) {
-            now = w->until;
+        } else if (const auto* w = std::get_if<act::wait_until>(&a); w && away.empty()) {
+            now = w->time;
         } else if (away.size() == s.policy().in_flight || (!away.empty() && n % 7 == 0)) {
             const std::uint64_t attempt = away.front();
             away.erase(away.begin());
             if (sends % 11 == 0)
-                s.on(partial{.attempt = attempt, .failed = first, .draw = 0.0}, now);
+                s.on(partial{.attempt = attempt, .failed = first, .random = 0.0}, now);
             else if (sends % 13 == 0)
                 s.on(unknown{attempt, 0.0}, now);
             else if (sends % 17 == 0)
@@ -81,8 +81,9 @@ void stream(sender& s, std::vector<std::uint64_t>& away, std::uint64_t items, st
 TEST_CASE("sender: no allocation an item once its buffers have grown")
 {
     for (const std::uint32_t in_flight : {1U, 4U}) {
-        sender s(
-            {.limit = {.bytes = 2'000, .items = 64}, .in_flight = in_flight, .retry = {.most = 9}});
+        batch_sender s({.limit = {.bytes = 2'000, .items = 64},
+                        .in_flight = in_flight,
+                        .retry = {.max_attempts = 9}});
         std::uint64_t sends = 0;
         std::vector<std::uint64_t> away;
         stream(s, away, 100'000, sends);
@@ -98,11 +99,11 @@ TEST_CASE("sender: no allocation an item or a key that comes and goes, in order"
 {
     for (const std::uint64_t keys : {1U, 50U, 1'000U, 1'000'000'000U}) {
         for (const bool one_key : {false, true}) {
-            sender s({.limit = {.bytes = 2'000, .items = 64},
-                      .in_flight = 4,
-                      .ordered = true,
-                      .one_key = one_key,
-                      .retry = {.most = 3}});
+            batch_sender s({.limit = {.bytes = 2'000, .items = 64},
+                            .in_flight = 4,
+                            .ordered = true,
+                            .one_key = one_key,
+                            .retry = {.max_attempts = 3}});
             std::uint64_t sends = 0;
             std::vector<std::uint64_t> away;
             stream(s, away, 100'000, sends, keys);
@@ -118,7 +119,7 @@ TEST_CASE("sender: no allocation an item or a key that comes and goes, in order"
 TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
 {
     for (const bool ordered : {false, true}) {
-        sender s({.limit = {.items = 10}, .ordered = ordered});
+        batch_sender s({.limit = {.items = 10}, .ordered = ordered});
         const std::uint64_t before = bytes;
         constexpr std::uint64_t items = 1 << 20;
         for (std::uint64_t n = 0; n != items; ++n) s.on(queued(n, n % 8), steady_time{});
@@ -131,8 +132,8 @@ TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
 TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item")
 {
     std::uint64_t at = 0;
-    outbox<endless, std::default_sentinel_t> box(endless{&at, 200'000}, {});
-    sender s({.limit = {.bytes = 2'000}});
+    resend_buffer<endless, std::default_sentinel_t> box(endless{&at, 200'000}, {});
+    batch_sender s({.limit = {.bytes = 2'000}});
     std::uint64_t at_half = 0, items = 0, after = 0;
     std::size_t held = 0;
     const send_report r = send_all(

@@ -34,7 +34,7 @@ struct answer {
         event e = what;
         std::visit([&](auto& x) { x.attempt = attempt; }, e);
         if (partial* p = std::get_if<partial>(&e)) p->failed = entries;
-        if (refused* r = std::get_if<refused>(&e)) r->item_sizes = sizes;
+        if (too_large* r = std::get_if<too_large>(&e)) r->item_sizes = sizes;
         return e;
     }
 };
@@ -70,20 +70,22 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
     };
     add(accepted{}, "accepted");
     add(accepted{.actual = 11 * items}, "accepted, with its size");
-    add(refused{}, "refused");
-    add(refused{.actual = 40, .limit = 25}, "refused, with numbers");
-    add(refused{.actual = 0, .limit = 0}, "refused, with zeros");
-    add(refused{.actual = 3, .limit = unlimited}, "refused, with lies");
-    a.push_back({refused{.actual = 12 * items},
+    add(too_large{}, "refused");
+    add(too_large{.actual = 40, .limit = 25}, "refused, with numbers");
+    add(too_large{.actual = 0, .limit = 0}, "refused, with zeros");
+    add(too_large{.actual = 3, .limit = unlimited}, "refused, with lies");
+    a.push_back({too_large{.actual = 12 * items},
                  {},
                  std::vector<std::uint64_t>(items, 12),
                  "refused, with all sizes"});
-    a.push_back(
-        {refused{}, {}, std::vector<std::uint64_t>(items, unlimited), "refused, with wild sizes"});
+    a.push_back({too_large{},
+                 {},
+                 std::vector<std::uint64_t>(items, unlimited),
+                 "refused, with wild sizes"});
     for (std::uint64_t some = 1; some < (std::uint64_t{1} << items); ++some) {
-        for (const fault_class how :
-             {fault_class::transient, fault_class::permanent, fault_class::infrastructure,
-              fault_class::ownership_lost, fault_class::cancelled, fault_class::none}) {
+        for (const fault_kind how :
+             {fault_kind::transient, fault_kind::permanent, fault_kind::infrastructure,
+              fault_kind::ownership_lost, fault_kind::cancelled, fault_kind::none}) {
             std::vector<entry_fault> entries;
             for (std::uint64_t i = 0; i != items; ++i) {
                 if ((some >> i) % 2 != 0) entries.push_back({i, how});
@@ -98,17 +100,17 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
         std::vector<entry_fault> mixed;  // the others for good
         for (std::uint64_t i = 0; i != items; ++i) {
             mixed.push_back(
-                {i, (some >> i) % 2 != 0 ? fault_class::transient : fault_class::permanent});
+                {i, (some >> i) % 2 != 0 ? fault_kind::transient : fault_kind::permanent});
         }
         a.push_back({partial{}, mixed, {}, "none, " + std::to_string(some) + " for now"});
     }
     add(partial{}, "all but none");
     add(throttled{}, "throttled");
-    add(throttled{.retry_after = duration::seconds(5), .draw = 0.0}, "throttled for long");
-    for (const fault_class how :
-         {fault_class::transient, fault_class::permanent, fault_class::infrastructure,
-          fault_class::ownership_lost, fault_class::cancelled}) {
-        add(failed{.how = how}, "failed " + std::string(waybill::name(how)));
+    add(throttled{.retry_after = duration::seconds(5), .random = 0.0}, "throttled for long");
+    for (const fault_kind how :
+         {fault_kind::transient, fault_kind::permanent, fault_kind::infrastructure,
+          fault_kind::ownership_lost, fault_kind::cancelled}) {
+        add(failed{.kind = how}, "failed " + std::string(waybill::name(how)));
     }
     add(unknown{}, "unknown");
     return a;
@@ -120,10 +122,10 @@ inline const std::vector<answer>& narrow_answers(std::size_t items)
     std::vector<answer>& a = all[items];
     if (!a.empty()) return a;
     a.push_back({accepted{}, {}, {}, "accepted"});
-    a.push_back({refused{}, {}, {}, "refused"});
-    a.push_back({partial{}, {{items - 1, fault_class::transient}}, {}, "all but the last"});
-    a.push_back({partial{}, {{0, fault_class::permanent}}, {}, "all but the first"});
-    a.push_back({failed{.how = fault_class::transient}, {}, {}, "failed"});
+    a.push_back({too_large{}, {}, {}, "refused"});
+    a.push_back({partial{}, {{items - 1, fault_kind::transient}}, {}, "all but the last"});
+    a.push_back({partial{}, {{0, fault_kind::permanent}}, {}, "all but the first"});
+    a.push_back({failed{.kind = fault_kind::transient}, {}, {}, "failed"});
     a.push_back({unknown{}, {}, {}, "unknown"});
     return a;
 }
@@ -135,7 +137,7 @@ inline const std::vector<answer>& plain_answers(std::size_t items)
     if (!a.empty()) return a;
     for (const answer& x : wide_answers(items)) {
         const auto* yes = std::get_if<accepted>(&x.what);
-        const auto* no = std::get_if<refused>(&x.what);
+        const auto* no = std::get_if<too_large>(&x.what);
         if ((yes && yes->actual) || (no && (no->actual || !x.sizes.empty()))) continue;
         a.push_back(x);
     }
@@ -146,7 +148,8 @@ inline send_policy policy_of(std::uint32_t in_flight, when_unknown u = when_unkn
 {
     send_policy p{
         .limit = {.bytes = 35, .items = 3, .single = 30}, .in_flight = in_flight, .on_unknown = u};
-    p.retry = {.most = 2, .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}};
+    p.retry = {.max_attempts = 2,
+               .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}};
     return p;
 }
 

@@ -39,7 +39,7 @@ enum class wrong {
 template <wrong W>
 class mutant {
 public:
-    using action = sender::action;
+    using action = batch_sender::action;
 
     explicit mutant(send_policy p) : s_((spoil(p), p)) {}
 
@@ -49,7 +49,7 @@ public:
         return s_.next(now);
     }
     template <class E>
-    heard on(const E& e, steady_time now)
+    event_result on(const E& e, steady_time now)
     {
         if constexpr (W == wrong::cuts_unknown_anew && std::is_same_v<E, unknown>) {
             return s_.on(throttled{e.attempt}, now);
@@ -57,13 +57,13 @@ public:
             return s_.on(unknown{e.attempt}, now);
         } else if constexpr (W == wrong::takes_partial_for_all && std::is_same_v<E, partial>) {
             return s_.on(accepted{e.attempt}, now);
-        } else if constexpr (W == wrong::does_not_shrink && std::is_same_v<E, refused>) {
+        } else if constexpr (W == wrong::does_not_shrink && std::is_same_v<E, too_large>) {
             return s_.on(throttled{e.attempt}, now);
         } else if constexpr (W == wrong::settles_twice && std::is_same_v<E, settled>) {
-            if (!once_ && e.items.first != 77) return once_ = true, heard::taken;
+            if (!once_ && e.items.first != 77) return once_ = true, event_result::applied;
             return s_.on(e, now);
-        } else if constexpr (W == wrong::fails_the_refused && std::is_same_v<E, refused>) {
-            if (e.item_sizes.empty()) return s_.on(failed{e.attempt, fault_class::permanent}, now);
+        } else if constexpr (W == wrong::fails_the_refused && std::is_same_v<E, too_large>) {
+            if (e.item_sizes.empty()) return s_.on(failed{e.attempt, fault_kind::permanent}, now);
             return s_.on(e, now);
         } else if constexpr (W == wrong::does_not_stop && std::is_same_v<E, stopped>) {
             return s_.on(flushed{}, now);
@@ -72,21 +72,21 @@ public:
         } else if constexpr (W == wrong::does_not_rest && std::is_same_v<E, throttled>) {
             return s_.on(throttled{e.attempt}, now);
         } else if constexpr (W == wrong::hears_what_is_late && std::is_same_v<E, accepted>) {
-            const heard h = s_.on(e, now);
-            if (h == heard::late) s_.on(stopped{}, now);
+            const event_result h = s_.on(e, now);
+            if (h == event_result::stale) s_.on(stopped{}, now);
             return h;
         } else if constexpr (W == wrong::forgets_an_item && std::is_same_v<E, queued>) {
-            if (s_.end() == 2) return heard::taken;
+            if (s_.end() == 2) return event_result::applied;
             return s_.on(e, now);
         } else if constexpr (W == wrong::fails_neighbours && std::is_same_v<E, partial>) {
-            if (e.failed.empty() || e.failed.front().how != fault_class::transient) {
+            if (e.failed.empty() || e.failed.front().kind != fault_kind::transient) {
                 return s_.on(e, now);
             }
-            return s_.on(failed{e.attempt, fault_class::transient}, now);
+            return s_.on(failed{e.attempt, fault_kind::transient}, now);
         } else if constexpr (W == wrong::loses_one_of_six && std::is_same_v<E, partial>) {
             // Of the last three, with another batch in flight, and for one reason alone.
             const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
-            if (late && !e.failed.empty() && e.failed.front().how == fault_class::infrastructure) {
+            if (late && !e.failed.empty() && e.failed.front().kind == fault_kind::infrastructure) {
                 return s_.on(accepted{e.attempt}, now);
             }
             return s_.on(e, now);
@@ -94,7 +94,7 @@ public:
             return s_.on(e, now);
         }
     }
-    [[nodiscard]] sender& inside() { return s_; }
+    [[nodiscard]] batch_sender& inside() { return s_; }
     [[nodiscard]] bool finished() const { return s_.finished(); }
     [[nodiscard]] std::uint64_t end() const { return s_.end(); }
     [[nodiscard]] std::uint64_t first_open() const { return s_.first_open(); }
@@ -108,7 +108,7 @@ private:
         if (W == wrong::takes_ten_bytes_too_many) p.limit.bytes += 10;
     }
 
-    sender s_;
+    batch_sender s_;
     bool once_ = false;
     mutable std::uint64_t asked_ = 0;
 };

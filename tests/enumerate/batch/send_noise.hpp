@@ -24,48 +24,50 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
     Machine c = m;
     must(c == m, "a copy is equal");
     must(a == c.next(now), "a copy says the same");
-    const auto ignored = [&](auto e, heard h, const char* what) {
+    const auto ignored = [&](auto e, event_result h, const char* what) {
         must(c.on(e, now) == h && c == m, what);
     };
     ignored(settled{{77, 1}},
-            std::holds_alternative<act::settle>(a) ? heard::invalid : heard::late,
+            std::holds_alternative<act::settle>(a) ? event_result::invalid : event_result::stale,
             "a wrong settled");
-    ignored(closed{}, heard::late, "closed though not opened");
-    ignored(resumed{777}, heard::late, "a key resumed that never was");
+    ignored(closed{}, event_result::stale, "closed though not opened");
+    ignored(resumed{777}, event_result::stale, "a key resumed that never was");
     for (const send_audit::audit::key& k : book.keys) {
         if (!k.stopped() && !std::holds_alternative<act::settle>(a)) {
-            ignored(resumed{k.name}, heard::late, "a key resumed that goes on");
+            ignored(resumed{k.name}, event_result::stale, "a key resumed that goes on");
         }
     }
     const auto* asks = std::get_if<act::replace>(&a);
     // Behind settlements there may be something to be replaced.
     if (asks || !std::holds_alternative<act::settle>(a)) {
-        ignored(replaced{78, 1}, asks ? heard::invalid : heard::late, "a wrong one replaced");
-        ignored(kept{78}, asks ? heard::invalid : heard::late, "a wrong one kept");
+        ignored(replaced{78, 1}, asks ? event_result::invalid : event_result::stale,
+                "a wrong one replaced");
+        ignored(not_replaced{78}, asks ? event_result::invalid : event_result::stale,
+                "a wrong one kept");
     }
-    static const std::vector<entry_fault> far{{0, fault_class::transient},
-                                              {7, fault_class::transient}};
+    static const std::vector<entry_fault> far{{0, fault_kind::transient},
+                                              {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
     const auto offered = std::get_if<act::send>(&a);
     for (std::uint64_t n = 0; n != book.attempts.size() + 2; ++n) {
         const bool asked_for = offered && offered->attempt == n;
         const bool open = n < book.attempts.size() && book.attempts[n].open;
         if (asked_for || open) {
-            ignored(partial{n, far}, heard::invalid, "an entry past the end");
-            ignored(refused{n, {}, {}, seven}, heard::invalid, "sizes of another number");
-            ignored(failed{n, fault_class::none}, heard::invalid, "failed, and worked");
+            ignored(partial{n, far}, event_result::invalid, "an entry past the end");
+            ignored(too_large{n, {}, {}, seven}, event_result::invalid, "sizes of another number");
+            ignored(failed{n, fault_kind::none}, event_result::invalid, "failed, and worked");
             if (!asked_for && book.attempts[n].away)
-                ignored(started{n}, heard::late, "started twice");
+                ignored(started{n}, event_result::stale, "started twice");
             continue;
         }
         if (n >= book.attempts.size() && !std::holds_alternative<act::idle>(a)) continue;
-        ignored(started{n}, heard::late, "started what is over");
-        ignored(accepted{n}, heard::late, "accepted what is over");
-        ignored(refused{n}, heard::late, "refused what is over");
-        ignored(partial{n, far}, heard::late, "partial of what is over");
-        ignored(throttled{n}, heard::late, "throttled what is over");
-        ignored(failed{n}, heard::late, "failed what is over");
-        ignored(unknown{n}, heard::late, "unknown of what is over");
+        ignored(started{n}, event_result::stale, "started what is over");
+        ignored(accepted{n}, event_result::stale, "accepted what is over");
+        ignored(too_large{n}, event_result::stale, "refused what is over");
+        ignored(partial{n, far}, event_result::stale, "partial of what is over");
+        ignored(throttled{n}, event_result::stale, "throttled what is over");
+        ignored(failed{n}, event_result::stale, "failed what is over");
+        ignored(unknown{n}, event_result::stale, "unknown of what is over");
     }
 }
 

@@ -213,7 +213,7 @@ private:
 
     void bring_to_form(world& w)
     {
-        if constexpr (std::is_same_v<Machine, sender>) {
+        if constexpr (std::is_same_v<Machine, batch_sender>) {
             send_canonical::bring(w.m, w.a, w.now);
         } else if constexpr (requires { w.m.inside(); }) {
             send_canonical::bring(w.m.inside(), w.a, w.now);
@@ -291,8 +291,9 @@ private:
                 else if (w.wide == 0 && w.narrow > 0) --w.narrow;
                 const event e = x.on(n);
                 w.a.answered(e, w.now);
-                const heard h = std::visit([&](const auto& y) { return w.m.on(y, w.now); }, e);
-                must(h == heard::taken, "an answer in time is taken");
+                const event_result h =
+                    std::visit([&](const auto& y) { return w.m.on(y, w.now); }, e);
+                must(h == event_result::applied, "an answer in time is taken");
             });
         }
     }
@@ -320,7 +321,7 @@ private:
             if (w.resumes == 0 || !k.stopped()) continue;
             go(n, {"resumed", k.name}, 0, [&](world& v) {
                 --v.resumes;
-                must(v.a.resume(k.name) && v.m.on(resumed{k.name}, v.now) == heard::taken,
+                must(v.a.resume(k.name) && v.m.on(resumed{k.name}, v.now) == event_result::applied,
                      "a key that stopped is resumed");
             });
         }
@@ -334,13 +335,14 @@ private:
                 go(n, {"replaced", r->item}, 0, [&](world& v) {
                     v.a.asked(*r);
                     v.a.replaced(r->item, bytes);
-                    must(v.m.on(replaced{r->item, bytes}, v.now) == heard::taken, "replaced");
+                    must(v.m.on(replaced{r->item, bytes}, v.now) == event_result::applied,
+                         "replaced");
                 });
             }
             go(n, {"kept", r->item}, 0, [&](world& v) {
                 v.a.asked(*r);
                 v.a.kept(r->item);
-                must(v.m.on(kept{r->item}, v.now) == heard::taken, "kept");
+                must(v.m.on(not_replaced{r->item}, v.now) == event_result::applied, "kept");
             });
             return;
         }
@@ -348,17 +350,17 @@ private:
             if (plan_.policy.in_flight > 1 || !plan_.at_once) {
                 go(n, {"start", s->attempt}, 1, [&](world& v) {
                     v.a.sent(*s, v.now);
-                    must(v.m.on(started{s->attempt}, v.now) == heard::taken,
+                    must(v.m.on(started{s->attempt}, v.now) == event_result::applied,
                          "started in time is taken");
                 });
             }
             if (plan_.at_once) answer_all(n, s->attempt, s->items.items(), s);
             return;
         }
-        if (const act::wait* wait = std::get_if<act::wait>(&a)) {
-            must(wait->until > w.now, "a wait is not over yet");
+        if (const act::wait_until* wait = std::get_if<act::wait_until>(&a)) {
+            must(wait->time > w.now, "a wait is not over yet");
             go(n, {"wait"}, 0, [&](world& v) {
-                v.now = wait->until;
+                v.now = wait->time;
                 v.waits = w.waits + 1;
             });
             return;
@@ -387,7 +389,7 @@ inline void holds(plan p, std::uint64_t at_least)
         if (p.wide < 0) p.wide = 2;
         at_least = 1;
     }
-    enumeration<sender> e(p);
+    enumeration<batch_sender> e(p);
     e.run();
     MESSAGE(std::string(p.name), ": ", e.schedules.text(), " schedules, ", e.worlds, " worlds, ",
             e.edges, " steps, at most ", e.most_sends, " sends");

@@ -100,12 +100,13 @@ TEST_CASE("sender: items that come in between, and what waits to fill")
 
 TEST_CASE("sender: limits that make no sense")
 {
-    for (const limits& l : {limits{0, 0, 0, 0}, limits{10, 0, 10, 10}, limits{5, 1, unlimited, 9},
-                            limits{unlimited, unlimited, unlimited, unlimited}}) {
+    for (const batch_limits& l :
+         {batch_limits{0, 0, 0, 0}, batch_limits{10, 0, 10, 10}, batch_limits{5, 1, unlimited, 9},
+          batch_limits{unlimited, unlimited, unlimited, unlimited}}) {
         plan p{.name = "no sense", .policy = policy_of(0), .sizes = {0, 1, unlimited}, .wide = 2,
                .narrow = 1};
         p.policy.limit = l;
-        p.policy.retry.most = 0;
+        p.policy.retry.max_attempts = 0;
         holds(p, 1);
     }
     plan p{.name = "zero bytes", .policy = policy_of(1), .sizes = {0, 0, 0}, .wide = 2,
@@ -171,7 +172,7 @@ TEST_CASE("sender: what only an audit by hand can show is caught, too")
 {
     const send_policy p = policy_of(2);
     const steady_time now{};
-    const run first{0, 1}, second{1, 1}, both{0, 2};
+    const item_range first{0, 1}, second{1, 1}, both{0, 2};
     const auto said = [&](auto&& story) {
         audit a(p);
         a.queued(10);
@@ -179,23 +180,25 @@ TEST_CASE("sender: what only an audit by hand can show is caught, too")
         story(a);
         return a.broken.empty() ? std::string() : a.broken.front();
     };
-    CHECK(said([&](audit& a) { a.sent({0, {&both, 1}, 20, closed_by::end}, now); }) == "");
+    CHECK(said([&](audit& a) { a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now); }) == "");
     CHECK(said([&](audit& a) {
-              a.sent({0, {&second, 1}, 10, closed_by::end}, now);
+              a.sent({0, {&second, 1}, 10, batch_close_reason::end}, now);
           }) == "batches are cut from the head of the queue");
     CHECK(said([&](audit& a) {
-              a.sent({99, {&both, 1}, 20, closed_by::end}, now);
+              a.sent({99, {&both, 1}, 20, batch_close_reason::end}, now);
           }) == "attempt numbers ascend, few left out");
-    CHECK(said([&](audit& a) { a.sent({0, {}, 0, closed_by::end}, now); }) == "no batch is empty");
     CHECK(said([&](audit& a) {
-              a.sent({0, {&both, 1}, 20, closed_by::end}, now);
+              a.sent({0, {}, 0, batch_close_reason::end}, now);
+          }) == "no batch is empty");
+    CHECK(said([&](audit& a) {
+              a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
               a.answered(unknown{0}, now);
-              a.sent({0, {&first, 1}, 10, closed_by::end}, now);
+              a.sent({0, {&first, 1}, 10, batch_close_reason::end}, now);
           }) == "what may have arrived is repeated as it was");
     CHECK(said([&](audit& a) {
-              a.sent({0, {&both, 1}, 20, closed_by::end}, now);
+              a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
               a.answered(unknown{0}, now);
-              a.sent({1, {&both, 1}, 20, closed_by::end}, now);
+              a.sent({1, {&both, 1}, 20, batch_close_reason::end}, now);
           }) == "an item is sent that is elsewhere");
     CHECK(said([&](audit& a) { a.end(); }) == "every item is settled");
     CHECK(said([&](audit& a) {

@@ -146,7 +146,7 @@ TEST_CASE("sender: retries that must be paid for")
     plan p{.name = "one token", .policy = policy_of(1), .sizes = {10, 10, 10, 10}, .wide = 2,
            .narrow = 3, .at_once = false};
     p.policy.budget = {.tokens = 1, .successes = 2};
-    p.policy.retry.most = 3;
+    p.policy.retry.max_attempts = 3;
     holds(p, 10'000);
     p.name = "one token, two in flight";
     p.policy.in_flight = 2;
@@ -194,13 +194,13 @@ enum class wrong {
 template <wrong W>
 class mutant {
 public:
-    using action = sender::action;
+    using action = batch_sender::action;
 
     explicit mutant(send_policy p) : s_((spoil(p), p)) {}
 
     [[nodiscard]] action next(steady_time now) const { return s_.next(now); }
 
-    heard on(const queued& q, steady_time now)
+    event_result on(const queued& q, steady_time now)
     {
         if (W == wrong::does_not_stop_a_key || W == wrong::does_not_skip_a_busy_key) {
             return s_.on(queued(q.bytes, 10 + s_.end()), now);
@@ -208,24 +208,21 @@ public:
         if (W == wrong::stops_all_keys) return s_.on(queued(q.bytes, 7), now);
         return s_.on(q, now);
     }
-    heard on(const resumed& r, steady_time now)
+    event_result on(const resumed& r, steady_time now)
     {
         if (r.key == 777) return s_.on(r, now);
-        return W == wrong::does_not_resume ? heard::taken : s_.on(r, now);
+        return W == wrong::does_not_resume ? event_result::applied : s_.on(r, now);
     }
-    heard on(const kept& k, steady_time now)
+    event_result on(const not_replaced& k, steady_time now)
     {
-        if (k.item != 78 && W == wrong::asks_twice) return heard::taken;
+        if (k.item != 78 && W == wrong::asks_twice) return event_result::applied;
         if (k.item != 78 && W == wrong::sends_what_is_kept) {
             return s_.on(replaced{k.item, 10}, now);
         }
         return s_.on(k, now);
     }
-    heard on(const accepted& a, steady_time now)
-    {
-        return s_.on(a, now);
-    }
-    heard on(const refused& r, steady_time now)
+    event_result on(const accepted& a, steady_time now) { return s_.on(a, now); }
+    event_result on(const too_large& r, steady_time now)
     {
         // The batch comes back as if nothing had been refused.
         if (W == wrong::forgets_its_cap && r.item_sizes.empty() && s_.in_flight() != 0) {
@@ -234,10 +231,11 @@ public:
         return s_.on(r, now);
     }
     template <class E>
-    heard on(const E& e, steady_time now)
+    event_result on(const E& e, steady_time now)
     {
-        const heard h = s_.on(e, now);
-        if (W == wrong::resumes_by_itself && std::is_same_v<E, settled> && h == heard::taken) {
+        const event_result h = s_.on(e, now);
+        if (W == wrong::resumes_by_itself && std::is_same_v<E, settled> &&
+            h == event_result::applied) {
             s_.on(resumed{1}, now);
         }
         return h;
@@ -257,11 +255,11 @@ private:
         if (W == wrong::reports_what_is_to_go_alone) p.on_too_large = when_too_large::report;
         if (W == wrong::lets_others_travel_along) p.limit.single = unlimited;
         if (W == wrong::retries_once_more) ++p.budget.tokens;
-        if (W == wrong::tries_once_more) ++p.retry.most;
+        if (W == wrong::tries_once_more) ++p.retry.max_attempts;
         if (W == wrong::believes_a_header) p.exact_sizes = false;
     }
 
-    sender s_;
+    batch_sender s_;
 };
 
 template <wrong W>
@@ -292,7 +290,7 @@ plan paid()
 {
     plan p{.policy = policy_of(1), .sizes = {10, 10, 10}, .narrow = 6, .at_once = false};
     p.policy.limit.items = 1;
-    p.policy.retry.most = 3;
+    p.policy.retry.max_attempts = 3;
     p.policy.budget = {.tokens = 1, .successes = 1};
     return p;
 }

@@ -6,9 +6,9 @@
 //
 // "Any answer" is each that there is without numbers: partial ones with each set of entries and
 // each reason. Sizes and limits that a broker tells (lies among them) make no two senders alike
-// that heard different ones, so they are among the answers where fewer worlds are met: with one
-// attempt in flight, with batches of one, and with three items. A broker may throttle for ever; it
-// does as often as is said.
+// that event_result different ones, so they are among the answers where fewer worlds are met: with
+// one attempt in flight, with batches of one, and with three items. A broker may throttle for ever;
+// it does as often as is said.
 
 #include <cstddef>
 #include <cstdint>
@@ -102,11 +102,11 @@ TEST_CASE("sender: worlds that differ in names alone lead to as many schedules")
         p.throttles = stops ? 1 : 0;
         if (stops) p.sizes.pop_back();
         if (tests_support::brief) p.wide = 2;
-        enumeration<sender> merged(p);
+        enumeration<batch_sender> merged(p);
         merged.run();
         p.canonical = false;
         p.noise = hearing::answers;
-        enumeration<sender> apart(p);
+        enumeration<batch_sender> apart(p);
         apart.run();
         MESSAGE(apart.schedules.text(), " schedules, ", merged.worlds, " worlds for ",
                 apart.worlds);

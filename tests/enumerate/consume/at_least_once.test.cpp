@@ -2,12 +2,12 @@
 //
 // Every fault at every call of process_at_least_once, for every way in which events can turn out.
 //
-// A world is a log of events, a store of checkpoints, a sink of dead letters, something outside that
-// has the effects, and a process that dies and comes back. What the events are like, what the policy
-// is and what goes wrong is all chosen by one choice vector, so a run that breaks a promise is one
-// printed line, and WAYBILL_REPLAY_ONCE=<line> in the environment runs just that one and tells what
-// happened. A call can fail, fail though it was done, arrive only after it was looked for, or be the
-// last thing that a process does.
+// A world is a log of events, a store of checkpoints, a sink of dead letters, something outside
+// that has the effects, and a process that dies and comes back. What the events are like, what the
+// policy is and what goes wrong is all chosen by one choice vector, so a run that breaks a promise
+// is one printed line, and WAYBILL_REPLAY_ONCE=<line> in the environment runs just that one and
+// tells what happened. A call can fail, fail though it was done, arrive only after it was looked
+// for, or be the last thing that a process does.
 //
 // What has to hold: no event up to the checkpoint is lost, none is handled before those in front of
 // it, no good one becomes a dead letter, only so many are repeated after a fault, and whoever knows
@@ -37,11 +37,11 @@ namespace {
 using waybill::advance_outcome;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::checkpoint;
 using waybill::dead_letter;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::if_all_failed;
 using waybill::partition_key;
 using waybill::position;
@@ -61,7 +61,8 @@ struct extent {
     std::uint32_t batch;
     std::uint32_t faults;
     std::uint32_t outcomes;  // so many of the enumerators above
-    std::uint32_t policies;  // 1: one commit a batch, nobody asked; 2: or one an event; 4: asked, too
+    // 1: one commit a batch, nobody asked; 2: or one an event; 4: asked, too
+    std::uint32_t policies;
     bool liar = false;       // the store may confirm what is not there, and all is read back
 };
 
@@ -107,7 +108,7 @@ struct by_hand {
                                     const waybill::assignment& mine, const std::vector<event>& events,
                                     Handler& handler, const at_least_once_policy& p, Ask&) const
     {
-        at_least_once_report r{.end = batch_end::committed, .reached = mine.from};
+        at_least_once_report r{.outcome = batch_outcome::committed, .reached = mine.from};
         std::vector<dead_letter> late;
         std::optional<position> to;
         std::uint64_t handled = 0;
@@ -118,26 +119,30 @@ struct by_hand {
             for (;; ++tries) {
                 std::string k = key_of(e.sequence);
                 if (what == wrong::key_of_the_delivery) k += "?" + std::to_string(mine.epoch);
-                f = handler(e, k).why;
-                if (f.how != fault_class::transient || tries == p.tries) break;
+                f = handler(e, k).reason;
+                if (f.kind != fault_kind::transient || tries == p.tries) break;
             }
-            if (f.how == fault_class::infrastructure && what == wrong::infrastructure_is_event_fault) f.how = fault_class::permanent;
-            if (f.how == fault_class::cancelled && what == wrong::cancelled_is_done) f = {};
-            if (f.how == fault_class::transient && what == wrong::exhausted_is_done) f = {};
-            const bool park = f.how == fault_class::permanent ||
-                              (f.how == fault_class::transient && p.on_exhausted == waybill::when_exhausted::dead_letter);
+            if (f.kind == fault_kind::infrastructure &&
+                what == wrong::infrastructure_is_event_fault)
+                f.kind = fault_kind::permanent;
+            if (f.kind == fault_kind::cancelled && what == wrong::cancelled_is_done) f = {};
+            if (f.kind == fault_kind::transient && what == wrong::exhausted_is_done) f = {};
+            const bool park = f.kind == fault_kind::permanent ||
+                              (f.kind == fault_kind::transient &&
+                               p.on_exhausted == waybill::when_exhausted::dead_letter);
             if (!f.ok() && !park) {
-                r.end = f.how == fault_class::cancelled ? batch_end::cancelled : batch_end::redeliver;
+                r.outcome = f.kind == fault_kind::cancelled ? batch_outcome::cancelled
+                                                            : batch_outcome::redeliver;
                 if (what == wrong::past_a_failed_event) continue;
                 break;
             }
             if (park) {
-                const dead_letter l = waybill::make_letter(key, e, f, tries, parked_at);
+                const dead_letter l = waybill::make_dead_letter(key, e, f, tries, parked_at);
                 if (what == wrong::checkpoint_before_letter) {
                     late.push_back(l);
                 } else if (const auto put = letters.put(l); !put && what != wrong::letter_not_awaited &&
                                                             what != wrong::letter_fault_is_skipped) {
-                    r.end = batch_end::redeliver;
+                    r.outcome = batch_outcome::redeliver;
                     break;
                 }
             }
@@ -147,14 +152,15 @@ struct by_hand {
         if (!to) return r;
         const auto moved = checkpoints.commit(key, mine.from, *to, mine.epoch);
         if (moved && *moved != advance_outcome::applied) {  // by ourselves: there is nobody else
-            r.end = batch_end::unknown;
+            r.outcome = batch_outcome::unknown;
             return r;
         }
         if (!moved && what != wrong::unknown_is_applied) {
             const auto stored = checkpoints.load(key);
-            if (!stored) r.end = batch_end::unknown;
+            if (!stored)
+                r.outcome = batch_outcome::unknown;
             else if (stands(*stored, mine.from, *to, mine.epoch) != waybill::checkpoint_stands::after) {
-                if (r.end == batch_end::committed) r.end = batch_end::redeliver;
+                if (r.outcome == batch_outcome::committed) r.outcome = batch_outcome::redeliver;
                 return r;
             }
             if (!stored) return r;
@@ -190,7 +196,7 @@ public:
         const std::uint32_t how = c.pick(x.policies);
         if (how % 2 != 0) policy_.commit_every = 1;
         if (how >= 2) policy_.ask_from = 2;
-        if (x.liar) policy_.read_back = waybill::when_read_back::always;
+        if (x.liar) policy_.check_commit = waybill::commit_check::always;
         for (std::uint32_t i = 0; i != x.events; ++i) {
             outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
             if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
@@ -232,16 +238,17 @@ public:
             auto ask = [this](std::uint64_t failed) { return this->asked(failed); };
             const at_least_once_report r =
                 driver_(*this, *this, waybill::assignment{key, from, epoch_, 0}, events, handle, policy_, ask);
-            if (alive_) tell("-- " + std::string(waybill::name(r.end)));
+            if (alive_) tell("-- " + std::string(waybill::name(r.outcome)));
             check_world(before, events.back().sequence);
             if (alive_) check_report(r, before, events);
             if (!broken_.empty()) return broken_;
             if (!alive_) continue;
 
             from = r.reached;
-            if (r.end == batch_end::unknown || r.end == batch_end::abandoned) loaded = false;
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+                loaded = false;
             const bool waits = stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver;
-            if (r.end == batch_end::redeliver && waits && ++stuck == 8 + extent_.faults) {
+            if (r.outcome == batch_outcome::redeliver && waits && ++stuck == 8 + extent_.faults) {
                 return finished(stored_now() / 10);
             }
         }
@@ -421,8 +428,9 @@ private:
     void check_letter(const dead_letter& l, outcome o)
     {
         const bool bad = o == outcome::permanent;
-        if (l.how != (bad ? fault_class::permanent : fault_class::transient) || l.reason != (bad ? "bad" : "busy") ||
-            l.tries != (bad ? 1 : 2) || l.parked != parked_at) {
+        if (l.kind != (bad ? fault_kind::permanent : fault_kind::transient) ||
+            l.reason != (bad ? "bad" : "busy") || l.tries != (bad ? 1 : 2) ||
+            l.dead_lettered_at != parked_at) {
             breaks("a dead letter says something that is not so");
         }
     }
@@ -432,7 +440,8 @@ private:
         const std::uint64_t reached = r.reached ? r.reached->sequence : 0;
         if (reached > stored_now()) breaks("the report is ahead of the checkpoint");
         // A commit that arrives late may do so after the delivery.
-        const bool sure = r.end != batch_end::unknown && r.end != batch_end::abandoned;
+        const bool sure =
+            r.outcome != batch_outcome::unknown && r.outcome != batch_outcome::abandoned;
         if (sure && reached != stored_now()) breaks("the report is behind the checkpoint");
         if (r.handled + r.dead_lettered != (reached - before) / 10 && sure) {
             breaks("the report counts other events than there were");
@@ -443,33 +452,37 @@ private:
         }
         if (sure && r.dead_lettered != dead) breaks("the report counts other dead letters than there are");
         if (Driver::says_why) check_why(r);
-        switch (r.end) {
-            case batch_end::committed:
+        switch (r.outcome) {
+            case batch_outcome::committed:
                 if (stored_now() != events.back().sequence) breaks("reported as committed, and is not");
                 return;
-            case batch_end::redeliver:
-            case batch_end::cancelled:
+            case batch_outcome::redeliver:
+            case batch_outcome::cancelled:
                 if (stored_now() == events.back().sequence) breaks("reported as not committed, and is");
                 return;
-            case batch_end::unknown:
+            case batch_outcome::unknown:
                 if (!load_failed_ && !arrived_late_) breaks("reported as unknown, and could have been read");
                 return;
-            case batch_end::abandoned:
+            case batch_outcome::abandoned:
                 // A commit of the process before this one has its epoch, and may arrive any time.
                 if (!arrived_late_) breaks("abandoned, and nobody else is there");
                 return;
-            case batch_end::empty:
-            case batch_end::invalid: return breaks("a good batch was not taken");
+            case batch_outcome::empty:
+            case batch_outcome::invalid: return breaks("a good batch was not taken");
         }
     }
 
     void check_why(const at_least_once_report& r)
     {
-        const fault_class how = r.why.how;
-        if ((how == fault_class::none) != (r.end == batch_end::committed)) breaks("ended without a reason, or committed for one");
-        if (r.why.text.empty() && r.end != batch_end::committed) breaks("a reason has no text");
-        if (r.end == batch_end::abandoned && how != fault_class::ownership_lost) breaks("abandoned for another reason");
-        if (r.end == batch_end::cancelled && r.why != waybill::cancelled("stop")) breaks("cancelled for another reason");
+        const fault_kind how = r.reason.kind;
+        if ((how == fault_kind::none) != (r.outcome == batch_outcome::committed))
+            breaks("ended without a reason, or committed for one");
+        if (r.reason.text.empty() && r.outcome != batch_outcome::committed)
+            breaks("a reason has no text");
+        if (r.outcome == batch_outcome::abandoned && how != fault_kind::ownership_lost)
+            breaks("abandoned for another reason");
+        if (r.outcome == batch_outcome::cancelled && r.reason != waybill::cancelled("stop"))
+            breaks("cancelled for another reason");
     }
 
     std::string finished(std::uint64_t done)

@@ -26,17 +26,20 @@ namespace {
 namespace act = waybill::act;
 using waybill::advance_outcome;
 using waybill::at_least_once_machine;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::checkpoint_stands;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::highest_size;
 using waybill::testing::choices;
 
-constexpr fault_class faults[] = {fault_class::none,           fault_class::transient,
-                                  fault_class::permanent,      fault_class::infrastructure,
-                                  fault_class::ownership_lost, fault_class::cancelled};
+constexpr fault_kind faults[] = {fault_kind::none,           fault_kind::transient,
+                                 fault_kind::permanent,      fault_kind::infrastructure,
+                                 fault_kind::ownership_lost, fault_kind::cancelled};
 
-fault_class pick_fault(choices& c) { return faults[c.pick(static_cast<std::uint32_t>(std::size(faults)))]; }
+fault_kind pick_fault(choices& c)
+{
+    return faults[c.pick(static_cast<std::uint32_t>(std::size(faults)))];
+}
 
 class world {
 public:
@@ -55,7 +58,7 @@ public:
             if (const auto* d = std::get_if<act::dead_letter>(&a)) put(d->event);
             if (const auto* q = std::get_if<act::ask>(&a)) ask(q->failed);
             if (const auto* t = std::get_if<act::commit_to>(&a)) commit(t->event);
-            if (std::holds_alternative<act::read_back>(a)) read_back();
+            if (std::holds_alternative<act::check_commit>(a)) read_back();
             if (std::holds_alternative<act::idle>(a)) breaks("idle, and it is not over");
             if (!broken_.empty()) return broken_;
         }
@@ -86,20 +89,21 @@ private:
         if (enough && (worked_ || failed_ >= policy_.ask_from)) breaks("more waits for a commit than may");
         ++next_;
         const bool skipped = choices_.pick(2) != 0;
-        const fault_class how = skipped ? fault_class::none : pick_fault(choices_);
-        if (how != fault_class::none) why_ = how;
-        if (how == fault_class::none) done_[event] = true;
-        worked_ = worked_ || (how == fault_class::none && !skipped);
-        const bool late = how == fault_class::transient && policy_.on_exhausted == waybill::when_exhausted::dead_letter;
-        if (late || how == fault_class::permanent) ++failed_;
+        const fault_kind how = skipped ? fault_kind::none : pick_fault(choices_);
+        if (how != fault_kind::none) why_ = how;
+        if (how == fault_kind::none) done_[event] = true;
+        worked_ = worked_ || (how == fault_kind::none && !skipped);
+        const bool late = how == fault_kind::transient &&
+                          policy_.on_exhausted == waybill::when_exhausted::dead_letter;
+        if (late || how == fault_kind::permanent) ++failed_;
         machine_.on(waybill::handled{how, skipped});
     }
 
     void put(std::uint64_t event)
     {
-        const fault_class how = pick_fault(choices_);
-        if (how == fault_class::none) done_[event] = true;
-        if (how != fault_class::none) why_ = how;
+        const fault_kind how = pick_fault(choices_);
+        if (how == fault_kind::none) done_[event] = true;
+        if (how != fault_kind::none) why_ = how;
         machine_.on(waybill::done{how});
     }
 
@@ -120,7 +124,7 @@ private:
                                                 advance_outcome::stale_epoch};
         if (which < 3) machine_.on(waybill::advanced{outcomes[which]});
         if (which >= 3) machine_.on(waybill::advanced{advance_outcome::conflict, faults[which - 1]});
-        cancelled_ = cancelled_ || (which >= 3 && faults[which - 1] == fault_class::cancelled);
+        cancelled_ = cancelled_ || (which >= 3 && faults[which - 1] == fault_kind::cancelled);
     }
 
     void read_back()
@@ -128,7 +132,7 @@ private:
         constexpr checkpoint_stands all[] = {checkpoint_stands::before, checkpoint_stands::after,
                                              checkpoint_stands::moved, checkpoint_stands::elsewhere};
         const auto which = choices_.pick(5);
-        if (which == 4) machine_.on(waybill::stood{{}, fault_class::infrastructure});
+        if (which == 4) machine_.on(waybill::stood{{}, fault_kind::infrastructure});
         if (which != 4) machine_.on(waybill::stood{all[which]});
     }
 
@@ -142,30 +146,33 @@ private:
         machine_.on(waybill::stood{});
         if (!(machine_ == over) || !std::holds_alternative<act::idle>(machine_.next())) breaks("over, and goes on");
 
-        const batch_end end = *machine_.ended();
-        const fault_class why = machine_.why();
+        const batch_outcome end = *machine_.ended();
+        const fault_kind why = machine_.reason();
         const bool all = machine_.covered_events() == events_;
-        if (all != (end == batch_end::committed)) breaks("committed is another thing than covered to the last event");
-        if (all != (why == fault_class::none)) breaks("there is no reason, or one for what has worked");
+        if (all != (end == batch_outcome::committed))
+            breaks("committed is another thing than covered to the last event");
+        if (all != (why == fault_kind::none))
+            breaks("there is no reason, or one for what has worked");
         if (all && machine_.checkpoint_failed()) breaks("the checkpoint has failed where all is covered");
         if (!all && !machine_.checkpoint_failed() && why != why_) breaks("the reason is not what was answered last");
         switch (end) {
-            case batch_end::committed: break;
-            case batch_end::redeliver:
-                if (why == fault_class::ownership_lost || why == fault_class::cancelled) breaks("another end fits to the reason");
+            case batch_outcome::committed: break;
+            case batch_outcome::redeliver:
+                if (why == fault_kind::ownership_lost || why == fault_kind::cancelled)
+                    breaks("another end fits to the reason");
                 break;
-            case batch_end::abandoned:
-                if (why != fault_class::ownership_lost) breaks("abandoned for another reason");
+            case batch_outcome::abandoned:
+                if (why != fault_kind::ownership_lost) breaks("abandoned for another reason");
                 break;
-            case batch_end::cancelled:
-                if (why != fault_class::cancelled) breaks("cancelled for another reason");
+            case batch_outcome::cancelled:
+                if (why != fault_kind::cancelled) breaks("cancelled for another reason");
                 if (machine_.checkpoint_failed() && !cancelled_) breaks("no commit was cancelled");
                 break;
-            case batch_end::unknown:
+            case batch_outcome::unknown:
                 if (!machine_.checkpoint_failed()) breaks("unknown, and not for the checkpoint");
                 break;
-            case batch_end::empty:
-            case batch_end::invalid: breaks("there were events");
+            case batch_outcome::empty:
+            case batch_outcome::invalid: breaks("there were events");
         }
     }
 
@@ -178,7 +185,7 @@ private:
     bool worked_ = false;
     std::uint64_t failed_ = 0;
     bool cancelled_ = false;
-    fault_class why_ = fault_class::none;  // of the last event or dead letter that failed
+    fault_kind why_ = fault_kind::none;  // of the last event or dead letter that failed
     std::string broken_;
 };
 

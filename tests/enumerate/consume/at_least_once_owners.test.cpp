@@ -4,9 +4,9 @@
 // own, with batches of different sizes and answers that get lost.
 //
 // Effects are outside, so an owner who was replaced and does not know it handles events once more:
-// that cannot be kept from him. What has to hold nevertheless: no event up to the checkpoint is lost,
-// the checkpoint never moves back, an owner repeats an event only where a commit of his is not there,
-// all of the log is done in the end, and the last owner is stopped by nobody.
+// that cannot be kept from him. What has to hold nevertheless: no event up to the checkpoint is
+// lost, the checkpoint never moves back, an owner repeats an event only where a commit of his is
+// not there, all of the log is done in the end, and the last owner is stopped by nobody.
 //
 // Run over stores without a guard, it has to catch them.
 
@@ -30,9 +30,9 @@ namespace {
 namespace act = waybill::act;
 using waybill::advance_outcome;
 using waybill::at_least_once_machine;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::checkpoint;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::position;
 using waybill::testing::choices;
 
@@ -114,7 +114,7 @@ private:
             o.to = o.first + to->event + 1;
             m.on(commit(o));
         }
-        if (std::holds_alternative<act::read_back>(a)) {
+        if (std::holds_alternative<act::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
             m.on(waybill::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
         }
@@ -130,7 +130,7 @@ private:
         // Once, and once more where a commit of his is not there.
         if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
         if (n != bad_event) ++times_[n];
-        o.machine->on(waybill::handled{n == bad_event ? fault_class::permanent : fault_class::none});
+        o.machine->on(waybill::handled{n == bad_event ? fault_kind::permanent : fault_kind::none});
     }
 
     waybill::advanced commit(const owner& o)
@@ -147,14 +147,14 @@ private:
             if (o.to < done()) breaks("the checkpoint has moved back");
             stored_ = checkpoint{{o.to, {}}, o.epoch};
         }
-        if (how != 0) return {advance_outcome::conflict, fault_class::infrastructure};
-        return {what, fault_class::none};
+        if (how != 0) return {advance_outcome::conflict, fault_kind::infrastructure};
+        return {what, fault_kind::none};
     }
 
-    void ended(owner& o, batch_end end)
+    void ended(owner& o, batch_outcome end)
     {
         o.over = o.from == events;
-        if (end == batch_end::abandoned || end == batch_end::unknown) {
+        if (end == batch_outcome::abandoned || end == batch_outcome::unknown) {
             const bool last = o.epoch == 2;
             if (last && stored_ && stored_->epoch == 2) breaks("the last owner has lost to nobody");
             ++o.refused;

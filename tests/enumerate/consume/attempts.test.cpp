@@ -2,9 +2,10 @@
 //
 // Events that end the process that handles them, with every fault at every store call.
 //
-// The world of batch_world.hpp, with attempts: a deadly event becomes a dead letter after the deaths
-// that the policy grants and no other event is blamed for them, be there outages or other deaths.
-// Stores and drivers that keep their attempts wrongly go on dying for ever, or blame good events.
+// The world of batch_world.hpp, with attempts: a deadly event becomes a dead letter after the
+// deaths that the policy grants and no other event is blamed for them, be there outages or other
+// deaths. Stores and drivers that keep their attempts wrongly go on dying for ever, or blame good
+// events.
 
 #include <doctest/doctest.h>
 
@@ -43,8 +44,9 @@ constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, std::span(all_kinds).fir
 constexpr extent two_faults{brief ? 1 : 3, 3, 2, deadly_or_not, false, 3};
 constexpr extent three_faults{1, 1, brief ? 1 : 3, deadly_or_not, false, 4};
 constexpr extent singly{2, 1, brief ? 1 : 2, deadly_or_not, true, 3};
-constexpr extent always_read{brief ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::when_read_back::always, true};
-constexpr auto unknown = waybill::when_read_back::unknown;
+constexpr extent always_read{
+    brief ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::commit_check::always, true};
+constexpr auto unknown = waybill::commit_check::unknown;
 constexpr extent leaving{brief ? 3 : 5, 5, 0, deadly_or_not, true, 2, 0, unknown, false, 3};
 constexpr extent leaving_in_twos{brief ? 3 : 5, 2, 0, deadly_or_not, true, 3, 0, unknown, false, 3};
 constexpr extent leaving_singly{brief ? 3 : 5, 1, 0, deadly_or_not, true, 2, 0, unknown, false, 4};
@@ -92,8 +94,9 @@ TEST_CASE("attempts: no outage ends in a dead letter, however long it lasts")
     holds("long outages, two faults", long_outage_alone, 65'000);
 }
 
-// Owners who are all alive, and robbed of the partition in the middle of a batch of one event: at any
-// call another one may take over, and whoever was robbed goes on without knowing. The store fails, too.
+// Owners who are all alive, and robbed of the partition in the middle of a batch of one event: at
+// any call another one may take over, and whoever was robbed goes on without knowing. The store
+// fails, too.
 class robbed_owners {
 public:
     robbed_owners(choices& c, std::uint32_t robberies, std::uint32_t faults, bool told_who_lives)
@@ -130,23 +133,24 @@ private:
         // It tries a second time before anybody tells that it was robbed.
         for (int n = 0; n != 2; ++n) {
             const auto r = waybill::process_batch(store, mine, one, handle, parked_at, policy_);
-            if (r.end != batch_end::redeliver) return;
+            if (r.outcome != batch_outcome::redeliver) return;
         }
     }
 
-    mishap at_call(store_call call)
+    injected_fault at_call(store_call call)
     {
         if (robberies_ != 0 && choices_.pick(2) != 0) {
             --robberies_;
             owner();
         }
-        if (faults_ == 0) return mishap::none;
-        std::vector<mishap> alive;
-        for (const mishap m : waybill::testing::mishaps_of(call)) {
-            if (m != mishap::dies_before && m != mishap::dies_after) alive.push_back(m);
+        if (faults_ == 0) return injected_fault::none;
+        std::vector<injected_fault> alive;
+        for (const injected_fault m : waybill::testing::faults_of(call)) {
+            if (m != injected_fault::dies_before && m != injected_fault::dies_after)
+                alive.push_back(m);
         }
-        const mishap m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
-        if (m != mishap::none) --faults_;
+        const injected_fault m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
+        if (m != injected_fault::none) --faults_;
         return m;
     }
 

@@ -101,10 +101,10 @@ private:
             const auto events = rest_after(mine.from);
             if (events.empty()) return;
             looked_ = false;
-            std::map<waybill::partition_key, attempt> unused;
+            std::map<waybill::partition_key, crash_record> unused;
             attempts_elsewhere<decltype(store)> own{store, trial_.how, mine, events, unused};
             const auto r = waybill::process_batch(own, mine, events, handle, parked_at, policy_);
-            if (r.end == batch_end::committed) mine.from = r.reached;
+            if (r.outcome == batch_outcome::committed) mine.from = r.reached;
         }
     }
 
@@ -114,7 +114,7 @@ private:
         const auto from = waybill::position_of(*kept_.load(key));
         const auto events = rest_after(from);
         if (events.empty()) return;
-        waybill::testing::faulty store(kept_, [](store_call) { return mishap::none; });
+        waybill::testing::faulty store(kept_, [](store_call) { return injected_fault::none; });
         const auto handle = [&](auto& tx, const event& e) -> fault {
             if (e.sequence == deadly_) return store.die();
             tx.inner()->record(e.sequence);
@@ -135,18 +135,19 @@ private:
         }
     }
 
-    mishap at_call(store_call call)
+    injected_fault at_call(store_call call)
     {
         others_come();
         if (call == store_call::attempted) looked_ = true;
         if (call == store_call::commit) looked_ = false;
-        if (faults_ == 0) return mishap::none;
-        std::vector<mishap> alive;
-        for (const mishap m : waybill::testing::mishaps_of(call)) {
-            if (m != mishap::dies_before && m != mishap::dies_after) alive.push_back(m);
+        if (faults_ == 0) return injected_fault::none;
+        std::vector<injected_fault> alive;
+        for (const injected_fault m : waybill::testing::faults_of(call)) {
+            if (m != injected_fault::dies_before && m != injected_fault::dies_after)
+                alive.push_back(m);
         }
-        const mishap m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
-        if (m != mishap::none) --faults_;
+        const injected_fault m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
+        if (m != injected_fault::none) --faults_;
         return m;
     }
 

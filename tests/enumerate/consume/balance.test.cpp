@@ -2,11 +2,11 @@
 //
 // The balance plan on all states of up to 10 partitions and 4 owners.
 //
-// A state is how many partitions each owner has and how many are free. From each of them every owner
-// acts alone, every two act on the same view, and all do. A steal is one step, to take what is free
-// costs nothing; what is the least possible is found by searching all moves that anybody could make,
-// knowing nothing of the rule. Owners who have nothing are seen by all (they announced themselves), or
-// by nobody but themselves.
+// A state is how many partitions each owner has and how many are free. From each of them every
+// owner acts alone, every two act on the same view, and all do. A steal is one step, to take what
+// is free costs nothing; what is the least possible is found by searching all moves that anybody
+// could make, knowing nothing of the rule. Owners who have nothing are seen by all (they announced
+// themselves), or by nobody but themselves.
 //
 // The rules of known SDKs are here as mutants, as described in their documentation and issues.
 
@@ -329,7 +329,8 @@ std::uint32_t largest(const lease_view& v)
     return victim;
 }
 
-// Rounded up for everybody: a joiner starves at 2/2/+0 of 4. A free one and a stolen one in one round.
+// Rounded up for everybody: a joiner starves at 2/2/+0 of 4. A free one and a stolen one in one
+// round.
 balance_plan rounded_up(const lease_view& v)
 {
     balance_plan p;
@@ -354,8 +355,8 @@ std::optional<std::uint32_t> nth_of(const lease_view& v, std::uint32_t owner, st
     }
 }
 
-// The right numbers, but each for himself. Two at once want the same partition; or, where each picks
-// another one, they rob the same owner twice.
+// The right numbers, but each for himself. Two at once want the same partition; or, where each
+// picks another one, they rob the same owner twice.
 balance_plan each_for_himself(const lease_view& v)
 {
     balance_plan p;
@@ -458,7 +459,8 @@ public:
         }
     }
 
-    /// Round after round; in each one every keeper comes in turn, with one call or with all of them.
+    /// Round after round; in each one every keeper comes in turn, with one call or with all of
+    /// them.
     tally run(std::uint32_t rounds, bool call_by_call)
     {
         tally t;
@@ -490,7 +492,7 @@ public:
     }
 
 private:
-    bool call(waybill::lease_keeper& k, tally& t, std::uint32_t round, bool only_one)
+    bool call(waybill::lease_manager& k, tally& t, std::uint32_t round, bool only_one)
     {
         bool any = false;
         while (const auto c = k.call(now_)) {
@@ -511,13 +513,13 @@ private:
         const bool wins = there ? c.expected == row->version : !c.expected;
         if (!wins || (there && row->owner == c.owner)) return;
         t.rounds = round;
-        if (there && !row->owner.nobody()) ++t.steals;
+        if (there && !row->owner.none()) ++t.steals;
     }
 
     static constexpr waybill::lease_options options{waybill::duration::seconds(10), waybill::duration::seconds(60)};
 
     std::vector<std::string> names_;
-    std::vector<waybill::lease_keeper> keepers_;
+    std::vector<waybill::lease_manager> keepers_;
     waybill::testing::memory_leases store_;
     tests_support::dice dice_;
     waybill::steady_time now_;

@@ -4,8 +4,8 @@
 //
 // What the events are like and what goes wrong is all chosen by one choice vector, so a run that
 // breaks a promise is one printed line. After each delivery, of a process that lives or has just
-// died, the store holds exactly the effects and dead letters of all events up to its checkpoint, and
-// the report says what is in the store.
+// died, the store holds exactly the effects and dead letters of all events up to its checkpoint,
+// and the report says what is in the store.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
 #define WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
@@ -32,14 +32,14 @@
 
 namespace batch_world {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::batch_report;
 using waybill::event_outcome;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::testing::choices;
-using waybill::testing::mishap;
+using waybill::testing::injected_fault;
 using waybill::testing::store_call;
 
 enum class outcome : std::uint8_t {
@@ -75,7 +75,7 @@ struct extent {
     bool with_and_without_savepoints = true;
     std::uint32_t deaths = 0;  // counted, and so many are too many; 0: they are not counted
     std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
-    waybill::when_read_back read_back = waybill::when_read_back::unknown;
+    waybill::commit_check read_back = waybill::commit_check::unknown;
     bool lies = false;  // a commit may say the contrary of what is so
     std::uint32_t leave = 0;  // so many events may leave the log before they are consumed
 };
@@ -102,7 +102,7 @@ public:
         policy_.tries = 2;
         policy_.attempts = x.deaths != 0;
         policy_.deaths = x.deaths;
-        policy_.read_back = x.read_back;
+        policy_.check_commit = x.read_back;
         policy_.ask_from = 1;
         policy_.savepoints = c.pick(x.with_and_without_savepoints ? 2 : 1) == 0;
         for (std::uint32_t i = 0; i != x.events; ++i) {
@@ -153,16 +153,18 @@ public:
             auto handle = [this](auto& tx, const event& e) { return this->handler(tx, e); };
             auto ask = [this](std::uint64_t) { return this->asked(); };
             const batch_report r = driver_(store_, mine, events, handle, policy_, ask);
-            if (told_ && store_.alive()) tell("-- " + std::string(name(r.end)));
+            if (told_ && store_.alive()) tell("-- " + std::string(name(r.outcome)));
             check_store(before, events.back().sequence);
             if (store_.alive()) check_report(r, before, events);
             if (!broken_.empty()) return broken_;
             if (!store_.alive()) continue;
 
-            if (r.end == batch_end::committed) from = r.reached;
-            if (r.end == batch_end::unknown || r.end == batch_end::abandoned) loaded = false;
-            if (r.end == batch_end::redeliver && stays_transient_ &&
-                policy_.on_exhausted == waybill::when_exhausted::redeliver && ++stuck == 5 + extent_.faults) {
+            if (r.outcome == batch_outcome::committed) from = r.reached;
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+                loaded = false;
+            if (r.outcome == batch_outcome::redeliver && stays_transient_ &&
+                policy_.on_exhausted == waybill::when_exhausted::redeliver &&
+                ++stuck == 5 + extent_.faults) {
                 return finished(stored_now() / 10);
             }
         }
@@ -172,7 +174,7 @@ public:
 private:
     struct script {
         world* w;
-        mishap operator()(store_call call) const { return w->mishap_at(call); }
+        injected_fault operator()(store_call call) const { return w->mishap_at(call); }
     };
 
     // The first event that is in the log, which may lose some before.
@@ -199,18 +201,21 @@ private:
         tell(std::string("BROKEN: ") + rule);
     }
 
-    mishap mishap_at(store_call call)
+    injected_fault mishap_at(store_call call)
     {
-        mishap m = mishap::none;
+        injected_fault m = injected_fault::none;
         if (left_ != 0) {
-            const auto all = extent_.lies ? waybill::testing::mishaps_and_lies_of(call)
-                                          : waybill::testing::mishaps_of(call);
+            const auto all = extent_.lies ? waybill::testing::faults_and_lies_of(call)
+                                          : waybill::testing::faults_of(call);
             m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
         }
-        if (m != mishap::none) --left_;
-        if (m == mishap::says_applied || m == mishap::says_not_applied) ever_lied_ = lied_ = true;
-        if (m != mishap::none && call == store_call::load) read_back_failed_ = true;
-        if (told_) tell(std::string(name(call)) + (m == mishap::none ? "" : " " + std::string(name(m))));
+        if (m != injected_fault::none) --left_;
+        if (m == injected_fault::says_applied || m == injected_fault::says_not_applied)
+            ever_lied_ = lied_ = true;
+        if (m != injected_fault::none && call == store_call::load) read_back_failed_ = true;
+        if (told_)
+            tell(std::string(name(call)) +
+                 (m == injected_fault::none ? "" : " " + std::string(name(m))));
         return m;
     }
 
@@ -261,7 +266,8 @@ private:
 
     bool letter_is_right(const waybill::dead_letter& l, std::uint64_t n, outcome o) const
     {
-        const auto how = o == outcome::transient_for_ever ? fault_class::transient : fault_class::permanent;
+        const auto how =
+            o == outcome::transient_for_ever ? fault_kind::transient : fault_kind::permanent;
         std::string reason = o == outcome::permanent ? "bad" : "busy";
         std::uint32_t tries = o == outcome::permanent ? 1 : 2;
         if (o == outcome::deadly) {
@@ -269,10 +275,12 @@ private:
             reason = "its handler did not return " + std::to_string(tries) +
                      " times: it threw an exception or its process ended";
         }
-        return l.how == how && l.reason == reason && l.tries == tries && l.at.sequence == n && l.parked == parked_at;
+        return l.kind == how && l.reason == reason && l.tries == tries && l.at.sequence == n &&
+               l.dead_lettered_at == parked_at;
     }
 
-    // All events up to the checkpoint have taken effect, are dead letters or none of ours, and no other.
+    // All events up to the checkpoint have taken effect, are dead letters or none of ours, and no
+    // other.
     void check_store(std::uint64_t before, std::uint64_t to)
     {
         const std::uint64_t at = stored_now();
@@ -306,9 +314,9 @@ private:
     {
         const bool applied = stored_now() != before;
         // A lie is found at once by who reads back, and by others when they go on.
-        const bool deceived = lied_ && extent_.read_back == waybill::when_read_back::unknown;
-        switch (r.end) {
-            case batch_end::committed: {
+        const bool deceived = lied_ && extent_.read_back == waybill::commit_check::unknown;
+        switch (r.outcome) {
+            case batch_outcome::committed: {
                 if (!applied && !deceived) return breaks("reported as committed, and is not");
                 if (r.left >= events.size()) return breaks("the report leaves more than there was");
                 const std::size_t delivered = events.size() - r.left;
@@ -328,18 +336,18 @@ private:
                 }
                 return;
             }
-            case batch_end::redeliver:
-            case batch_end::cancelled:
+            case batch_outcome::redeliver:
+            case batch_outcome::cancelled:
                 if (applied && !deceived) breaks("reported as not committed, and is");
                 return;
-            case batch_end::unknown:
+            case batch_outcome::unknown:
                 if (!read_back_failed_) breaks("reported as unknown, and could have been read");
                 return;
-            case batch_end::abandoned:
+            case batch_outcome::abandoned:
                 if (!ever_lied_) breaks("abandoned, and nobody else is there");
                 return;
-            case batch_end::empty:
-            case batch_end::invalid: return breaks("a good batch was not taken");
+            case batch_outcome::empty:
+            case batch_outcome::invalid: return breaks("a good batch was not taken");
         }
     }
 
@@ -416,8 +424,8 @@ verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeS
     return v;
 }
 
-/// The driver of the library over a right store breaks nothing, in so many schedules at least. No two
-/// of an enumeration are the same.
+/// The driver of the library over a right store breaks nothing, in so many schedules at least. No
+/// two of an enumeration are the same.
 inline void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x, process_batch_itself{}, make_right);

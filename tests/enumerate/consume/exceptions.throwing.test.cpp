@@ -2,10 +2,11 @@
 //
 // Handlers that throw, in each set of places, with every fault at every store call.
 //
-// One process lives all the time. It catches what comes out of process_batch and delivers again. Each
-// event whose handler throws becomes a dead letter in a bounded number of rounds, no other event
-// does, and each of the others takes effect once. A driver that records no exception goes on for
-// ever; a caller that makes a new assignment for each delivery blames good events for the store.
+// One process lives all the time. It catches what comes out of process_batch and delivers again.
+// Each event whose handler throws becomes a dead letter in a bounded number of rounds, no other
+// event does, and each of the others takes effect once. A driver that records no exception goes on
+// for ever; a caller that makes a new assignment for each delivery blames good events for the
+// store.
 
 #include <doctest/doctest.h>
 
@@ -27,10 +28,10 @@
 namespace exceptions_test {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::fault;
 using waybill::testing::choices;
-using waybill::testing::mishap;
+using waybill::testing::injected_fault;
 using waybill::testing::store_call;
 
 const waybill::partition_key key{"log", "test", "0"};
@@ -41,7 +42,8 @@ struct event {
 
 enum class driver : std::uint8_t {
     rightly,
-    records_no_exception,    // the mutant: the row of an exception is taken for one of a failed store
+    // the mutant: the row of an exception is taken for one of a failed store
+    records_no_exception,
     makes_a_new_assignment,  // the caller who is warned of it
 };
 
@@ -106,8 +108,9 @@ private:
         if (trial_.how == driver::makes_a_new_assignment) mine_.last = {};
         try {
             const auto r = waybill::process_batch(store, mine_, rest, handle, {}, policy_);
-            if (r.end == batch_end::committed) mine_.from = r.reached;
-            if (r.end == batch_end::unknown || r.end == batch_end::abandoned) load();
+            if (r.outcome == batch_outcome::committed) mine_.from = r.reached;
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+                load();
         } catch (const std::runtime_error&) {
             ++exceptions_;
         }
@@ -115,15 +118,16 @@ private:
 
     void load() { mine_.from = waybill::position_of(*kept_.load(key)); }
 
-    mishap at_call(store_call call)
+    injected_fault at_call(store_call call)
     {
-        if (faults_ == 0) return mishap::none;
-        std::vector<mishap> alive;
-        for (const mishap m : waybill::testing::mishaps_of(call)) {
-            if (m != mishap::dies_before && m != mishap::dies_after) alive.push_back(m);
+        if (faults_ == 0) return injected_fault::none;
+        std::vector<injected_fault> alive;
+        for (const injected_fault m : waybill::testing::faults_of(call)) {
+            if (m != injected_fault::dies_before && m != injected_fault::dies_after)
+                alive.push_back(m);
         }
-        const mishap m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
-        if (m != mishap::none) --faults_;
+        const injected_fault m = alive[choices_.pick(static_cast<std::uint32_t>(alive.size()))];
+        if (m != injected_fault::none) --faults_;
         return m;
     }
 

@@ -2,9 +2,9 @@
 //
 // Every fault at every store call of process_batch, for every way in which events can turn out.
 //
-// The world that is run is in batch_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just the
-// one schedule of that line and tells what happened. The same enumeration runs over drivers that are
-// wrong in one way each, and has to catch them.
+// The world that is run is in batch_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
+// the one schedule of that line and tells what happened. The same enumeration runs over drivers
+// that are wrong in one way each, and has to catch them.
 
 #include <doctest/doctest.h>
 
@@ -28,17 +28,18 @@ using waybill::commit_outcome;
 
 enum class wrong : std::uint8_t {
     nothing,
-    checkpoint_before_letters,       // two transactions
-    letters_before_checkpoint,       // no transaction around effects, letters and checkpoint
-    letters_in_their_own,            // effects with the checkpoint, letters in a transaction before it
+    checkpoint_before_letters,  // two transactions
+    letters_before_checkpoint,  // no transaction around effects, letters and checkpoint
+    // effects with the checkpoint, letters in a transaction before it
+    letters_in_their_own,
     store_fault_is_event_fault,
     partial_effect_kept,
-    unknown_is_not_applied,          // delivered again without a look
+    unknown_is_not_applied,  // delivered again without a look
     unknown_is_applied,
-    error_is_not_applied,            // the same for a commit that reports an error
+    error_is_not_applied,  // the same for a commit that reports an error
     cancelled_is_event_fault,
-    exhausted_is_done,               // a transient fault that stays is passed over
-    nobody_is_asked,                 // before all events of a batch become dead letters
+    exhausted_is_done,  // a transient fault that stays is passed over
+    nobody_is_asked,    // before all events of a batch become dead letters
     skipped_keeps_its_effect,
     skipped_is_event_fault,
 };
@@ -52,7 +53,7 @@ struct by_hand {
     {
         const waybill::position to = waybill::position_of(events.back());
         const bool apart = what == wrong::letters_before_checkpoint;
-        batch_report r{.end = batch_end::redeliver};
+        batch_report r{.outcome = batch_outcome::redeliver};
         std::vector<waybill::dead_letter> letters;
 
         auto tx = store.begin();
@@ -64,7 +65,7 @@ struct by_hand {
                 const bool handled = f.ok();
                 if (handled) {
                     const event_outcome o = handler(*tx, e);
-                    f = o.why;
+                    f = o.reason;
                     if (o.skipped && what == wrong::skipped_is_event_fault) f = waybill::permanent("skipped");
                     if (o.skipped && what != wrong::skipped_is_event_fault) {
                         if (!(what == wrong::skipped_keeps_its_effect ? tx->release() : tx->undo())) return r;
@@ -82,16 +83,19 @@ struct by_hand {
                 } else if (handled && !tx->release()) {
                     return r;
                 }
-                const bool blamed = what == wrong::store_fault_is_event_fault ||
-                                    (what == wrong::cancelled_is_event_fault && f.how == fault_class::cancelled);
-                if (f.how == fault_class::cancelled && !blamed) return {.end = batch_end::cancelled};
-                if (f.how == fault_class::infrastructure && !blamed) return r;
-                if (f.how == fault_class::transient) {
+                const bool blamed =
+                    what == wrong::store_fault_is_event_fault ||
+                    (what == wrong::cancelled_is_event_fault && f.kind == fault_kind::cancelled);
+                if (f.kind == fault_kind::cancelled && !blamed)
+                    return {.outcome = batch_outcome::cancelled};
+                if (f.kind == fault_kind::infrastructure && !blamed) return r;
+                if (f.kind == fault_kind::transient) {
                     if (tries < p.tries) continue;
                     if (what == wrong::exhausted_is_done) break;
                     if (p.on_exhausted == waybill::when_exhausted::redeliver) return r;
                 }
-                letters.push_back({key, waybill::position_of(e), f.how, f.text, {}, tries, {}, parked_at});
+                letters.push_back(
+                    {key, waybill::position_of(e), f.kind, f.text, {}, tries, {}, parked_at});
                 break;
             }
             if (apart) {
@@ -127,7 +131,8 @@ struct by_hand {
         }
         const auto moved = store.advance(*tx, key, mine.from, to, mine.epoch);
         if (!moved) return r;
-        if (*moved != waybill::advance_outcome::applied) return {.end = batch_end::abandoned};
+        if (*moved != waybill::advance_outcome::applied)
+            return {.outcome = batch_outcome::abandoned};
         const auto c = tx->commit();
         auto what_became = c ? *c : commit_outcome::unknown;
         if (!c && what == wrong::error_is_not_applied) what_became = commit_outcome::not_applied;
@@ -138,13 +143,13 @@ struct by_hand {
         if (what_became == commit_outcome::not_applied) return r;
         if (what_became == commit_outcome::unknown) {
             const auto stored = store.load(key);
-            if (!stored) return {.end = batch_end::unknown};
+            if (!stored) return {.outcome = batch_outcome::unknown};
             if (!*stored || (*stored)->at.sequence != to.sequence) return r;
         }
         if (what == wrong::checkpoint_before_letters) {
             if ((tx = store.begin()) && write_letters()) (void)tx->commit();
         }
-        r.end = batch_end::committed;
+        r.outcome = batch_outcome::committed;
         r.reached = to;
         return r;
     }
@@ -160,10 +165,11 @@ constexpr extent doubles_of_all{2, 2, 2, the_first(brief ? 2 : 6)};
 constexpr extent triples{brief ? 1 : 2, 2, 3, the_first(brief ? 1 : 3)};
 constexpr extent skips{brief ? 2 : 4, 2, brief ? 1 : 2, with_skipped};
 constexpr extent outages{brief ? 2 : 4, 2, 1, the_first(brief ? 2 : 3), true, 0, 1};
-constexpr extent read_back_always{brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0,
-                                  waybill::when_read_back::always, true};
-constexpr extent lies{brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0,
-                      waybill::when_read_back::unknown, true};
+constexpr extent read_back_always{
+    brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0, waybill::commit_check::always, true};
+constexpr extent lies{
+    brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0, waybill::commit_check::unknown,
+    true};
 constexpr extent for_mutants{brief ? 2 : 3, 2, 1, of_the_first, false};
 constexpr extent for_skip_mutants{2, 2, 1, with_skipped, false};
 constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};

@@ -2,9 +2,9 @@
 //
 // Two or three owners and one lease store, call by call, in every order.
 //
-// Each drives a lease_keeper. Any call can fail before or after it takes effect, or be given up and
-// answered at any time after that; an owner can sleep while time goes on, be killed and start anew,
-// or stop and give back what he has. After each call:
+// Each drives a lease_manager. Any call can fail before or after it takes effect, or be given up
+// and answered at any time after that; an owner can sleep while time goes on, be killed and start
+// anew, or stop and give back what he has. After each call:
 //
 //   - no two can commit, since no two hold the same epoch, and the store has one of them only;
 //   - no two trust their lease at the same time, though nobody's clock is read but his own, unless
@@ -14,8 +14,8 @@
 //   - an owner that has stopped and ended leaves no row of its own, whatever answers got lost.
 //
 // And once nothing fails any more, all is owned and shared within a few rounds. Stores and settings
-// that break one of these are the mutants. What an owner announces and then looks at is one step here,
-// which halves the number of orders: nobody relies on what is announced.
+// that break one of these are the mutants. What an owner announces and then looks at is one step
+// here, which halves the number of orders: nobody relies on what is announced.
 
 #include <doctest/doctest.h>
 
@@ -40,7 +40,7 @@ namespace {
 using waybill::duration;
 using waybill::lease_call;
 using waybill::lease_claim;
-using waybill::lease_keeper;
+using waybill::lease_manager;
 using waybill::testing::choices;
 namespace act = waybill::act;
 
@@ -60,7 +60,8 @@ struct extent {
     std::uint32_t stops = 0;
     bool same_incarnation = false;  // of who was killed and starts anew
     bool any_answer = false;        // the mutant: an answer is taken for that of the open call
-    bool never_reads_again = false;  // the mutant: an owner who stops does not read whose the rows are
+    // the mutant: an owner who stops does not read whose the rows are
+    bool never_reads_again = false;
     flaw of_store = flaw::none;
     waybill::lease_options of_first = options;
 };
@@ -100,10 +101,13 @@ private:
     };
     enum class fate : std::uint8_t { fine, refused, answer_lost, answer_late };
 
-    lease_keeper keeper(std::uint32_t owner, std::uint64_t incarnation) const
+    lease_manager keeper(std::uint32_t owner, std::uint64_t incarnation) const
     {
-        return lease_keeper({"log", "test", names_, {std::string(1, static_cast<char>('a' + owner)), incarnation},
-                             owner == 0 ? x_.of_first : options});
+        return lease_manager({"log",
+                              "test",
+                              names_,
+                              {std::string(1, static_cast<char>('a' + owner)), incarnation},
+                              owner == 0 ? x_.of_first : options});
     }
 
     [[nodiscard]] bool due(std::uint32_t owner) const { return owners_[owner].call(now_).has_value(); }
@@ -155,8 +159,9 @@ private:
             return;
         }
         --left_.stops;
-        owners_[owner].on(waybill::stop_asked{}, now_);
-        for (std::uint32_t p = 0; p != x_.partitions; ++p) owners_[owner].on(waybill::vacated{p}, now_);
+        owners_[owner].on(waybill::stop_requested{}, now_);
+        for (std::uint32_t p = 0; p != x_.partitions; ++p)
+            owners_[owner].on(waybill::lease_released{p}, now_);
         look(owner, {});
     }
 
@@ -176,8 +181,9 @@ private:
 
     void step(std::uint32_t owner, fate f)
     {
-        lease_keeper& k = owners_[owner];
-        if (auto call = k.call(now_); call && std::get_if<act::announce>(&*call)) answer(k, *call, fate::fine);
+        lease_manager& k = owners_[owner];
+        if (auto call = k.call(now_); call && std::get_if<act::heartbeat>(&*call))
+            answer(k, *call, fate::fine);
         const auto call = k.call(now_);
         if (!call) return;
         const std::vector<std::optional<std::uint64_t>> before = held(k);
@@ -195,12 +201,13 @@ private:
     {
         if (!given_up_[owner]) return;
         auto a = *std::exchange(given_up_[owner], {});
-        lease_keeper& k = owners_[owner];
+        lease_manager& k = owners_[owner];
         if (x_.any_answer) relabelled(a, k.call(now_));
         // An older table is a look like any other: what has changed since is contended.
         const bool of_a_row = !std::holds_alternative<waybill::listed>(a);
         const std::vector<std::optional<std::uint64_t>> before = held(k);
-        if (k.on(a, now_) != waybill::heard::late && of_a_row && !x_.any_answer) breaks("an answer to what was given up is taken");
+        if (k.on(a, now_) != waybill::event_result::stale && of_a_row && !x_.any_answer)
+            breaks("an answer to what was given up is taken");
         look(owner, before);
     }
     static void relabelled(waybill::lease_answer& a, const std::optional<lease_call>& open)
@@ -215,7 +222,7 @@ private:
         return claim ? waybill::lease_answer(waybill::claimed{*claim, written(claim->row)}) : waybill::ask(store_, call, 0.5);
     }
 
-    void answer(lease_keeper& k, const lease_call& call, fate f)
+    void answer(lease_manager& k, const lease_call& call, fate f)
     {
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         if (f == fate::fine) {
@@ -224,16 +231,25 @@ private:
         }
         if (f == fate::answer_lost) (void)effect(call);
         waybill::match(
-            call, [&](const act::announce& a) { k.on(waybill::announced{a, down}, now_); },
-            [&](const act::withdraw& a) { k.on(waybill::withdrawn{a, down}, now_); },
-            [&](const act::list_leases&) { k.on(waybill::listed{down, 0.5}, now_); },
+            call,
+            [&](const act::heartbeat& a) {
+                k.on(waybill::heartbeat_stored{a, down}, now_);
+            },
+            [&](const act::leave& a) {
+                k.on(waybill::group_left{a, down}, now_);
+            },
+            [&](const act::list_leases&) {
+                k.on(waybill::listed{down, 0.5}, now_);
+            },
             [&](const act::claim& a) {
-                if (x_.of_store == flaw::swallows_errors) k.on(waybill::claimed{a, waybill::claim_outcome{}}, now_);
-                else k.on(waybill::claimed{a, down}, now_);
+                if (x_.of_store == flaw::swallows_errors)
+                    k.on(waybill::claimed{a, waybill::claim_result{}}, now_);
+                else
+                    k.on(waybill::claimed{a, down}, now_);
             });
     }
 
-    waybill::result<waybill::claim_outcome> written(lease_claim c)
+    waybill::result<waybill::claim_result> written(lease_claim c)
     {
         if (x_.of_store == flaw::ignores_version) {
             const auto table = *store_.list("log", "test");
@@ -245,7 +261,7 @@ private:
         return store_.claim(c);
     }
 
-    [[nodiscard]] std::vector<std::optional<std::uint64_t>> held(const lease_keeper& k) const
+    [[nodiscard]] std::vector<std::optional<std::uint64_t>> held(const lease_manager& k) const
     {
         std::vector<std::optional<std::uint64_t>> all;
         for (std::uint32_t p = 0; p != x_.partitions; ++p) all.push_back(k.epoch(p));
@@ -259,7 +275,7 @@ private:
         for (const auto& row : table.leases) {
             const auto p = static_cast<std::uint32_t>(row.key.partition[0] - '0');
             if (row.epoch < epochs_[p]) breaks("the epoch has gone back");
-            if (!row.owner.nobody() && row.owner != holders_[p]) {
+            if (!row.owner.none() && row.owner != holders_[p]) {
                 if (row.epoch == epochs_[p]) breaks("somebody else has the lease under the same epoch");
                 holders_[p] = row.owner;
                 ++hands_;
@@ -267,7 +283,7 @@ private:
             epochs_[p] = row.epoch;
             std::uint32_t can_commit = 0;
             std::uint32_t trust = 0;
-            for (const lease_keeper& k : owners_) {
+            for (const lease_manager& k : owners_) {
                 if (k.epoch(p) == row.epoch) ++can_commit;
                 if (k.trusted(p, now_)) ++trust;
             }
@@ -300,18 +316,18 @@ private:
     void settled()
     {
         std::uint32_t alive = 0;
-        for (const lease_keeper& k : owners_) {
+        for (const lease_manager& k : owners_) {
             if (!k.stopping()) ++alive;
             if (k.stopping() && !k.ended()) breaks("somebody does not end");
         }
         for (std::uint32_t p = 0; p != x_.partitions && alive != 0; ++p) {
             std::uint32_t trust = 0;
-            for (const lease_keeper& k : owners_) {
+            for (const lease_manager& k : owners_) {
                 if (k.trusted(p, now_)) ++trust;
             }
             if (trust != 1) breaks("a partition has no owner in the end");
         }
-        for (const lease_keeper& k : owners_) {
+        for (const lease_manager& k : owners_) {
             const std::uint32_t least = alive == 0 ? 0 : x_.partitions / alive;
             if (!k.stopping() && (k.held() < least || k.held() > least + 1)) breaks("it is not shared in the end");
         }
@@ -320,7 +336,7 @@ private:
     extent x_;
     choices& c_;
     std::vector<std::string> names_;
-    std::vector<lease_keeper> owners_;
+    std::vector<lease_manager> owners_;
     std::vector<std::uint64_t> incarnations_;
     waybill::testing::memory_leases store_;
     waybill::steady_time now_;
@@ -450,9 +466,10 @@ TEST_CASE("leases: mutant caught: owners who do not agree when a lease expires")
                     "two trust their lease at the same time") > 0);
 }
 
-// Seeded runs: clocks that differ in rate and by years, calls that take effect late and are answered
-// later, twice, or after they were given up, owners who sleep between any two steps, are killed and stop, and a store that is down for a
-// while. Most of it happens at random times, so that nothing is in step.
+// Seeded runs: clocks that differ in rate and by years, calls that take effect late and are
+// answered later, twice, or after they were given up, owners who sleep between any two steps, are
+// killed and stop, and a store that is down for a while. Most of it happens at random times, so
+// that nothing is in step.
 class weather {
 public:
     explicit weather(std::uint64_t seed) : dice_(seed)
@@ -485,7 +502,7 @@ public:
 
 private:
     struct process {
-        lease_keeper keeper;
+        lease_manager keeper;
         waybill::owner_id id;
         duration offset;
         double rate;
@@ -501,7 +518,7 @@ private:
         const waybill::owner_id id{std::string(1, static_cast<char>('a' + dice_(4))), dice_.bits()};
         const duration offset = duration::seconds(dice_.below(1'000'000'000));
         const double rate = 0.96 + 0.001 * static_cast<double>(dice_(81));
-        owners_.push_back({lease_keeper({"log", "test", names_, id, options}), id, offset, rate});
+        owners_.push_back({lease_manager({"log", "test", names_, id, options}), id, offset, rate});
     }
     [[nodiscard]] waybill::steady_time clock_of(const process& o) const
     {
@@ -518,8 +535,10 @@ private:
     {
         process& o = owners_[dice_(owners_.size())];
         if (o.dead || owners_.size() > 12) return;
-        if (o.keeper.on(waybill::stop_asked{}, clock_of(o)) != waybill::heard::taken) return;
-        for (std::uint32_t p = 0; p != partitions_; ++p) o.keeper.on(waybill::vacated{p}, clock_of(o));
+        if (o.keeper.on(waybill::stop_requested{}, clock_of(o)) != waybill::event_result::applied)
+            return;
+        for (std::uint32_t p = 0; p != partitions_; ++p)
+            o.keeper.on(waybill::lease_released{p}, clock_of(o));
         join();
     }
 
@@ -546,7 +565,8 @@ private:
     void once_more(process& o, const waybill::lease_answer& a)
     {
         const auto h = o.keeper.on(a, clock_of(o));
-        if (h != waybill::heard::late && !std::holds_alternative<waybill::listed>(a)) breaks("an answer that is over is taken");
+        if (h != waybill::event_result::stale && !std::holds_alternative<waybill::listed>(a))
+            breaks("an answer that is over is taken");
     }
 
     void effect(process& o)
@@ -559,20 +579,30 @@ private:
         if (lost) o.given_up = o.answer;
         const auto error = waybill::unexpected(waybill::infrastructure("down"));
         o.answer = waybill::match(
-            *o.in_flight, [&](const act::announce& a) { return waybill::lease_answer(waybill::announced{a, error}); },
-            [&](const act::withdraw& a) { return waybill::lease_answer(waybill::withdrawn{a, error}); },
-            [&](const act::list_leases&) { return waybill::lease_answer(waybill::listed{error, 0.5}); },
-            [&](const act::claim& a) { return waybill::lease_answer(waybill::claimed{a, error}); });
+            *o.in_flight,
+            [&](const act::heartbeat& a) {
+                return waybill::lease_answer(waybill::heartbeat_stored{a, error});
+            },
+            [&](const act::leave& a) {
+                return waybill::lease_answer(waybill::group_left{a, error});
+            },
+            [&](const act::list_leases&) {
+                return waybill::lease_answer(waybill::listed{error, 0.5});
+            },
+            [&](const act::claim& a) {
+                return waybill::lease_answer(waybill::claimed{a, error});
+            });
     }
 
-    /// For the sake of balance a lease is taken from somebody who trusts in it, and finds out later.
+    /// For the sake of balance a lease is taken from somebody who trusts in it, and finds out
+    /// later.
     void note_theft(const process& o)
     {
         const auto* claim = std::get_if<act::claim>(&*o.in_flight);
         if (!claim) return;
         const auto p = static_cast<std::uint32_t>(claim->row.key.partition[0] - '0');
         const auto& row = o.keeper.seen().row_of(p);
-        if (!row || row->owner == o.id || row->owner.nobody() || o.keeper.seen().expired(p)) return;
+        if (!row || row->owner == o.id || row->owner.none() || o.keeper.seen().expired(p)) return;
         robbed_.insert({p, row->epoch});
     }
 
@@ -587,7 +617,7 @@ private:
         for (const auto& row : table.leases) {
             const auto p = static_cast<std::uint32_t>(row.key.partition[0] - '0');
             if (row.epoch < epochs_[p]) breaks("the epoch has gone back");
-            if (!row.owner.nobody() && row.owner != holders_[p]) {
+            if (!row.owner.none() && row.owner != holders_[p]) {
                 if (row.epoch == epochs_[p]) breaks("somebody else has the lease under the same epoch");
                 holders_[p] = row.owner;
             }

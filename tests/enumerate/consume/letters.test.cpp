@@ -3,8 +3,8 @@
 // reprocess and rewind, with every fault at every store call, and somebody else in between.
 //
 // A dead letter and the effect of its event: whatever fails and however often it is tried, either
-// the letter is there and the effect is not, or the effect is there once and the letter is gone. And
-// a checkpoint that is set back on purpose is where the report says, and never takes away what
+// the letter is there and the effect is not, or the effect is there once and the letter is gone.
+// And a checkpoint that is set back on purpose is where the report says, and never takes away what
 // another owner has done.
 
 #include <doctest/doctest.h>
@@ -25,17 +25,17 @@
 namespace letters_test {
 namespace {
 
+using tests_support::brief;
 using waybill::dead_letter;
 using waybill::event_outcome;
 using waybill::fault;
 using waybill::position;
-using waybill::reprocess_end;
+using waybill::reprocess_outcome;
 using waybill::result;
-using waybill::rewind_end;
+using waybill::rewind_outcome;
 using waybill::testing::choices;
-using waybill::testing::mishap;
+using waybill::testing::injected_fault;
 using waybill::testing::store_call;
-using tests_support::brief;
 using memory = waybill::testing::memory_store<std::uint64_t>;
 
 const waybill::partition_key key{"log", "test", "0"};
@@ -53,7 +53,7 @@ dead_letter letter(std::uint64_t n)
     d.at = {n, ""};
     d.reason = "first";
     d.tries = 3;
-    d.parked = first_parked;
+    d.dead_lettered_at = first_parked;
     return d;
 }
 
@@ -61,14 +61,14 @@ dead_letter letter(std::uint64_t n)
 class script {
 public:
     script(choices& c, std::uint32_t faults, std::string* told) : choices_(&c), left_(faults), told_(told) {}
-    mishap operator()(store_call call)
+    injected_fault operator()(store_call call)
     {
-        mishap m = mishap::none;
+        injected_fault m = injected_fault::none;
         if (left_ != 0) {
-            const auto all = waybill::testing::mishaps_of(call);
+            const auto all = waybill::testing::faults_of(call);
             m = all[choices_->pick(static_cast<std::uint32_t>(all.size()))];
         }
-        if (m != mishap::none) --left_;
+        if (m != injected_fault::none) --left_;
         if (told_) *told_ += std::string(name(call)) + " " + std::string(name(m)) + "\n";
         return m;
     }
@@ -135,7 +135,8 @@ struct reprocess_itself {
 enum class wrong : std::uint8_t {
     row_in_its_own_transaction,  // removed after the effect is committed
     row_first,                   // removed before
-    written_blindly,             // a letter that failed again is put, whether it is still there or not
+    // a letter that failed again is put, whether it is still there or not
+    written_blindly,
 };
 
 struct reprocess_by_hand {
@@ -145,11 +146,11 @@ struct reprocess_by_hand {
     waybill::reprocess_report operator()(Store& s, Fetch fetch, Handler handler) const
     {
         const auto found = s.find(key, 10);
-        if (!found) return {reprocess_end::not_done, {}};
-        if (!*found) return {reprocess_end::absent, {}};
+        if (!found) return {reprocess_outcome::not_done, {}};
+        if (!*found) return {reprocess_outcome::absent, {}};
         const auto e = fetch(**found);
-        if (!e) return {reprocess_end::not_done, {}};
-        if (!*e) return {reprocess_end::gone, {}};
+        if (!e) return {reprocess_outcome::not_done, {}};
+        if (!*e) return {reprocess_outcome::gone, {}};
         const auto removed = [&] {
             auto own = s.begin();
             if (!own) return false;
@@ -157,25 +158,27 @@ struct reprocess_by_hand {
             const auto c = r && *r ? own->commit() : result<waybill::commit_outcome>(waybill::commit_outcome::unknown);
             return c && *c == waybill::commit_outcome::applied;
         };
-        if (what == wrong::row_first && !removed()) return {reprocess_end::not_done, {}};
+        if (what == wrong::row_first && !removed()) return {reprocess_outcome::not_done, {}};
         auto tx = s.begin();
-        if (!tx) return {reprocess_end::not_done, {}};
+        if (!tx) return {reprocess_outcome::not_done, {}};
         if (what == wrong::written_blindly) {
             const auto r = s.remove(*tx, key, 10);
-            if (!r || !*r) return {reprocess_end::not_done, {}};
+            if (!r || !*r) return {reprocess_outcome::not_done, {}};
         }
         const event_outcome o = handler(*tx, **e);
-        if (!o.why.ok() || o.skipped) {
+        if (!o.reason.ok() || o.skipped) {
             tx->rollback();
-            if (what != wrong::written_blindly || o.skipped) return {reprocess_end::not_done, o.why};
+            if (what != wrong::written_blindly || o.skipped)
+                return {reprocess_outcome::not_done, o.reason};
             auto own = s.begin();
             if (own && s.put(*own, **found)) (void)own->commit();
-            return {reprocess_end::not_done, o.why};
+            return {reprocess_outcome::not_done, o.reason};
         }
         const auto c = tx->commit();
-        if (!c || *c != waybill::commit_outcome::applied) return {reprocess_end::not_done, {}};
-        if (what == wrong::row_in_its_own_transaction && !removed()) return {reprocess_end::not_done, {}};
-        return {reprocess_end::handled, {}};
+        if (!c || *c != waybill::commit_outcome::applied) return {reprocess_outcome::not_done, {}};
+        if (what == wrong::row_in_its_own_transaction && !removed())
+            return {reprocess_outcome::not_done, {}};
+        return {reprocess_outcome::handled, {}};
     }
 };
 
@@ -236,7 +239,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
             }
         };
         const auto r = driver(store, fetch, handle);
-        if (told) *told += "-- " + std::string(name(r.end)) + "\n";
+        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
 
         const std::size_t effects = kept.records().size();
         if (effects > 1) return "the event has taken effect twice";
@@ -247,37 +250,38 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
             const dead_letter& d = kept.letters().at({key, 10});
             if (d.tries > 3 + failures) return "the letter counts tries that were none";
             const bool told_of = d.tries != 3;
-            if (told_of && (d.parked != now || (d.reason != "again" && d.reason != "late"))) {
+            if (told_of &&
+                (d.dead_lettered_at != now || (d.reason != "again" && d.reason != "late"))) {
                 return "the letter tells of a try, and not how it ended";
             }
         }
         if (!store.alive()) continue;
-        switch (r.end) {
-            case reprocess_end::handled:
+        switch (r.outcome) {
+            case reprocess_outcome::handled:
                 if (effects != 1) return "reported as handled, and is not";
                 return "";
-            case reprocess_end::skipped:
+            case reprocess_outcome::skipped:
                 if (there()) return "reported as skipped, and the letter is still there";
                 return "";
-            case reprocess_end::absent:
+            case reprocess_outcome::absent:
                 if (there()) return "reported as absent, and is there";
                 return "";
-            case reprocess_end::failed:
+            case reprocess_outcome::failed:
                 if (!there() || kept.letters().at({key, 10}).tries != before.tries + 1) {
                     return "reported as failed, and the letter does not say so";
                 }
                 break;
-            case reprocess_end::gone:
+            case reprocess_outcome::gone:
                 if (what != again::gone) return "reported as gone, and the log has it";
                 if (!there() && !somebody_else) return "an event that is gone has lost its letter";
                 break;
-            case reprocess_end::cancelled:
+            case reprocess_outcome::cancelled:
                 if (what != again::cancelled) return "reported as cancelled, and nobody did";
                 break;
-            case reprocess_end::not_done:
+            case reprocess_outcome::not_done:
                 if (effects != effects_before && !somebody_else) return "reported as not done, and is";
                 break;
-            case reprocess_end::unknown: break;
+            case reprocess_outcome::unknown: break;
         }
     }
     return "it does not come to an end";
@@ -318,16 +322,17 @@ struct blind_set {
                                       const std::optional<position>& to) const
     {
         auto tx = s.begin();
-        if (!tx) return {rewind_end::not_done, mine, {}};
+        if (!tx) return {rewind_outcome::not_done, mine, {}};
         const auto stored = s.load(key);
-        if (!stored) return {rewind_end::not_done, mine, {}};
+        if (!stored) return {rewind_outcome::not_done, mine, {}};
         const auto set = s.advance(*tx, key, waybill::position_of(*stored), *to, mine.epoch);
         const auto c = set && *set == waybill::advance_outcome::applied && s.forget(*tx, key)
                            ? tx->commit()
                            : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
-        if (!c || *c == waybill::commit_outcome::unknown) return {rewind_end::unknown, mine, {}};
-        if (*c != waybill::commit_outcome::applied) return {rewind_end::not_done, mine, {}};
-        return {rewind_end::rewound, {key, to, mine.epoch}, {}};
+        if (!c || *c == waybill::commit_outcome::unknown)
+            return {rewind_outcome::unknown, mine, {}};
+        if (*c != waybill::commit_outcome::applied) return {rewind_outcome::not_done, mine, {}};
+        return {rewind_outcome::rewound, {key, to, mine.epoch}, {}};
     }
 };
 
@@ -340,8 +345,9 @@ struct rewind_itself {
     }
 };
 
-// The checkpoint stands at 30. It is to go back to `to`, or to the beginning, while another owner may go on to 40, before or
-// after, with the same epoch or a later one; and a row of attempts is there.
+// The checkpoint stands at 30. It is to go back to `to`, or to the beginning, while another owner
+// may go on to 40, before or after, with the same epoch or a later one; and a row of attempts is
+// there.
 template <class Driver>
 std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, const std::optional<position>& to,
                        std::string* told)
@@ -378,7 +384,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
         if (!store.alive()) store.revive();
         const std::uint64_t before = stands_at();
         const auto r = driver(store, mine, to);
-        if (told) *told += "-- " + std::string(name(r.end)) + "\n";
+        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
         const std::uint64_t at = stands_at();
         if (they_went_on && at != 40) return "what another owner has done is taken away";
         if (at == goal && *kept.attempted(key)) return "the row of attempts is still there";
@@ -386,23 +392,23 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
             if (at == goal) return "";
             continue;
         }
-        switch (r.end) {
-            case rewind_end::rewound:
+        switch (r.outcome) {
+            case rewind_outcome::rewound:
                 if (at != goal) return "reported as rewound, and is not";
                 if (r.mine.from != to || r.mine.epoch != 5) return "the next assignment is wrong";
                 return "";
-            case rewind_end::abandoned:
+            case rewind_outcome::abandoned:
                 if (!they_went_on) {
                     // A rewind of ours whose answer was lost and that we tried again.
                     if (at != goal || round == 0) return "abandoned, and nobody else is there";
                 }
                 return "";
-            case rewind_end::not_done:
+            case rewind_outcome::not_done:
                 if (at == goal && before != goal) return "reported as not done, and is";
                 break;
-            case rewind_end::unknown: break;
-            case rewind_end::invalid:
-            case rewind_end::unable: return "a good rewind was not taken";
+            case rewind_outcome::unknown: break;
+            case rewind_outcome::invalid:
+            case rewind_outcome::unable: return "a good rewind was not taken";
         }
         if (r.mine != mine) return "the assignment has changed, and nothing was done";
     }

@@ -29,8 +29,8 @@ namespace {
 namespace act = waybill::act;
 using waybill::batch_pass;
 using waybill::duration;
-using waybill::fault_class;
-using waybill::heard;
+using waybill::event_result;
+using waybill::fault_kind;
 using waybill::partition_lifecycle;
 using waybill::partition_lost;
 using waybill::steady_time;
@@ -43,13 +43,13 @@ constexpr duration cap = duration::seconds(3);
 constexpr waybill::lifecycle_options options{
     poll, {.base = base, .cap = cap, .spread = waybill::jitter::none}, save_tries};
 
-// What may be asked for next. It is told what was heard, and holds no steps but facts.
+// What may be asked for next. It is told what was event_result, and holds no steps but facts.
 class book {
 public:
     // Each says what must be answered.
-    heard hears(const waybill::assigned& a, steady_time now)
+    event_result hears(const waybill::assigned& a, steady_time now)
     {
-        if (a.epoch <= epoch_ || a.epoch <= following_) return heard::late;
+        if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
         if (ours_) {
             following_ = a.epoch;
             gives_on_ = false;
@@ -57,92 +57,92 @@ public:
         } else {
             begin(a.epoch, now);
         }
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::revoked&, steady_time now)
+    event_result hears(const waybill::revoked&, steady_time now)
     {
         if (dropped_ && following_ != 0 && !gives_on_) {
             gives_on_ = true;
-            return heard::taken;
+            return event_result::applied;
         }
-        if (!ours_ || revoked_ || dropped_) return heard::late;
+        if (!ours_ || revoked_ || dropped_) return event_result::stale;
         revoked_ = true;
         ready_ = now;
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const partition_lost&, steady_time now)
+    event_result hears(const partition_lost&, steady_time now)
     {
         following_ = 0;
         gives_on_ = false;
-        if (!ours_) return heard::late;
+        if (!ours_) return event_result::stale;
         if (closed_ && !dropped_) rest();
         else drop(now);
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::woken&, steady_time now)
+    event_result hears(const waybill::woken&, steady_time now)
     {
-        if (!reads() || failures_ != 0) return heard::late;
+        if (!reads() || failures_ != 0) return event_result::stale;
         ready_ = now;
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::partition_opened& o, steady_time now)
+    event_result hears(const waybill::partition_opened& o, steady_time now)
     {
-        if (!of_this(o.epoch) || revoked_ || dropped_ || opened_) return heard::late;
-        if (o.how == fault_class::none) {
+        if (!of_this(o.epoch) || revoked_ || dropped_ || opened_) return event_result::stale;
+        if (o.kind == fault_kind::none) {
             opened_ = true;
             ready_ = now;
         } else {
             failed(now);
         }
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::processed& p, steady_time now)
+    event_result hears(const waybill::processed& p, steady_time now)
     {
         const bool in_hand = ours_ && revoked_ && !closed_ && !dropped_;  // when it was revoked
-        if (!of_this(p.epoch) || (!reads() && !in_hand)) return heard::late;
+        if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
         written_ = true;
-        if (in_hand) return heard::taken;
-        if (p.how == batch_pass::moved || p.how == batch_pass::drained) {
+        if (in_hand) return event_result::applied;
+        if (p.pass == batch_pass::moved || p.pass == batch_pass::drained) {
             failures_ = 0;
-            ready_ = p.how == batch_pass::drained ? now + poll : now;
+            ready_ = p.pass == batch_pass::drained ? now + poll : now;
         } else {
-            opened_ = p.how == batch_pass::again;
+            opened_ = p.pass == batch_pass::again;
             failed(now);
         }
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::partition_closed& c, steady_time now)
+    event_result hears(const waybill::partition_closed& c, steady_time now)
     {
-        if (!of_this(c.epoch) || (!dropped_ && (!revoked_ || closed_))) return heard::late;
+        if (!of_this(c.epoch) || (!dropped_ && (!revoked_ || closed_))) return event_result::stale;
         closed_ = true;
         ready_ = now;
         failures_ = 0;
-        if (!dropped_) return heard::taken;
+        if (!dropped_) return event_result::applied;
         const std::uint64_t next = following_;
         const bool never_open = gives_on_;
         rest();
         if (next != 0) begin(next, now);
         revoked_ = closed_ = never_open;
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::partition_saved& s, steady_time now)
+    event_result hears(const waybill::partition_saved& s, steady_time now)
     {
-        if (!of_this(s.epoch) || !saves()) return heard::late;
-        if (s.how == fault_class::ownership_lost) {
+        if (!of_this(s.epoch) || !saves()) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) {
             rest();
-            return heard::taken;
+            return event_result::applied;
         }
         ++saves_;
-        saved_ = s.how == fault_class::none;
+        saved_ = s.kind == fault_kind::none;
         ready_ = now;
         if (!saved_ && saves_ != save_tries) failed(now);
-        return heard::taken;
+        return event_result::applied;
     }
-    heard hears(const waybill::relinquished& r, steady_time)
+    event_result hears(const waybill::partition_released& r, steady_time)
     {
-        if (!of_this(r.epoch) || !gives_back()) return heard::late;
+        if (!of_this(r.epoch) || !gives_back()) return event_result::stale;
         rest();
-        return heard::taken;
+        return event_result::applied;
     }
 
     // The rule that is broken, or nothing.
@@ -172,15 +172,15 @@ public:
                 if (!saves()) return "saved when it should not";
                 return timely(s.epoch, now);
             },
-            [&](const act::relinquish& r) -> std::string {
+            [&](const act::release& r) -> std::string {
                 if (dropped_ || !ours_) return "given back without being ours";
                 if (!gives_back()) return "given back too early";
                 return timely(r.epoch, now);
             },
-            [&](const act::wait& w) -> std::string {
+            [&](const act::wait_until& w) -> std::string {
                 if (!ours_) return "waits for nothing";
                 if (now >= ready_) return "waits for too long";
-                return w.until == ready_ ? "" : "waits until another time";
+                return w.time == ready_ ? "" : "waits until another time";
             },
             [&](const act::idle&) -> std::string { return ours_ ? "idle with a partition" : ""; });
     }
@@ -250,14 +250,17 @@ struct right {
     partition_lifecycle inner{7, options};
 
     template <class Event>
-    heard on(const Event& e, steady_time now) { return inner.on(e, now); }
+    event_result on(const Event& e, steady_time now)
+    {
+        return inner.on(e, now);
+    }
     [[nodiscard]] partition_lifecycle::action next(steady_time now) const { return inner.next(now); }
 };
 
 struct opens_after_lost : right {
     using right::on;
     bool gone = false;
-    heard on(const partition_lost& l, steady_time now)
+    event_result on(const partition_lost& l, steady_time now)
     {
         gone = true;
         return inner.on(l, now);
@@ -271,27 +274,30 @@ struct opens_after_lost : right {
 
 struct saves_after_lost : right {
     using right::on;
-    heard on(const partition_lost&, steady_time now) { return inner.on(waybill::revoked{}, now); }
+    event_result on(const partition_lost&, steady_time now)
+    {
+        return inner.on(waybill::revoked{}, now);
+    }
 };
 
 struct gives_back_twice : right {
     using right::on;
     bool once = false;
-    heard on(const waybill::relinquished& r, steady_time now)
+    event_result on(const waybill::partition_released& r, steady_time now)
     {
         auto copy = inner;
         if (once) return inner.on(r, now);
-        once = copy.on(r, now) == heard::taken;
-        return once ? heard::taken : heard::late;
+        once = copy.on(r, now) == event_result::applied;
+        return once ? event_result::applied : event_result::stale;
     }
 };
 
 struct processes_unopened : right {
     using right::on;
-    heard on(const waybill::assigned& a, steady_time now)
+    event_result on(const waybill::assigned& a, steady_time now)
     {
-        const heard h = inner.on(a, now);
-        if (h == heard::taken) (void)inner.on(waybill::partition_opened{7, a.epoch}, now);
+        const event_result h = inner.on(a, now);
+        if (h == event_result::applied) (void)inner.on(waybill::partition_opened{7, a.epoch}, now);
         return h;
     }
 };
@@ -305,16 +311,16 @@ struct never_pauses : right {
 
 struct goes_on_not_knowing : right {
     using right::on;
-    heard on(waybill::processed p, steady_time now)
+    event_result on(waybill::processed p, steady_time now)
     {
-        if (p.how == batch_pass::reopen) p.how = batch_pass::again;
+        if (p.pass == batch_pass::reopen) p.pass = batch_pass::again;
         return inner.on(p, now);
     }
 };
 
 struct hears_older_epochs : right {
     using right::on;
-    heard on(waybill::processed p, steady_time now)
+    event_result on(waybill::processed p, steady_time now)
     {
         p.epoch = inner.epoch();
         return inner.on(p, now);
@@ -323,12 +329,12 @@ struct hears_older_epochs : right {
 
 struct tries_to_save_for_ever : right {
     using right::on;
-    heard on(const waybill::partition_saved& s, steady_time now)
+    event_result on(const waybill::partition_saved& s, steady_time now)
     {
         const partition_lifecycle before = inner;
-        const heard h = inner.on(s, now);
-        if (s.how == fault_class::transient && h == heard::taken &&
-            std::holds_alternative<act::relinquish>(inner.next(now))) {
+        const event_result h = inner.on(s, now);
+        if (s.kind == fault_kind::transient && h == event_result::applied &&
+            std::holds_alternative<act::release>(inner.next(now))) {
             inner = before;
         }
         return h;
@@ -367,7 +373,7 @@ private:
             case 1: return tell(waybill::assigned{book_.highest()});
             case 2: return tell(waybill::assigned{book_.highest() - 1});
             case 3: return tell(waybill::partition_opened{7, e});
-            case 4: return tell(waybill::partition_opened{7, e, fault_class::infrastructure});
+            case 4: return tell(waybill::partition_opened{7, e, fault_kind::infrastructure});
             case 5: return tell(waybill::partition_opened{7, older});
             case 6: return tell(waybill::processed{7, e, batch_pass::moved});
             case 7: return tell(waybill::processed{7, e, batch_pass::drained});
@@ -381,11 +387,11 @@ private:
             case 15: return tell(waybill::partition_closed{7, e});
             case 16: return tell(waybill::partition_closed{7, older});
             case 17: return tell(waybill::partition_saved{7, e});
-            case 18: return tell(waybill::partition_saved{7, e, fault_class::transient});
-            case 19: return tell(waybill::partition_saved{7, e, fault_class::ownership_lost});
+            case 18: return tell(waybill::partition_saved{7, e, fault_kind::transient});
+            case 19: return tell(waybill::partition_saved{7, e, fault_kind::ownership_lost});
             case 20: return tell(waybill::partition_saved{7, older});
-            case 21: return tell(waybill::relinquished{7, e});
-            case 22: return tell(waybill::relinquished{7, older});
+            case 21: return tell(waybill::partition_released{7, e});
+            case 22: return tell(waybill::partition_released{7, older});
             case 23: return later();
             default: break;
         }
@@ -396,14 +402,14 @@ private:
     bool tell(const Event& e)
     {
         const partition_lifecycle before = machine_.inner;
-        const heard must = book_.hears(e, now_);
-        const heard said = machine_.on(e, now_);
+        const event_result must = book_.hears(e, now_);
+        const event_result said = machine_.on(e, now_);
         if (said != must) {
-            broken_ = must == heard::late ? "heard what is not for it" : "not heard";
+            broken_ = must == event_result::stale ? "heard what is not for it" : "not heard";
             return false;
         }
         const bool same = machine_.inner == before;
-        if (said == heard::taken) return !same;
+        if (said == event_result::applied) return !same;
         // A partition that is lost before what follows it has begun is not what it was.
         if (!same && !std::is_same_v<Event, partition_lost>) broken_ = "changed by what is late";
         return !same && broken_.empty();
@@ -438,13 +444,18 @@ private:
         int steps = 0;
         for (; broken_.empty() && book_.ours() && steps != 9; ++steps) {
             waybill::match(
-                machine_.next(now_),
-                [&](const act::open&) { broken_ = "opens in the end"; },
+                machine_.next(now_), [&](const act::open&) { broken_ = "opens in the end"; },
                 [&](const act::process&) { broken_ = "reads in the end"; },
-                [&](const act::close& x) { (void)tell(waybill::partition_closed{7, x.epoch}); },
-                [&](const act::save& x) { (void)tell(waybill::partition_saved{7, x.epoch}); },
-                [&](const act::relinquish& x) { (void)tell(waybill::relinquished{7, x.epoch}); },
-                [&](const act::wait& w) { now_ = w.until; }, [](const act::idle&) {});
+                [&](const act::close& x) {
+                    (void)tell(waybill::partition_closed{7, x.epoch});
+                },
+                [&](const act::save& x) {
+                    (void)tell(waybill::partition_saved{7, x.epoch});
+                },
+                [&](const act::release& x) {
+                    (void)tell(waybill::partition_released{7, x.epoch});
+                },
+                [&](const act::wait_until& w) { now_ = w.time; }, [](const act::idle&) {});
             asks();
         }
         if (broken_.empty() && book_.ours()) broken_ = "does not end";

@@ -5,7 +5,8 @@
 // Each drives a batch_machine over the same store, with batches of different sizes, and does not
 // give up: who finds that somebody else was faster loads again. All orders of their steps are run,
 // with at most one commit whose answer gets lost. Each event takes effect once, in order, whoever
-// does it. Without compare-and-set, or with a check that is not repeated at the commit, it does not.
+// does it. Without compare-and-set, or with a check that is not repeated at the commit, it does
+// not.
 //
 // Longer logs are run with the steps that touch nothing shared (begin, handle, rollback) taken
 // together with the next one that does: their order among those of the other owner changes nothing.
@@ -30,7 +31,7 @@
 namespace owners_test {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::commit_outcome;
 using waybill::testing::choices;
 namespace act = waybill::act;
@@ -97,15 +98,20 @@ private:
                 tx_.reset();
                 machine_->on(waybill::done{});
             },
-            [&](act::read_back) {
+            [&](act::check_commit) {
                 shared_ = true;
                 machine_->on(waybill::loaded{*store_.load(key)});
             },
-            [](act::savepoint) { FAIL("without savepoints"); }, [](act::release) { FAIL("without savepoints"); },
-            [](act::undo) { FAIL("without savepoints"); }, [](act::dead_letter) { FAIL("no handler fails"); },
-            [](act::recall) { FAIL("no incarnation"); }, [](act::shorten) { FAIL("no incarnation"); },
-            [](const act::note&) { FAIL("no incarnation"); }, [](act::forget) { FAIL("no incarnation"); },
-            [](act::ask) { FAIL("no handler fails"); }, [](act::idle) { FAIL("asked after its end"); });
+            [](act::savepoint) { FAIL("without savepoints"); },
+            [](act::release_savepoint) { FAIL("without savepoints"); },
+            [](act::rollback_to_savepoint) { FAIL("without savepoints"); },
+            [](act::dead_letter) { FAIL("no handler fails"); },
+            [](act::load_crash_record) { FAIL("no incarnation"); },
+            [](act::shorten) { FAIL("no incarnation"); },
+            [](const act::store_crash_record&) { FAIL("no incarnation"); },
+            [](act::clear_crash_record) { FAIL("no incarnation"); },
+            [](act::ask) { FAIL("no handler fails"); },
+            [](act::idle) { FAIL("asked after its end"); });
         if (const auto end = machine_->ended()) ended(*end);
     }
 
@@ -151,12 +157,12 @@ private:
         machine_->on(waybill::committed{outcome});
     }
 
-    void ended(batch_end end)
+    void ended(batch_outcome end)
     {
         machine_.reset();
-        if (end == batch_end::committed) from_ = to_;
-        if (end == batch_end::committed || end == batch_end::redeliver) return deliver();
-        if (end != batch_end::abandoned) FAIL("no other end");
+        if (end == batch_outcome::committed) from_ = to_;
+        if (end == batch_outcome::committed || end == batch_outcome::redeliver) return deliver();
+        if (end != batch_outcome::abandoned) FAIL("no other end");
         ++reloads_;
         if (stale_) stopped_ = true;  // somebody with a higher epoch has it
     }

@@ -32,7 +32,7 @@
 namespace owners_fenced_test {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::commit_outcome;
 using waybill::testing::choices;
 namespace act = waybill::act;
@@ -120,7 +120,7 @@ private:
         if (seen_) expected = seen_->version;
         const auto r = *leases_.claim({key, {me_ == 0 ? "a" : "b", 1}, next, expected});
         place_ = place::look;
-        if (r.end == waybill::claim_end::contended) return;
+        if (r.outcome == waybill::claim_outcome::contended) return;
         epoch_ = next;
         --claims_;
         place_ = place::load;
@@ -176,15 +176,20 @@ private:
                     over();
                     machine_->on(waybill::done{});
                 },
-                [&](act::read_back) {
+                [&](act::check_commit) {
                     shared = true;
                     machine_->on(waybill::loaded{*fenced_.load(key)});
                 },
-                [](act::savepoint) { FAIL("without savepoints"); }, [](act::release) { FAIL("without savepoints"); },
-                [](act::undo) { FAIL("without savepoints"); }, [](act::dead_letter) { FAIL("no handler fails"); },
-                [](act::recall) { FAIL("no incarnation"); }, [](act::shorten) { FAIL("no incarnation"); },
-                [](const act::note&) { FAIL("no incarnation"); }, [](act::forget) { FAIL("no incarnation"); },
-                [](act::ask) { FAIL("no handler fails"); }, [](act::idle) { FAIL("asked after its end"); });
+                [](act::savepoint) { FAIL("without savepoints"); },
+                [](act::release_savepoint) { FAIL("without savepoints"); },
+                [](act::rollback_to_savepoint) { FAIL("without savepoints"); },
+                [](act::dead_letter) { FAIL("no handler fails"); },
+                [](act::load_crash_record) { FAIL("no incarnation"); },
+                [](act::shorten) { FAIL("no incarnation"); },
+                [](const act::store_crash_record&) { FAIL("no incarnation"); },
+                [](act::clear_crash_record) { FAIL("no incarnation"); },
+                [](act::ask) { FAIL("no handler fails"); },
+                [](act::idle) { FAIL("asked after its end"); });
             if (const auto end = machine_->ended()) ended(*end);
         }
     }
@@ -218,12 +223,12 @@ private:
         leases_.reads[me_] = false;
     }
 
-    void ended(batch_end end)
+    void ended(batch_outcome end)
     {
         machine_.reset();
-        if (end == batch_end::committed) from_ = to_;
-        if (end == batch_end::committed || end == batch_end::redeliver) return deliver();
-        if (end != batch_end::abandoned) FAIL("no other end");
+        if (end == batch_outcome::committed) from_ = to_;
+        if (end == batch_outcome::committed || end == batch_outcome::redeliver) return deliver();
+        if (end != batch_outcome::abandoned) FAIL("no other end");
         const auto row = leases_.row();
         const bool mine = row && row->epoch == epoch_;
         place_ = mine ? place::load : place::look;

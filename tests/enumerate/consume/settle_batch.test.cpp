@@ -24,7 +24,7 @@ namespace {
 
 namespace act = waybill::act;
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::settle_batches;
 using waybill::settle_kind;
 using waybill::steady_time;
@@ -35,7 +35,7 @@ using waybill::testing::choices;
 struct partial_is_done : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::heard on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
     {
         waybill::batch_settled s = told;
         s.failed.clear();
@@ -46,10 +46,10 @@ struct partial_is_done : settle_batches {
 struct partial_is_failed : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::heard on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
     {
         waybill::batch_settled s = told;
-        if (s.how == fault_class::none && !s.failed.empty()) s.how = s.failed[0].how;
+        if (s.kind == fault_kind::none && !s.failed.empty()) s.kind = s.failed[0].kind;
         return settle_batches::on(s, now);
     }
 };
@@ -57,12 +57,12 @@ struct partial_is_failed : settle_batches {
 struct lost_is_tried_again : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::heard on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
     {
         waybill::batch_settled s = told;
-        if (s.how == fault_class::ownership_lost) s.how = fault_class::transient;
+        if (s.kind == fault_kind::ownership_lost) s.kind = fault_kind::transient;
         for (auto& f : s.failed) {
-            if (f.how == fault_class::ownership_lost) f.how = fault_class::transient;
+            if (f.kind == fault_kind::ownership_lost) f.kind = fault_kind::transient;
         }
         return settle_batches::on(s, now);
     }
@@ -71,7 +71,7 @@ struct lost_is_tried_again : settle_batches {
 struct past_the_lock : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::heard on(const waybill::decided& told, steady_time now)
+    waybill::event_result on(const waybill::decided& told, steady_time now)
     {
         waybill::decided d = told;
         d.lock_left = d.lock_left + duration::seconds(2);
@@ -132,18 +132,18 @@ struct first_decided_first : settle_batches {
 struct repeats_count : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::heard on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
     {
         waybill::batch_settled s = told;
-        const waybill::heard h = settle_batches::on(s, now);
-        if (h != waybill::heard::late) return h;
+        const waybill::event_result h = settle_batches::on(s, now);
+        if (h != waybill::event_result::stale) return h;
         ++s.call;
         return settle_batches::on(s, now);
     }
 };
 
-constexpr fault_class answers[] = {fault_class::none, fault_class::transient, fault_class::ownership_lost,
-                                   fault_class::permanent};
+constexpr fault_kind answers[] = {fault_kind::none, fault_kind::transient,
+                                  fault_kind::ownership_lost, fault_kind::permanent};
 
 template <class Machine>
 std::string run(choices& c, std::uint32_t messages)
@@ -172,12 +172,14 @@ std::string run(choices& c, std::uint32_t messages)
             waybill::batch_settled s{b->call, b->items};
             if (c.pick(2) != 0) now = now + duration::seconds(3);
             for (std::size_t i = 0; i != b->items.size(); ++i) {
-                const fault_class how = answers[c.pick(static_cast<std::uint32_t>(std::size(answers)))];
-                if (how != fault_class::none) s.failed.push_back({i, how});
+                const fault_kind how =
+                    answers[c.pick(static_cast<std::uint32_t>(std::size(answers)))];
+                if (how != fault_kind::none) s.failed.push_back({i, how});
             }
             audit.answer(s, now);
         }
-        if (const auto* w = std::get_if<act::wait>(&a)) now = decided == messages ? w->until : now + duration::seconds(1);
+        if (const auto* w = std::get_if<act::wait_until>(&a))
+            now = decided == messages ? w->time : now + duration::seconds(1);
         if (!audit.broken().empty()) return audit.broken();
         if (std::holds_alternative<act::idle>(a) && decided == messages) {
             return audit.unreported() == 0 ? "" : "idle, and not all are reported";

@@ -5,9 +5,10 @@
 //
 // Each process is a `processor` that drives process_batch over one store, fenced by the leases. At
 // every call to a store there may be a fault, a death, or a pause in which the others go on, take
-// over and commit. A world is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that one.
-// Whatever happens, each event takes effect once or is a dead letter, in the order of its partition;
-// no event that is good becomes one; and once nothing goes wrong any more all is done and given back.
+// over and commit. A world is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that
+// one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
+// partition; no event that is good becomes one; and once nothing goes wrong any more all is done
+// and given back.
 
 #include <doctest/doctest.h>
 
@@ -34,7 +35,7 @@ namespace {
 using waybill::duration;
 using waybill::fault;
 using waybill::steady_time;
-using waybill::testing::mishap;
+using waybill::testing::injected_fault;
 using waybill::testing::store_call;
 namespace act = waybill::act;
 
@@ -101,7 +102,7 @@ private:
     struct script {
         world* w;
         std::uint64_t owner;
-        mishap operator()(store_call call) const { return w->at_call(owner, call); }
+        injected_fault operator()(store_call call) const { return w->at_call(owner, call); }
     };
     using store_of_one = waybill::testing::faulty<memory, script>;
 
@@ -113,25 +114,27 @@ private:
         template <class F>
         auto call(F&& f) -> decltype(f())
         {
-            const mishap m = w->at_call(owner, store_call::begin);
-            if (m == mishap::none) return f();
-            if (m == mishap::fails_though_done || m == mishap::dies_after) (void)f();
-            if (m == mishap::dies_before || m == mishap::dies_after) (void)w->owners_[owner]->store.die();
+            const injected_fault m = w->at_call(owner, store_call::begin);
+            if (m == injected_fault::none) return f();
+            if (m == injected_fault::fails_though_done || m == injected_fault::dies_after)
+                (void)f();
+            if (m == injected_fault::dies_before || m == injected_fault::dies_after)
+                (void)w->owners_[owner]->store.die();
             return waybill::unexpected(waybill::infrastructure("no leases now"));
         }
         waybill::result<waybill::lease_table> list(const std::string& s, const std::string& g)
         {
             return call([&] { return w->leases_.list(s, g); });
         }
-        waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+        waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
         {
             return call([&] { return w->leases_.claim(c); });
         }
-        waybill::result<void> announce(const waybill::presence& p)
+        waybill::result<void> announce(const waybill::owner_heartbeat& p)
         {
             return call([&] { return w->leases_.announce(p); });
         }
-        waybill::result<void> withdraw(const waybill::presence& p)
+        waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
         {
             return call([&] { return w->leases_.withdraw(p); });
         }
@@ -198,7 +201,7 @@ private:
         void step()
         {
             busy = true;
-            if (w.stopping_) (void)work->on(waybill::stop_asked{}, now());
+            if (w.stopping_) (void)work->on(waybill::stop_requested{}, now());
             waybill::match(
                 work->next(now()),
                 [&](const waybill::lease_call& c) {
@@ -213,14 +216,24 @@ private:
                         mine[a.partition] = work->assignment_of(a, *stored);
                         o.stored = *stored ? (*stored)->epoch : 0;
                     } else {
-                        o.how = stored.error().how;
+                        o.kind = stored.error().kind;
                     }
                     told(o);
                 },
-                [&](act::process a) { told(waybill::processed{a.partition, a.epoch, one_batch(a)}); },
-                [&](act::close a) { told(waybill::partition_closed{a.partition, a.epoch}); },
-                [&](act::save a) { told(waybill::partition_saved{a.partition, a.epoch}); },
-                [&](act::wait a) { wakes = (a.until - steady_time::at(duration::nanoseconds(begins))).count() * 100 / speed + 1; },
+                [&](act::process a) {
+                    told(waybill::processed{a.partition, a.epoch, one_batch(a)});
+                },
+                [&](act::close a) {
+                    told(waybill::partition_closed{a.partition, a.epoch});
+                },
+                [&](act::save a) {
+                    told(waybill::partition_saved{a.partition, a.epoch});
+                },
+                [&](act::wait_until a) {
+                    wakes = (a.time - steady_time::at(duration::nanoseconds(begins))).count() *
+                                100 / speed +
+                            1;
+                },
                 [&](act::idle) { wakes = w.time_ + 50; });
             busy = false;
         }
@@ -261,9 +274,9 @@ private:
             const auto r = w.wrong_ == wrong::advances_blindly
                                ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
                                : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
-            if (r.end == waybill::batch_end::committed) m.from = r.reached;
-            if (r.end == waybill::batch_end::abandoned) ++w.overtaken;
-            return waybill::pass_of(r.end);
+            if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
+            if (r.outcome == waybill::batch_outcome::abandoned) ++w.overtaken;
+            return waybill::pass_of(r.outcome);
         }
 
         world& w;
@@ -283,16 +296,16 @@ private:
     std::uint64_t pick(std::uint64_t n) { return dice_(n); }
 
     /// What happens at a call of a store.
-    mishap at_call(std::uint64_t who, store_call call)
+    injected_fault at_call(std::uint64_t who, store_call call)
     {
-        if (troubles_ == 0) return mishap::none;
+        if (troubles_ == 0) return injected_fault::none;
         maybe_pause();
-        if (pick(24) != 0) return mishap::none;
+        if (pick(24) != 0) return injected_fault::none;
         --troubles_;
         ++faults;
-        const auto all = waybill::testing::mishaps_of(call);
-        const mishap m = all[pick(all.size())];
-        if (m == mishap::dies_before || m == mishap::dies_after) dies(who, false);
+        const auto all = waybill::testing::faults_of(call);
+        const injected_fault m = all[pick(all.size())];
+        if (m == injected_fault::dies_before || m == injected_fault::dies_after) dies(who, false);
         return m;
     }
 

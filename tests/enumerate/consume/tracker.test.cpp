@@ -23,11 +23,11 @@
 namespace tracker_windows_test {
 namespace {
 
-using waybill::begin_refusal;
 using waybill::completion_tracker;
 using waybill::encoded_as;
-using waybill::heard;
-using waybill::ticket;
+using waybill::event_result;
+using waybill::track_error;
+using waybill::tracked_event;
 using waybill::tracker_form;
 
 // Fails once, with the window in which it did, and goes on: a CHECK for each would take hours.
@@ -60,7 +60,7 @@ struct model {
 
 struct prepared {
     completion_tracker tracker;
-    std::vector<ticket> tickets;
+    std::vector<tracked_event> tickets;
     model expected;
 };
 
@@ -82,10 +82,11 @@ prepared completed(const prepared& all, std::uint64_t pattern, unsigned order)
     for (std::size_t i = 0; i != n; ++i) {
         const std::size_t at = order == 0 ? i : order == 1 ? n - 1 - i : i * 7 % n;
         if ((pattern >> at & 1U) == 0) continue;
-        must(p.tracker.complete(p.tickets[at]) == heard::taken, "in flight, so done", pattern);
+        must(p.tracker.complete(p.tickets[at]) == event_result::applied, "in flight, so done",
+             pattern);
         p.expected.open.erase(p.tickets[at].sequence);
         must(p.tracker.watermark() == p.expected.watermark(), "the watermark", pattern);
-        must(p.tracker.complete(p.tickets[at]) == heard::late, "done once", pattern);
+        must(p.tracker.complete(p.tickets[at]) == event_result::stale, "done once", pattern);
     }
     must(p.tracker.in_flight() == p.expected.open.size(), "in flight", pattern);
     return p;
@@ -107,10 +108,10 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
         must(next.resume_at() == p.tracker.resume_at(), "and the next position", pattern);
         must(waybill::encode(next).bytes == bytes, "written again, it is the same", pattern);
     }
-    std::vector<ticket> again;
+    std::vector<tracked_event> again;
     for (const std::uint64_t s : p.expected.begun) {
         if (mark && s <= *mark) {
-            must(next.begin(s).error() == begin_refusal::behind, "behind the watermark", pattern);
+            must(next.begin(s).error() == track_error::behind, "behind the watermark", pattern);
             continue;
         }
         const bool done = !p.expected.open.contains(s) && kept != 0;
@@ -118,7 +119,8 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
         const auto t = next.begin(s);
         must(t.has_value() != done, "done before or not", pattern);
         if (t) again.push_back(*t);
-        else must(t.error() == begin_refusal::done_before, "it says so", pattern);
+        else
+            must(t.error() == track_error::done_before, "it says so", pattern);
     }
     must(kept == 0, "as many are kept as it says", pattern);
     for (std::size_t i = again.size(); i != 0; --i) (void)next.complete(again[i - 1]);
@@ -139,7 +141,7 @@ void every_window(const prepared& all, bool every_budget, counted& sum)
         must(completed(all, pattern, 1).tracker == p.tracker, "whatever the order", pattern);
         must(completed(all, pattern, 2).tracker == p.tracker, "whatever the order", pattern);
         const auto whole = waybill::encode(p.tracker);
-        must(whole.how == encoded_as::whole && whole.dropped == 0, "all of it fits", pattern);
+        must(whole.outcome == encoded_as::whole && whole.dropped == 0, "all of it fits", pattern);
         must(whole.bytes.size() == waybill::encoded_size(p.tracker), "as long as it says", pattern);
         taken_over(p, whole.bytes, whole.kept, pattern);
         ++sum.windows;
@@ -148,7 +150,7 @@ void every_window(const prepared& all, bool every_budget, counted& sum)
         if (!every_budget) continue;
         std::uint64_t kept = 0;
         for (std::uint64_t most = 0; most <= whole.bytes.size(); ++most) {
-            const auto cut = waybill::encode(p.tracker, {.most = most});
+            const auto cut = waybill::encode(p.tracker, {.max_bytes = most});
             must(cut.bytes.size() <= most, "within the budget", pattern);
             must(cut.kept >= kept, "more room keeps more", pattern);
             must(cut.kept + cut.dropped == whole.kept, "all are counted", pattern);

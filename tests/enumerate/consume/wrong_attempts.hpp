@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// wrong_attempts: a store in front of another one that keeps the row of attempts wrongly, and a driver
-// that delivers through it.
+// wrong_attempts: a store in front of another one that keeps the row of attempts wrongly, and a
+// driver that delivers through it.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
 #define WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
@@ -16,7 +16,7 @@
 
 namespace wrong_attempts {
 
-using waybill::attempt;
+using waybill::crash_record;
 using waybill::result;
 
 enum class keeps_attempts : std::uint8_t {
@@ -39,9 +39,9 @@ struct attempts_elsewhere {
     keeps_attempts how;
     const waybill::assignment& mine;
     const std::vector<batch_world::event>& events;
-    std::map<waybill::partition_key, attempt>& memory;
-    std::optional<attempt> late{};
-    std::optional<attempt> noted{};
+    std::map<waybill::partition_key, crash_record>& memory;
+    std::optional<crash_record> late{};
+    std::optional<crash_record> noted{};
     bool advancing = false;
 
     auto begin() { return behind.begin(); }
@@ -56,24 +56,24 @@ struct attempts_elsewhere {
     auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx, d); }
     auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
 
-    result<std::optional<attempt>> attempted(const waybill::partition_key& k)
+    result<std::optional<crash_record>> attempted(const waybill::partition_key& k)
     {
         if (how == keeps_attempts::in_memory) {
             const auto found = memory.find(k);
-            if (found == memory.end()) return std::optional<attempt>();
-            return std::optional<attempt>(found->second);
+            if (found == memory.end()) return std::optional<crash_record>();
+            return std::optional<crash_record>(found->second);
         }
         auto found = behind.attempted(k);
         if (how == keeps_attempts::without_a_look && noted) return noted;
         if (!found || !*found) return found;
-        attempt row = **found;
+        crash_record row = **found;
         if (how == keeps_attempts::without_epochs) row.epoch = waybill::lesser(row.epoch, mine.epoch);
         if (how == keeps_attempts::by_place && !noted && row.suspects != 0) {
             row.to = events[waybill::lesser(row.suspects, events.size()) - 1].sequence;
         }
-        return std::optional<attempt>(row);
+        return std::optional<crash_record>(row);
     }
-    result<void> note(transaction& tx, const waybill::partition_key& k, const attempt& row)
+    result<void> note(transaction& tx, const waybill::partition_key& k, const crash_record& row)
     {
         if (row.by != 0) noted = row;
         if (how == keeps_attempts::never_called_off && row.by == 0) return {};
@@ -97,7 +97,7 @@ struct attempts_elsewhere {
 
 struct with_wrong_attempts {
     keeps_attempts how;
-    std::map<waybill::partition_key, attempt> memory{};
+    std::map<waybill::partition_key, crash_record> memory{};
     std::uint64_t process = 0;
     std::uint64_t deliveries = 0;
 

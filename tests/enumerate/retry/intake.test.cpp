@@ -3,10 +3,10 @@
 // A consumer that is driven by an intake over a small broker with locks, deferred messages and
 // scheduled pointers. Every call to the broker may fail, be done while its answer gets lost, come
 // after the locks have run out, or be the last thing before or after which the process dies; every
-// handler may succeed, fail for now or for good, or defer what it was given. All of that is tried out,
-// with a few faults at a time. In the end every message has taken effect at least once or is a dead
-// letter for a reason, and no deferred message is left to which nothing points. Two consumers take
-// turns in every order, too.
+// handler may succeed, fail for now or for good, or defer what it was given. All of that is tried
+// out, with a few faults at a time. In the end every message has taken effect at least once or is a
+// dead letter for a reason, and no deferred message is left to which nothing points. Two consumers
+// take turns in every order, too.
 
 #include <doctest/doctest.h>
 
@@ -27,10 +27,10 @@
 namespace intake_enumeration {
 namespace {
 
-using waybill::broker_said;
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::settle_as;
+using waybill::settle_result;
 using waybill::steady_time;
 using waybill::testing::choices;
 namespace act = waybill::act;
@@ -74,14 +74,14 @@ struct broker {
         return p.at == state::active && p.due <= now && is_free(p);
     }
 
-    broker_said settle(message& m, std::uint64_t lock, settle_as how)
+    settle_result settle(message& m, std::uint64_t lock, settle_as how)
     {
-        if (m.at == state::done || m.at == state::dead) return broker_said::gone;
-        if (m.lock != lock || is_free(m)) return broker_said::failed;
+        if (m.at == state::done || m.at == state::dead) return settle_result::gone;
+        if (m.lock != lock || is_free(m)) return settle_result::failed;
         m.locked_until = -1;
         if (how == settle_as::complete) m.at = state::done;
         if (how == settle_as::dead_letter) m.at = state::dead;
-        return broker_said::done;
+        return settle_result::done;
     }
 };
 
@@ -139,11 +139,11 @@ private:
     [[nodiscard]] steady_time now() const { return steady_time::at(duration::seconds(all_.now)); }
 
     struct consumer {
-        waybill::intake in;
+        waybill::receive_planner in;
         std::map<std::uint64_t, held> has;
     };
 
-    [[nodiscard]] waybill::intake& in() { return all_of_them_[who_].in; }
+    [[nodiscard]] waybill::receive_planner& in() { return all_of_them_[who_].in; }
     [[nodiscard]] std::map<std::uint64_t, held>& has() { return all_of_them_[who_].has; }
 
     // Chooses one of those who have something to do. Where none has, time passes instead.
@@ -154,9 +154,10 @@ private:
         for (std::size_t i = 0; i != extent_.consumers; ++i) {
             const auto a = all_of_them_[i].in.next(now());
             if (std::holds_alternative<act::idle>(a)) continue;
-            const auto* w = std::get_if<act::wait>(&a);
+            const auto* w = std::get_if<act::wait_until>(&a);
             if (w == nullptr) ready.push_back(i);
-            else until = waybill::earlier(until, w->until);
+            else
+                until = waybill::earlier(until, w->time);
         }
         if (!ready.empty()) {
             who_ = ready[choices_.pick(static_cast<std::uint32_t>(ready.size()))];
@@ -170,11 +171,14 @@ private:
 
     void start()
     {
-        waybill::intake_options o;
-        o.at_once = extent_.at_once;
+        waybill::receive_planner_options o;
+        o.max_in_flight = extent_.at_once;
         o.pause = duration::seconds(extent_.consumers == 1 ? 2 : lock_lasts + 1);  // fewer orders
-        o.guard = {.trip_at = 0.5, .min_calls = 2, .timeout = duration::seconds(30), .ramp = 2};
-        in() = waybill::intake(o);
+        o.breaker = {.failure_ratio = 0.5,
+                     .minimum_throughput = 2,
+                     .timeout = duration::seconds(30),
+                     .half_open_ramp = 2};
+        in() = waybill::receive_planner(o);
         has().clear();
     }
 
@@ -195,8 +199,9 @@ private:
         if (a != in().next(now())) wrong_ = "asked again it says something else";
         waybill::match(
             a, [&](act::take_due t) { take_due(t); }, [&](act::receive r) { receive(r); },
-            [&](act::receive_deferred r) { fetch(r.work); }, [&](act::settle_original s) { settle(s); },
-            [&](act::settle_message s) { settle(s); }, [](act::wait) {}, [](act::idle) {});
+            [&](act::receive_deferred r) { fetch(r.work); },
+            [&](act::settle_original s) { settle(s); }, [&](act::settle_message s) { settle(s); },
+            [](act::wait_until) {}, [](act::idle) {});
         if (in().in_hand() > extent_.at_once) wrong_ = "has too much in hand";
     }
 
@@ -241,7 +246,7 @@ private:
         std::vector<held> got;
         steady_time next = steady_time::highest();
         const bool heard = call([&] {
-            for (std::size_t i = 0; i != all_.pointers.size() && got.size() < t.most; ++i) {
+            for (std::size_t i = 0; i != all_.pointers.size() && got.size() < t.max_pairs; ++i) {
                 auto& p = all_.pointers[i];
                 if (all_.is_due(p)) got.push_back({true, i, all_.take(p), 0});
             }
@@ -253,7 +258,7 @@ private:
         });
         if (dies_) return;
         if (!heard) {
-            in().on(waybill::pairs_taken{0, next, fault_class::infrastructure}, now());
+            in().on(waybill::pairs_taken{0, next, fault_kind::infrastructure}, now());
             return;
         }
         for (std::size_t i = 0; i != got.size(); ++i) has()[t.first + i] = got[i];
@@ -269,14 +274,15 @@ private:
         }
         std::vector<held> got;
         const bool heard = call([&] {
-            for (std::size_t i = 0; i != all_.messages.size() && got.size() < r.most; ++i) {
+            for (std::size_t i = 0; i != all_.messages.size() && got.size() < r.max_messages; ++i) {
                 auto& m = all_.messages[i];
-                if (m.at == broker::state::active && all_.is_free(m)) got.push_back({false, i, all_.take(m), 0});
+                if (m.at == broker::state::active && all_.is_free(m))
+                    got.push_back({false, i, all_.take(m), 0});
             }
         });
         if (dies_) return;
         if (!heard) {
-            in().on(waybill::messages_received{0, fault_class::infrastructure}, now());
+            in().on(waybill::messages_received{0, fault_kind::infrastructure}, now());
             return;
         }
         for (std::size_t i = 0; i != got.size(); ++i) has()[r.first + i] = got[i];
@@ -287,20 +293,22 @@ private:
     void fetch(std::uint64_t work)
     {
         held& h = has().at(work);
-        broker_said said = broker_said::failed;
+        settle_result said = settle_result::failed;
         const bool heard = call([&] {
             auto& m = all_.messages[all_.pointers[h.at].original];
-            if (m.at != broker::state::deferred) said = broker_said::gone;
+            if (m.at != broker::state::deferred)
+                said = settle_result::gone;
             else if (all_.is_free(m)) {
                 h.original_lock = all_.take(m);
-                said = broker_said::done;
+                said = settle_result::done;
             }
         });
         if (dies_) return;
-        if (!heard) said = broker_said::failed;
-        if (said == broker_said::failed && flaw_ == flaw::failed_fetch_is_gone) said = broker_said::gone;
+        if (!heard) said = settle_result::failed;
+        if (said == settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
+            said = settle_result::gone;
         in().on(waybill::original_fetched{work, said}, now());
-        if (said == broker_said::done) handle(work);
+        if (said == settle_result::done) handle(work);
     }
 
     void handle(std::uint64_t work)
@@ -310,17 +318,18 @@ private:
         auto& m = all_.messages[at];
         waybill::work_done d;
         d.work = work;
-        if (m.hopeless) d.how = fault_class::permanent;
+        if (m.hopeless)
+            d.kind = fault_kind::permanent;
         else if (bad_ != 0) {
             const std::uint32_t what = choices_.pick(5);
             if (what != 0) --bad_, disturbed_ = true;
-            if (what == 1) d.how = fault_class::transient;
-            if (what == 2) d.how = fault_class::infrastructure;
-            if (what == 3) d.how = fault_class::permanent, m.hopeless = true;
-            if (what == 4) d.deferred = defer(at, h), d.how = fault_class::transient;
+            if (what == 1) d.kind = fault_kind::transient;
+            if (what == 2) d.kind = fault_kind::infrastructure;
+            if (what == 3) d.kind = fault_kind::permanent, m.hopeless = true;
+            if (what == 4) d.deferred = defer(at, h), d.kind = fault_kind::transient;
         }
         if (dies_) return;
-        if (d.how == fault_class::none) ++m.effects;
+        if (d.kind == fault_kind::none) ++m.effects;
         in().on(d, now());
         in().on(waybill::pair_scheduled{steady_time::at(duration::seconds(all_.now + lock_lasts + 1))}, now());
     }
@@ -356,11 +365,11 @@ private:
         return move();
     }
 
-    broker_said settled(broker::message& m, std::uint64_t lock, settle_as how)
+    settle_result settled(broker::message& m, std::uint64_t lock, settle_as how)
     {
-        broker_said said = broker_said::failed;
+        settle_result said = settle_result::failed;
         const bool heard = call([&] { said = all_.settle(m, lock, how); });
-        if (!heard) said = broker_said::failed;
+        if (!heard) said = settle_result::failed;
         return said;
     }
 
@@ -368,14 +377,15 @@ private:
     {
         const held& h = has().at(s.work);
         auto& p = all_.pointers[h.at];
-        if (flaw_ == flaw::pointer_first && s.how != settle_as::give_back) {
+        if (flaw_ == flaw::pointer_first && s.as != settle_as::give_back) {
             (void)settled(p, h.lock, settle_as::complete);
             if (dies_) return;
         }
         auto& m = all_.messages[p.original];
-        broker_said said = settled(m, h.original_lock, s.how);
+        settle_result said = settled(m, h.original_lock, s.as);
         if (dies_) return;
-        if (said == broker_said::failed && flaw_ == flaw::lost_lock_is_gone) said = broker_said::gone;
+        if (said == settle_result::failed && flaw_ == flaw::lost_lock_is_gone)
+            said = settle_result::gone;
         in().on(waybill::original_settled{s.work, said}, now());
     }
 
@@ -383,7 +393,7 @@ private:
     {
         const held& h = has().at(s.work);
         auto& m = h.pair ? all_.pointers[h.at] : all_.messages[h.at];
-        const broker_said said = settled(m, h.lock, s.how);
+        const settle_result said = settled(m, h.lock, s.as);
         if (dies_) return;
         in().on(waybill::message_settled{s.work, said}, now());
     }

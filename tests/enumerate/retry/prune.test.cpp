@@ -86,9 +86,9 @@ public:
         if (!row_) return;
         prune_row seen = *row_;
         if (how == mutant::ignores_held || how == mutant::compares_no_hold) seen.held = false;
-        if (how == mutant::compares_no_time) seen.parked = r.parked;
+        if (how == mutant::compares_no_time) seen.dead_lettered_at = r.dead_lettered_at;
         if (how != mutant::removes_by_id && !may_remove(r, seen)) return;
-        const bool right = row_->parked == r.parked && !row_->held;
+        const bool right = row_->dead_lettered_at == r.dead_lettered_at && !row_->held;
         row_.reset();
         if (fates_.back() != fate::sent) fates_.back() = right ? fate::pruned : fate::lost;
     }
@@ -130,7 +130,7 @@ private:
                 break;
             default:
                 // Compares as well: the row may be another one by now.
-                if (!row_ || row_->parked != mine_.parked) return;
+                if (!row_ || row_->dead_lettered_at != mine_.dead_lettered_at) return;
                 if (sent_) row_.reset();
                 else row_->held = false;
                 break;

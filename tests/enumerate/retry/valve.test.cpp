@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every sequence of a few things that can happen to a small valve: calls that begin, end in each way,
-// end twice, end too late or never; time that passes a little, to the next change, far, and back;
-// somebody who holds the valve shut or open. After each step its promises are checked by what a user
-// sees, and a valve that makes a mistake others make is found out.
+// Every sequence of a few things that can happen to a small circuit_breaker: calls that begin, end
+// in each way, end twice, end too late or never; time that passes a little, to the next change,
+// far, and back; somebody who holds the circuit breaker shut or open. After each step its promises
+// are checked by what a user sees, and a circuit breaker that makes a mistake others make is found
+// out.
 
 #include <doctest/doctest.h>
 
@@ -18,27 +19,28 @@
 #include <support/brief.hpp>
 #include <waybill/retry/valve.hpp>
 
-namespace valve_enumeration {
+namespace breaker_enumeration {
 namespace {
 
-using tests_support::naive_valve;
-using tests_support::valve_mistake;
+using tests_support::breaker_mistake;
+using tests_support::naive_breaker;
+using waybill::circuit_state;
 using waybill::duration;
-using waybill::fault_class;
-using waybill::heard;
+using waybill::event_result;
+using waybill::fault_kind;
 using waybill::steady_time;
-using waybill::valve_state;
 
 constexpr std::size_t most = 3;
-constexpr waybill::valve_options options{.trip_at = 0.5,
-                                         .min_calls = 2,
-                                         .period = duration::seconds(10),
-                                         .in_a_row = waybill::valve_options::never,
-                                         .timeout = duration::seconds(4),
-                                         .shut_for = {.base = duration::seconds(2),
-                                                      .cap = duration::seconds(8),
-                                                      .spread = waybill::jitter::none},
-                                         .ramp = 2};
+constexpr waybill::circuit_breaker_options options{
+    .failure_ratio = 0.5,
+    .minimum_throughput = 2,
+    .sampling_duration = duration::seconds(10),
+    .consecutive_failures = waybill::circuit_breaker_options::never,
+    .timeout = duration::seconds(4),
+    .break_duration = {.base = duration::seconds(2),
+                       .cap = duration::seconds(8),
+                       .spread = waybill::jitter::none},
+    .half_open_ramp = 2};
 
 enum class move {
     pass, first_answered, first_fails, first_permanent, first_cancelled, last_answered, last_fails, again,
@@ -56,7 +58,7 @@ struct call {
 };
 
 struct seen {
-    valve_state state;
+    circuit_state state;
     std::uint64_t generation;
     std::uint64_t room;
     steady_time next_change;
@@ -81,16 +83,16 @@ struct world {
     }
 };
 
-// Time and success alone lead to a valve that flows.
+// Time and success alone lead to a circuit breaker that flows.
 template <class Valve>
 bool comes_to_flow(Valve v, steady_time now)
 {
-    if (v.state(now) == valve_state::held_shut) return true;
+    if (v.state(now) == circuit_state::forced_open) return true;
     for (int i = 0; i != 40; ++i) {
-        if (v.state(now) == valve_state::held_open) return true;
-        if (v.state(now) == valve_state::flowing && v.room(now) != 0) return true;
-        if (const auto p = v.try_pass(now)) {
-            v.report(*p, fault_class::none, now);
+        if (v.state(now) == circuit_state::forced_closed) return true;
+        if (v.state(now) == circuit_state::closed && v.room(now) != 0) return true;
+        if (const auto p = v.try_acquire(now)) {
+            v.record(*p, fault_kind::none, now);
             continue;
         }
         const steady_time next = v.next_change(now);
@@ -108,7 +110,7 @@ public:
     void run()
     {
         world<Valve> w = first_;
-        (void)w.v.report({}, fault_class::none, w.now);
+        (void)w.v.record({}, fault_kind::none, w.now);
         go(w, 0);
     }
 
@@ -136,12 +138,12 @@ private:
     {
         switch (m) {
             case move::pass: return pass(w);
-            case move::first_answered: return report(w, true, fault_class::none);
-            case move::first_fails: return report(w, true, fault_class::infrastructure);
-            case move::first_permanent: return report(w, true, fault_class::permanent);
-            case move::first_cancelled: return report(w, true, fault_class::cancelled);
-            case move::last_answered: return report(w, false, fault_class::none);
-            case move::last_fails: return report(w, false, fault_class::infrastructure);
+            case move::first_answered: return report(w, true, fault_kind::none);
+            case move::first_fails: return report(w, true, fault_kind::infrastructure);
+            case move::first_permanent: return report(w, true, fault_kind::permanent);
+            case move::first_cancelled: return report(w, true, fault_kind::cancelled);
+            case move::last_answered: return report(w, false, fault_kind::none);
+            case move::last_fails: return report(w, false, fault_kind::infrastructure);
             case move::again: return again(w);
             case move::second: return to(w, w.now + duration::seconds(1));
             case move::next_change:
@@ -149,11 +151,14 @@ private:
                 return to(w, w.v.next_change(w.now));
             case move::long_time: return to(w, w.now + duration::seconds(100'000));
             case move::clock_back: return to(w, w.now - duration::seconds(3));
-            case move::hold_open: w.v.hold_open(w.now); return true;
-            case move::hold_shut: w.was_held = true; w.v.hold_shut(w.now); return true;
+            case move::hold_open: w.v.force_closed(w.now); return true;
+            case move::hold_shut:
+                w.was_held = true;
+                w.v.force_open(w.now);
+                return true;
             case move::let_go:
-                if (w.v.state(w.now) < valve_state::held_open) return false;
-                w.v.let_go(w.now);
+                if (w.v.state(w.now) < circuit_state::forced_closed) return false;
+                w.v.release_force(w.now);
                 return true;
             case move::count_: break;
         }
@@ -162,15 +167,16 @@ private:
 
     bool pass(world<Valve>& w)
     {
-        const valve_state s = w.v.state(w.now);
-        const auto p = w.v.try_pass(w.now);
-        if (!p) return s == valve_state::held_open && wrong("held open and lets none pass");
-        if (s == valve_state::shut || s == valve_state::held_shut) wrong("lets one pass while it is shut");
-        w.calls[w.given++] = {*p, false, s == valve_state::held_open};
+        const circuit_state s = w.v.state(w.now);
+        const auto p = w.v.try_acquire(w.now);
+        if (!p) return s == circuit_state::forced_closed && wrong("held open and lets none pass");
+        if (s == circuit_state::open || s == circuit_state::forced_open)
+            wrong("lets one pass while it is shut");
+        w.calls[w.given++] = {*p, false, s == circuit_state::forced_closed};
         return true;
     }
 
-    bool report(world<Valve>& w, bool from_the_first, fault_class how)
+    bool report(world<Valve>& w, bool from_the_first, fault_kind how)
     {
         std::size_t n = w.given;
         for (std::size_t i = 0; i != w.given; ++i) {
@@ -197,34 +203,34 @@ private:
     {
         for (std::size_t i = w.given; i != 0; --i) {
             if (!w.calls[i - 1].reported) continue;
-            tell(w, i - 1, fault_class::infrastructure);
+            tell(w, i - 1, fault_kind::infrastructure);
             return true;
         }
         return false;
     }
 
-    void tell(world<Valve>& w, std::size_t n, fault_class how)
+    void tell(world<Valve>& w, std::size_t n, fault_kind how)
     {
         const call& c = w.calls[n];
         const bool late = c.held_open || c.reported || !(w.latest < c.given.deadline) ||
                           c.given.generation != w.v.generation(w.now);
         const seen before = w.look();
-        const bool was_probing = before.state == valve_state::probing;
-        const heard h = w.v.report(c.given, how, w.now);
+        const bool was_probing = before.state == circuit_state::half_open;
+        const event_result h = w.v.record(c.given, how, w.now);
         if (late) {
             if (w.look() != before) wrong("a late result has changed something");
-            if (h != heard::late) wrong("a late result was taken");
+            if (h != event_result::stale) wrong("a late result was taken");
             return;
         }
-        if (h != heard::taken) wrong("a result in time was not taken");
-        if (how == fault_class::infrastructure) w.any_failed = true;
-        const bool said = how == fault_class::none || how == fault_class::permanent;
+        if (h != event_result::applied) wrong("a result in time was not taken");
+        if (how == fault_kind::infrastructure) w.any_failed = true;
+        const bool said = how == fault_kind::none || how == fault_kind::permanent;
         if (!was_probing) return;
         if (w.generation != before.generation) w.answered = 0;
         w.generation = before.generation;
         if (said) ++w.answered;
         // A ramp of two steps: one, and two more.
-        if (w.look().state == valve_state::flowing && w.answered != 3) {
+        if (w.look().state == circuit_state::closed && w.answered != 3) {
             wrong("flows though too few probes were answered");
         }
     }
@@ -235,7 +241,7 @@ private:
         if (w.latest < t) lose(w, t);
         w.now = t;
         w.latest = waybill::later(w.latest, t);
-        (void)w.v.report({}, fault_class::none, t);
+        (void)w.v.record({}, fault_kind::none, t);
         if (t < w.latest && w.look() != before) wrong("a clock that went back has changed something");
         return true;
     }
@@ -252,10 +258,11 @@ private:
     void check(const world<Valve>& w, int level)
     {
         const seen s = w.look();
-        if (!w.any_failed && !w.was_held && s.state != valve_state::flowing && s.state != valve_state::held_open) {
+        if (!w.any_failed && !w.was_held && s.state != circuit_state::closed &&
+            s.state != circuit_state::forced_closed) {
             wrong("shuts though nothing failed");
         }
-        if (s.state == valve_state::probing) probes(w, s);
+        if (s.state == circuit_state::half_open) probes(w, s);
         if (!comes_to_flow(w.v, w.now)) wrong("is stuck");
         if (!broken.empty() && moves.empty()) {
             for (int i = 0; i <= level; ++i) moves += std::string(names[path_[static_cast<std::size_t>(i)]]) + ", ";
@@ -304,59 +311,64 @@ auto enumerate(const char* what, Valve v, int depth)
 
 constexpr int depth = tests_support::brief ? 5 : 8;
 
-TEST_CASE("valve: holds its promises after every sequence of moves")
+TEST_CASE("circuit breaker: holds its promises after every sequence of moves")
 {
-    CHECK(enumerate("valve", waybill::valve_of<most>(options), depth) == "");
-    waybill::valve_options in_a_row = options;
-    in_a_row.min_calls = waybill::valve_options::never;
-    in_a_row.in_a_row = 1;
-    CHECK(enumerate("valve, one in a row", waybill::valve_of<most>(in_a_row), depth) == "");
-    CHECK(enumerate("naive model", naive_valve(options, most), depth - 3) == "");
+    CHECK(enumerate("circuit breaker", waybill::circuit_breaker_of<most>(options), depth) == "");
+    waybill::circuit_breaker_options in_a_row = options;
+    in_a_row.minimum_throughput = waybill::circuit_breaker_options::never;
+    in_a_row.consecutive_failures = 1;
+    CHECK(enumerate("circuit breaker, one in a row", waybill::circuit_breaker_of<most>(in_a_row),
+                    depth) == "");
+    CHECK(enumerate("naive model", naive_breaker(options, most), depth - 3) == "");
 }
 
-std::string with(const char* what, valve_mistake m)
+std::string with(const char* what, breaker_mistake m)
 {
     // One failure shuts it, so that what is wrong shows after few moves.
-    waybill::valve_options o = options;
-    o.in_a_row = 1;
-    return enumerate(what, naive_valve(o, most, m), 6);
+    waybill::circuit_breaker_options o = options;
+    o.consecutive_failures = 1;
+    return enumerate(what, naive_breaker(o, most, m), 6);
 }
 
-TEST_CASE("valve: mutant caught: results of an older generation count")
+TEST_CASE("circuit breaker: mutant caught: results of an older generation count")
 {
-    CHECK(with("no generation", valve_mistake::no_generation) == "a late result was taken");
+    CHECK(with("no generation", breaker_mistake::no_generation) == "a late result was taken");
 }
 
-TEST_CASE("valve: mutant caught: permits without a deadline")
+TEST_CASE("circuit breaker: mutant caught: permits without a deadline")
 {
-    const std::string how = with("no deadline", valve_mistake::no_deadline);
+    const std::string how = with("no deadline", breaker_mistake::no_deadline);
     CHECK((how == "waits for a probe that was lost" || how == "is stuck"));
 }
 
-TEST_CASE("valve: mutant caught: all at once when it opens")
+TEST_CASE("circuit breaker: mutant caught: all at once when it opens")
 {
-    CHECK(with("stampede", valve_mistake::stampede) == "more probes than the ramp allows");
+    CHECK(with("stampede", breaker_mistake::stampede) == "more probes than the ramp allows");
 }
 
-TEST_CASE("valve: mutant caught: messages that are at fault count")
+TEST_CASE("circuit breaker: mutant caught: messages that are at fault count")
 {
-    CHECK(with("counts permanent", valve_mistake::counts_permanent) == "shuts though nothing failed");
+    CHECK(with("counts permanent", breaker_mistake::counts_permanent) ==
+          "shuts though nothing failed");
 }
 
-TEST_CASE("valve: mutant caught: one probe opens for all")
+TEST_CASE("circuit breaker: mutant caught: one probe opens for all")
 {
-    CHECK(with("one probe", valve_mistake::one_probe) == "flows though too few probes were answered");
+    CHECK(with("one probe", breaker_mistake::one_probe) ==
+          "flows though too few probes were answered");
 }
 
-TEST_CASE("valve: mutant caught: cancelled calls count as answered")
+TEST_CASE("circuit breaker: mutant caught: cancelled calls count as answered")
 {
-    CHECK(with("counts cancelled", valve_mistake::counts_cancelled) == "more probes than the ramp allows");
+    CHECK(with("counts cancelled", breaker_mistake::counts_cancelled) ==
+          "more probes than the ramp allows");
 }
 
-TEST_CASE("valve: mutant caught: a permit that is reported twice")
+TEST_CASE("circuit breaker: mutant caught: a permit that is reported twice")
 {
-    CHECK(with("reported twice", valve_mistake::reported_twice) == "a late result has changed something");
+    CHECK(with("reported twice", breaker_mistake::reported_twice) ==
+          "a late result has changed something");
 }
 
 }  // namespace
-}  // namespace valve_enumeration
+}  // namespace breaker_enumeration

@@ -2,9 +2,9 @@
 //
 // Every fault at every call of a pipeline, for every way in which the steps can turn out.
 //
-// The world that is run is in pipeline_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
-// the one schedule of that line and tells what happened. The same enumeration runs over processes
-// that are wrong in one way each, and has to catch them.
+// The world that is run is in pipeline_world.hpp; WAYBILL_REPLAY=<line> in the environment runs
+// just the one schedule of that line and tells what happened. The same enumeration runs over
+// processes that are wrong in one way each, and has to catch them.
 
 #include <doctest/doctest.h>
 

@@ -3,9 +3,9 @@
 // pipeline_world: a broker with sessions, their states and letters, and processes that take steps,
 // die, lose their locks, and come back.
 //
-// How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that breaks
-// a promise is one printed line. A process is process_step over a pipeline; it can be made wrong in
-// one way.
+// How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that
+// breaks a promise is one printed line. A process is process_step over a pipeline; it can be made
+// wrong in one way.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
 #define WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
@@ -30,15 +30,15 @@
 namespace pipeline_world {
 
 namespace act = waybill::act;
+using waybill::dead_letter_reason;
 using waybill::duration;
 using waybill::fault;
-using waybill::fault_class;
-using waybill::park_reason;
+using waybill::fault_kind;
 using waybill::pipeline_mode;
 using waybill::session_progress;
 using waybill::state_read;
 using waybill::steady_time;
-using waybill::step_end;
+using waybill::step_outcome;
 using waybill::testing::choices;
 
 enum class outcome : std::uint8_t {
@@ -93,7 +93,7 @@ enum class wrong : std::uint8_t {
 };
 
 struct letter {
-    park_reason reason;
+    dead_letter_reason reason;
     std::uint64_t cause;
     std::uint64_t tries;
 };
@@ -142,7 +142,8 @@ public:
         : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults), sessions_(x.sessions)
     {
         policy_.mode = x.mode;
-        policy_.retry = {.most = 2, .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
+        policy_.retry = {.max_attempts = 2,
+                         .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
         policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
         if (x.refused && c.pick(2) == 0) policy_.refused = waybill::when_refused::without_body;
         policy_.deliveries = 3;
@@ -317,7 +318,7 @@ private:
     waybill::state_loaded load(session& s, holder& h)
     {
         const fault f = io(s, h, call::load, [&] { return locked(s, h); });
-        if (!f.ok()) return {.how = f.how};
+        if (!f.ok()) return {.kind = f.kind};
         h.version.reset();
         if (!s.state) return {};
         h.version = s.version;
@@ -355,7 +356,9 @@ private:
             settle_early(s, h);
         }
         fault f = io(s, h, call::save, [&] { return write_state(s, h, &p); });
-        if (wrong_ == wrong::unsure_save_is_saved && f.how == fault_class::infrastructure && h.alive) f = {};
+        if (wrong_ == wrong::unsure_save_is_saved && f.kind == fault_kind::infrastructure &&
+            h.alive)
+            f = {};
         if (f.ok() && h.parks_later) f = write_letter(s, h, h.parking);
         return f;
     }
@@ -369,9 +372,12 @@ private:
             h.parking = a;
             return {};
         }
-        if (wrong_ == wrong::parked_and_run && a.reason == park_reason::session_failed) record(s, h);
+        if (wrong_ == wrong::parked_and_run && a.reason == dead_letter_reason::session_failed)
+            record(s, h);
         fault f = write_letter(s, h, a);
-        if (wrong_ == wrong::unsure_park_is_parked && f.how == fault_class::infrastructure && h.alive) f = {};
+        if (wrong_ == wrong::unsure_park_is_parked && f.kind == fault_kind::infrastructure &&
+            h.alive)
+            f = {};
         return f;
     }
 
@@ -407,7 +413,9 @@ private:
             if (const fault f = io(s, h, call::clear, [&] { return write_state(s, h, nullptr); }); !f.ok()) return f;
         }
         fault f = io(s, h, call::complete, [&] { return remove_message(s, h); });
-        if (wrong_ == wrong::unsure_complete_is_done && f.how == fault_class::infrastructure && h.alive) f = {};
+        if (wrong_ == wrong::unsure_complete_is_done && f.kind == fault_kind::infrastructure &&
+            h.alive)
+            f = {};
         return f;
     }
 
@@ -468,11 +476,11 @@ private:
     }
 
     /// It may end before its time: where that is a fault, the process is asked to stop.
-    fault wait(session& s, holder& h, act::wait a, const session_progress& p)
+    fault wait(session& s, holder& h, act::wait_until a, const session_progress& p)
     {
         if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);
         const fault f = extent_.pauses ? io(s, h, call::wait, [&] { return locked(s, h); }) : fault{};
-        if (f.ok()) now_ = a.until;
+        if (f.ok()) now_ = a.time;
         return f;
     }
 
@@ -526,9 +534,10 @@ private:
                     tell("give back");
                     if (locked(s, h)) s.token = 0;
                     if (give_back_counts_ && h.alive) count_given_back(s, h);
-                    if (native_ && now_ < a.until) now_ = a.until;  // the other one has no such broker
+                    if (native_ && now_ < a.until)
+                        now_ = a.until;  // the other one has no such broker
                 },
-                [&](act::wait a) { return wait(s, h, a, pipe.progress()); });
+                [&](act::wait_until a) { return wait(s, h, a, pipe.progress()); });
             if (told_) tell("-> " + std::string(name(end)));
             if (!m->complete) ++m->unended;
             if (h.alive) check_end(end, *m);
@@ -545,12 +554,14 @@ private:
         count(s, h.hand, !by_step || left_ != extent_.faults);
     }
 
-    void check_end(step_end e, const message& m)
+    void check_end(step_outcome e, const message& m)
     {
-        const bool claims = e == step_end::done || e == step_end::repeated || e == step_end::parked;
+        const bool claims = e == step_outcome::done || e == step_outcome::repeated ||
+                            e == step_outcome::dead_lettered;
         const bool lies = wrong_ == wrong::unsure_complete_is_done;
         if (claims && !m.complete && !lies) breaks("reported as complete, and is not");
-        if (e == step_end::parked && !m.parked && wrong_ == wrong::nothing) breaks("reported as parked, and there is no letter");
+        if (e == step_outcome::dead_lettered && !m.parked && wrong_ == wrong::nothing)
+            breaks("reported as parked, and there is no letter");
     }
 
     // -- in the end
@@ -583,36 +594,43 @@ private:
     void check_letter(const session& s, const message& m, const message& first)
     {
         const letter& l = *m.parked;
-        const bool by_deliveries = l.reason == park_reason::ended_process && m.counted >= policy_.deliveries;
+        const bool by_deliveries =
+            l.reason == dead_letter_reason::ended_process && m.counted >= policy_.deliveries;
         const bool stops = extent_.mode == pipeline_mode::stop_on_failure;
-        if (s.corrupt && l.reason == park_reason::unreadable) return;
-        if (m.refused && l.reason == park_reason::failed && l.cause == m.sequence) return;
+        if (s.corrupt && l.reason == dead_letter_reason::unreadable) return;
+        if (m.refused && l.reason == dead_letter_reason::failed && l.cause == m.sequence) return;
         if (stops && &m != &first) {
             // What the broker took itself is found as a gap by the next one.
-            const bool gap = l.reason == park_reason::gap && first.at_broker && l.cause == m.sequence;
-            if (!gap && l.reason != park_reason::session_failed) breaks("a step behind a failure is parked for something else");
+            const bool gap =
+                l.reason == dead_letter_reason::gap && first.at_broker && l.cause == m.sequence;
+            if (!gap && l.reason != dead_letter_reason::session_failed)
+                breaks("a step behind a failure is parked for something else");
             if (!gap && l.cause != first.sequence && !first.at_broker) breaks("a letter does not name what stopped its session");
             if (!gap && first.at_broker && l.cause == 0) breaks("a letter does not name what stopped its session");
             return;
         }
         if (l.cause != m.sequence) breaks("the letter of a failure names another cause");
-        if (l.reason == park_reason::exhausted && l.tries > m.begun) breaks("a letter counts tries that never began");
-        if (extent_.uncounted && l.reason == park_reason::exhausted && l.tries == 2) {
-            // Tries are those that failed, and those that nobody has heard of again.
+        if (l.reason == dead_letter_reason::exhausted && l.tries > m.begun)
+            breaks("a letter counts tries that never began");
+        if (extent_.uncounted && l.reason == dead_letter_reason::exhausted && l.tries == 2) {
+            // Tries are those that failed, and those that nobody has event_result of again.
             const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2 : m.how == outcome::transient_once ? 1 : 0;
             if (failed + m.unended < 2) breaks("a step is parked that never failed");
             return;
         }
-        if (l.reason == park_reason::gap || l.reason == park_reason::session_failed) {
+        if (l.reason == dead_letter_reason::gap || l.reason == dead_letter_reason::session_failed) {
             return breaks("a step that nothing stopped is parked for a failure before it");
         }
         switch (m.how) {
             case outcome::permanent:
-                if (l.reason != park_reason::failed && !by_deliveries) breaks("a letter gives another reason than there was");
+                if (l.reason != dead_letter_reason::failed && !by_deliveries)
+                    breaks("a letter gives another reason than there was");
                 return;
             case outcome::transient_for_ever:
-                if (l.reason != park_reason::exhausted && !by_deliveries) breaks("a letter gives another reason than there was");
-                if (l.reason == park_reason::exhausted && l.tries != 2) breaks("a letter counts other tries than there were");
+                if (l.reason != dead_letter_reason::exhausted && !by_deliveries)
+                    breaks("a letter gives another reason than there was");
+                if (l.reason == dead_letter_reason::exhausted && l.tries != 2)
+                    breaks("a letter counts other tries than there were");
                 return;
             default:
                 if (!by_deliveries) breaks("a step is parked that never failed");
@@ -655,7 +673,8 @@ inline verdict enumerate(const char* what, const extent& x, wrong w = wrong::not
     return v;
 }
 
-/// The pipeline breaks nothing, in so many schedules at least. No two of an enumeration are the same.
+/// The pipeline breaks nothing, in so many schedules at least. No two of an enumeration are the
+/// same.
 inline void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x);

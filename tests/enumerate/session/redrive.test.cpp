@@ -3,8 +3,8 @@
 // Every fault at every call of a redrive, and of a drain, while a consumer works beside it.
 //
 // The world that is run is in redrive_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
-// the one schedule of that line and tells what happened. The same enumeration runs over redrives that
-// are wrong in one way each, and has to catch them.
+// the one schedule of that line and tells what happened. The same enumeration runs over redrives
+// that are wrong in one way each, and has to catch them.
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The machine of a redrive over all small plans, with all answers: which letters it sends, marks and
-// removes, and in which order. What that order is good for is shown by redrive.test.cpp.
+// The machine of a redrive over all small plans, with all answers: which letters it sends, marks
+// and removes, and in which order. What that order is good for is shown by redrive.test.cpp.
 
 #include <waybill/session/redrive.hpp>
 
@@ -21,11 +21,11 @@ namespace redrive_machine_test {
 namespace {
 
 namespace act = waybill::act;
-using waybill::fault_class;
-using waybill::heard;
-using waybill::letters_removed;
+using waybill::dead_letters_removed;
+using waybill::event_result;
+using waybill::fault_kind;
 using waybill::redrive;
-using waybill::redrive_end;
+using waybill::redrive_outcome;
 using waybill::redrive_plan;
 using waybill::redrive_session;
 using waybill::resubmitted;
@@ -33,8 +33,8 @@ using waybill::sessions_marked;
 using waybill::steady_time;
 using waybill::testing::choices;
 
-// Up to three sessions of up to three letters, each sent before or not, marked or not, kept or not; the
-// answers are full, in part, nothing, or never.
+// Up to three sessions of up to three letters, each sent before or not, marked or not, kept or not;
+// the answers are full, in part, nothing, or never.
 std::string run(choices& c)
 {
     redrive_plan plan;
@@ -59,7 +59,9 @@ std::string run(choices& c)
         if (how != 0) --mishaps;
         if (how == 2) count /= 2;
         if (how == 3) count = 0;
-        return std::pair(how == 1 ? 0 : count, how == 0 ? fault_class::none : how == 3 ? fault_class::permanent : fault_class::transient);
+        return std::pair(how == 1 ? 0 : count, how == 0   ? fault_kind::none
+                                               : how == 3 ? fault_kind::permanent
+                                                          : fault_kind::transient);
     };
     for (std::uint32_t calls = 0; !r.over(); ++calls) {
         if (calls == 100) return "it goes on for ever";
@@ -71,45 +73,55 @@ std::string run(choices& c)
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset; i != a.offset + n; ++i) {
                     const redrive_session& s = plan.session_of(i);
-                    if (i != s.offset && !sent[i - 1] && !(i - 1 == s.offset && s.first_sent)) broken = "one is left out";
+                    if (i != s.offset && !sent[i - 1] && !(i - 1 == s.offset && s.first_sent))
+                        broken = "one is left out";
                     if (i == s.offset && s.first_sent) broken = "one is sent that was sent before";
                     if (sent[i]) broken = "one is sent twice";
                     sent[i] = true;
                 }
-                if (r.on(resubmitted{n, how}, {}) != heard::taken) broken = "an answer is not taken";
+                if (r.on(resubmitted{n, how}, {}) != event_result::applied)
+                    broken = "an answer is not taken";
             },
             [&](const act::mark_sent& a) {
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t s = a.session; s != a.session + n; ++s) {
                     for (std::uint64_t i = 0; i != plan.sessions[s].count; ++i) {
                         const std::uint64_t l = plan.sessions[s].offset + i;
-                        if (!sent[l] && !(i == 0 && plan.sessions[s].first_sent)) broken = "one is marked and was not sent";
+                        if (!sent[l] && !(i == 0 && plan.sessions[s].first_sent))
+                            broken = "one is marked and was not sent";
                     }
                     marked[s] = true;
                 }
-                const fault_class why = how == fault_class::permanent ? fault_class::transient : how;
-                if (r.on(sessions_marked{n == a.count ? fault_class::none : why}, {}) != heard::taken) broken = "an answer is not taken";
+                const fault_kind why = how == fault_kind::permanent ? fault_kind::transient : how;
+                if (r.on(sessions_marked{n == a.count ? fault_kind::none : why}, {}) !=
+                    event_result::applied)
+                    broken = "an answer is not taken";
             },
-            [&](const act::remove_letters& a) {
+            [&](const act::remove_dead_letters& a) {
                 if (a.count == 0) broken = "nothing is removed";
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset + a.count; i-- != a.offset + a.count - n;) {
                     const redrive_session& s = plan.session_of(i);
                     const bool first = i == s.offset;
-                    if (!sent[i] && !(first && s.first_sent)) broken = "one is removed and was not sent";
+                    if (!sent[i] && !(first && s.first_sent))
+                        broken = "one is removed and was not sent";
                     if (first && s.keeps_first) broken = "one is removed that is to stay";
-                    if (s.marks_first && !marked[static_cast<std::size_t>(&s - plan.sessions.data())]) broken = "one is removed before the mark";
-                    if (i + 1 != s.end() && !removed[i + 1]) broken = "one is removed before those behind it";
+                    if (s.marks_first &&
+                        !marked[static_cast<std::size_t>(&s - plan.sessions.data())])
+                        broken = "one is removed before the mark";
+                    if (i + 1 != s.end() && !removed[i + 1])
+                        broken = "one is removed before those behind it";
                     if (removed[i]) broken = "one is removed twice";
                     removed[i] = true;
                 }
-                const fault_class why = how == fault_class::permanent ? fault_class::transient : how;
-                if (r.on(letters_removed{n, why}, {}) != heard::taken) broken = "an answer is not taken";
+                const fault_kind why = how == fault_kind::permanent ? fault_kind::transient : how;
+                if (r.on(dead_letters_removed{n, why}, {}) != event_result::applied)
+                    broken = "an answer is not taken";
             },
-            [](const act::wait&) {}, [](act::idle) {});
+            [](const act::wait_until&) {}, [](act::idle) {});
         if (!broken.empty()) return broken;
     }
-    if (r.end() != redrive_end::finished) return "it has stopped";
+    if (r.outcome() != redrive_outcome::finished) return "it has stopped";
     for (std::uint64_t i = 0; i != plan.ready; ++i) {
         const redrive_session& s = plan.session_of(i);
         bool refused = false;

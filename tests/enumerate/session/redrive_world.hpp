@@ -2,15 +2,16 @@
 //
 // redrive_world: a session queue, a table of letters, a consumer, and somebody who redrives.
 //
-// The queue is a session queue as Service Bus has it: messages of a session in order, numbers of its
-// own, repeated message ids dropped, dead letters of its own. The consumer is waybill's pipeline
-// without faults, which are tried out elsewhere. Who redrives reads all letters, plans, sends and
-// removes, and each of his calls can fail, be applied and not be confirmed, be applied in part, or be
-// the last thing that his process does. Between his calls the consumer works, or does not, and drained
-// is at some time. What goes which way is all chosen by one choice vector.
+// The queue is a session queue as Service Bus has it: messages of a session in order, numbers of
+// its own, repeated message ids dropped, dead letters of its own. The consumer is waybill's
+// pipeline without faults, which are tried out elsewhere. Who redrives reads all letters, plans,
+// sends and removes, and each of his calls can fail, be applied and not be confirmed, be applied in
+// part, or be the last thing that his process does. Between his calls the consumer works, or does
+// not, and drained is at some time. What goes which way is all chosen by one choice vector.
 //
 // In the end each step has taken effect once and in order, and nothing is left anywhere. Each step
-// finds in its session's state what those before it have left there, also in a session that came back.
+// finds in its session's state what those before it have left there, also in a session that came
+// back.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
 #define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
@@ -41,9 +42,9 @@
 namespace redrive_world {
 
 namespace act = waybill::act;
-using waybill::fault_class;
-using waybill::park_reason;
-using waybill::step_letter;
+using waybill::dead_letter_reason;
+using waybill::fault_kind;
+using waybill::pipeline_dead_letter;
 using waybill::testing::choices;
 
 // How a step turns out in each session that it comes in.
@@ -51,9 +52,10 @@ enum class fate : std::uint8_t {
     ok,
     fails_once,
     fails_twice,
-    broker_parks,            // before anybody sees it, once
+    broker_parks,  // before anybody sees it, once
     fails_then_broker_parks,
-    fails_without_letter,    // once; who saved that dies in the last delivery, and the broker parks it
+    // once; who saved that dies in the last delivery, and the broker parks it
+    fails_without_letter,
 };
 
 inline constexpr fate all_fates[] = {fate::ok, fate::fails_once, fate::fails_twice, fate::broker_parks,
@@ -95,12 +97,13 @@ struct extent {
     bool alone = false;      // steps are independent: each fails alone, in any order
     bool two = false;        // two of them redrive: one takes turns with the other
     bool grows = false;      // more is parked between the beginning of one and that of the other
-    bool totals = true;      // the sender knows how many steps there are; else only the last one says
+    // the sender knows how many steps there are; else only the last one says
+    bool totals = true;
 };
 
 struct message {
     std::uint64_t sequence = 0;
-    waybill::step_stamp stamp{};
+    waybill::step_properties stamp{};
     waybill::step_origin origin{};
     std::string id{};
 };
@@ -234,8 +237,12 @@ private:
                             {});
                 },
                 [&](act::idle) {
-                    if (std::exchange(received, true)) over = true;
-                    else pipe.on(waybill::step_received{waybill::facts_of(m.stamp, m.sequence, 1), at(m.sequence)}, {});
+                    if (std::exchange(received, true))
+                        over = true;
+                    else
+                        pipe.on(waybill::step_received{waybill::facts_of(m.stamp, m.sequence, 1),
+                                                       at(m.sequence)},
+                                {});
                 },
                 [&](act::execute) { pipe.on(waybill::executed{execute(m, memory)}, {}); },
                 [&](act::save_state) {
@@ -245,15 +252,18 @@ private:
                 },
                 [&](const act::park& p) {
                     step_of_job& s = step_of(m);
-                    if (s.how == fate::fails_without_letter && p.reason == park_reason::failed && s.parks == 0) {
+                    if (s.how == fate::fails_without_letter &&
+                        p.reason == dead_letter_reason::failed && s.parks == 0) {
                         ++s.parks;
                         dead_.push_back(m);
                         remove_front(session);
                         over = true;
                         return tell("who failed in step " + std::to_string(m.stamp.step) + " dies, and the broker parks it");
                     }
-                    put(waybill::make_step_letter(of(m, memory_of(session)), p, pipe.why(), pipe.progress(), at(m.sequence), letter_policy()));
-                    pipe.on(waybill::step_parked{}, {});
+                    put(waybill::make_pipeline_dead_letter(of(m, memory_of(session)), p,
+                                                           pipe.reason(), pipe.progress(),
+                                                           at(m.sequence), letter_policy()));
+                    pipe.on(waybill::step_dead_lettered{}, {});
                 },
                 [&](act::complete) {
                     remove_front(session);
@@ -267,7 +277,7 @@ private:
                     broken("the pipeline gives back without a fault");
                     over = true;
                 },
-                [&](act::wait) { over = true; });
+                [&](act::wait_until) { over = true; });
         }
     }
 
@@ -297,7 +307,7 @@ private:
     {
         return waybill::wall_time::at(waybill::duration::seconds(static_cast<std::int64_t>(1'000 + sequence)));
     }
-    [[nodiscard]] waybill::step_letter_policy letter_policy() const
+    [[nodiscard]] waybill::pipeline_dead_letter_policy letter_policy() const
     {
         if (!extent_.alone) return {};
         return {.mode = waybill::pipeline_mode::independent};
@@ -312,13 +322,13 @@ private:
         if (s == states_.end()) return {};
         return wrong_ == wrong::lags_with_the_state ? s->second.before : s->second.memory;
     }
-    void put(step_letter l)
+    void put(pipeline_dead_letter l)
     {
-        tell("letter " + text(l));
+        tell("letter " + describe(l));
         if (wrong_ == wrong::only_causes_have_it && !is_cause(l)) l.state.clear();
         const auto stored = letters_.find({l.stamp.session, l.sequence});
         const bool there = stored != letters_.end() && wrong_ != wrong::drains_over_marks;
-        if (there) l = waybill::merged_letter(stored->second, std::move(l));
+        if (there) l = waybill::merged_dead_letter(stored->second, std::move(l));
         letters_[{l.stamp.session, l.sequence}] = std::move(l);
     }
 
@@ -343,8 +353,9 @@ private:
                 const auto s = states_.find(m.stamp.session);
                 const waybill::session_progress* known = s == states_.end() ? nullptr : &s->second.progress;
                 if (!drained_.insert(m.sequence).second) drained_again_ = true;
-                put(waybill::make_broker_letter(of(m, memory_of(m.stamp.session)), "MaxDeliveryCountExceeded", 10, known,
-                                                at(m.sequence), letter_policy()));
+                put(waybill::make_broker_dead_letter(of(m, memory_of(m.stamp.session)),
+                                                     "MaxDeliveryCountExceeded", 10, known,
+                                                     at(m.sequence), letter_policy()));
             };
             const auto complete = [&] { dead_.pop_front(); };
             if (wrong_ == wrong::drain_completes_first) {
@@ -352,19 +363,21 @@ private:
                 if (mishap(1) == 0) write();
                 continue;
             }
-            waybill::letter_drain d(10);
+            waybill::dead_letter_import d(10);
             bool dead = false;
             const auto call = [&](const auto& what) {
                 const std::uint32_t how = mishap(drain_mishaps);
                 tell("drain " + std::to_string(how));
                 dead = how >= dies_before;
                 if (how == 0 || how == not_confirmed || how == dies_after) what();
-                return how == 0 ? fault_class::none : fault_class::infrastructure;
+                return how == 0 ? fault_kind::none : fault_kind::infrastructure;
             };
             while (!d.over() && !dead) {
                 waybill::match(
-                    d.next({}), [&](const act::park&) { d.on(waybill::step_parked{call(write)}, {}); },
-                    [&](act::complete) { d.on(waybill::completed{call(complete)}, {}); }, [](act::idle) {});
+                    d.next({}),
+                    [&](const act::park&) { d.on(waybill::step_dead_lettered{call(write)}, {}); },
+                    [&](act::complete) { d.on(waybill::completed{call(complete)}, {}); },
+                    [](act::idle) {});
             }
             if (dead) return;  // the message comes again when its lock has run out
         }
@@ -377,7 +390,7 @@ private:
     enum mark_mishap : std::uint32_t { marks_some = 5, mark_mishaps = 5 };
 
     struct redriver {
-        std::vector<step_letter> letters;
+        std::vector<pipeline_dead_letter> letters;
         waybill::redrive_plan plan;
         waybill::redrive run;
         std::uint32_t number = 0;
@@ -396,11 +409,11 @@ private:
             for (auto& s : r.plan.sessions) s.id += "." + std::to_string(r.number);
         }
         for (const auto& s : r.plan.sessions) {
-            tell(text(s, r.letters));
-            const bool misses = s.held == waybill::held_back::no && s.marks.without_state;
+            tell(describe(s, r.letters));
+            const bool misses = s.held == waybill::skip_reason::none && s.marks.without_state;
             if (misses && wrong_ == wrong::nothing) broken("a session is sent without its state");
         }
-        r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.most = 3}});
+        r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.max_attempts = 3}});
         return r;
     }
 
@@ -434,19 +447,21 @@ private:
             r.run.next(waybill::steady_time::highest()),
             [&](const act::resubmit& a) { r.run.on(send(r, a.offset, a.count), {}); },
             [&](const act::mark_sent& a) { r.run.on(waybill::sessions_marked{mark(r, a)}, {}); },
-            [&](const act::remove_letters& a) { r.run.on(remove(r, a.offset, a.count), {}); },
-            [](const act::wait&) {}, [](act::idle) {});
+            [&](const act::remove_dead_letters& a) { r.run.on(remove(r, a.offset, a.count), {}); },
+            [](const act::wait_until&) {}, [](act::idle) {});
         if (r.dead) r.run = waybill::redrive({});
     }
 
-    // Wrong orders need a hand of their own, which is right but for that: all letters in pieces, then
-    // the marks, then all are removed from behind.
+    // Wrong orders need a hand of their own, which is right but for that: all letters in pieces,
+    // then the marks, then all are removed from behind.
     void by_hand(redriver& r)
     {
         r.run = waybill::redrive({});
         const std::uint64_t ready = r.plan.ready;
         std::uint64_t sessions = 0;
-        while (sessions != r.plan.sessions.size() && r.plan.sessions[sessions].held == waybill::held_back::no) ++sessions;
+        while (sessions != r.plan.sessions.size() &&
+               r.plan.sessions[sessions].held == waybill::skip_reason::none)
+            ++sessions;
         const auto piece = [&](std::uint64_t at) { return std::min<std::uint64_t>(extent_.chunk, ready - at); };
         const auto removed = [&](std::uint64_t at) {
             const waybill::redrive_session& s = r.plan.session_of(at);
@@ -466,7 +481,7 @@ private:
                 if (!removed(from + i)) return;
             }
         }
-        if (mark(r, {0, sessions}) != fault_class::none || r.dead) return;
+        if (mark(r, {0, sessions}) != fault_kind::none || r.dead) return;
         for (std::uint64_t at = ready; at-- != 0;) {
             if (!removed(at)) return;
         }
@@ -492,31 +507,32 @@ private:
             accept({0, s.stamp, s.origin, s.message_id});
         }
         if (how >= dies_first) r.dead = true;
-        if (how == 0) return {count, fault_class::none};
-        if (wrong_ == wrong::takes_silence_for_yes && how == refused) return {count, fault_class::none};
-        if (wrong_ == wrong::takes_a_part_for_all && how == part) return {count, fault_class::none};
-        return {how == part ? applied : 0, fault_class::infrastructure};
+        if (how == 0) return {count, fault_kind::none};
+        if (wrong_ == wrong::takes_silence_for_yes && how == refused)
+            return {count, fault_kind::none};
+        if (wrong_ == wrong::takes_a_part_for_all && how == part) return {count, fault_kind::none};
+        return {how == part ? applied : 0, fault_kind::infrastructure};
     }
 
-    fault_class mark(redriver& r, const act::mark_sent& a)
+    fault_kind mark(redriver& r, const act::mark_sent& a)
     {
-        if (wrong_ == wrong::marks_nothing) return fault_class::none;
+        if (wrong_ == wrong::marks_nothing) return fault_kind::none;
         const std::uint32_t how = mishap(mark_mishaps);
         std::uint64_t applied = how == fails || how == dies_before ? 0 : a.count;
         if (how == marks_some) applied = a.count / 2;
         for (std::uint64_t i = 0; i != applied; ++i) {
             if (!r.plan.sessions[a.session + i].marks_first) continue;
-            step_letter l = r.plan.marked(r.letters, a.session + i);
+            pipeline_dead_letter l = r.plan.marked(r.letters, a.session + i);
             tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
             const auto stored = letters_.find({l.stamp.session, l.sequence});
             if (wrong_ == wrong::marks_blindly) letters_[{l.stamp.session, l.sequence}] = std::move(l);
             else if (stored != letters_.end()) stored->second = waybill::merged_mark(stored->second, l);
         }
         if (how >= dies_before) r.dead = true;
-        return how == 0 ? fault_class::none : fault_class::infrastructure;
+        return how == 0 ? fault_kind::none : fault_kind::infrastructure;
     }
 
-    waybill::letters_removed remove(redriver& r, std::uint64_t offset, std::uint64_t count)
+    waybill::dead_letters_removed remove(redriver& r, std::uint64_t offset, std::uint64_t count)
     {
         const std::uint32_t how = mishap(redrive_mishaps);
         std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
@@ -524,11 +540,14 @@ private:
         tell("remove " + std::to_string(offset) + "+" + std::to_string(count) + ": " + std::to_string(how));
         for (std::uint64_t i = 0; i != applied; ++i) {
             const std::uint64_t which = wrong_ == wrong::removes_the_first_first ? offset + i : offset + count - 1 - i;
-            const step_letter& l = r.letters[which];
+            const pipeline_dead_letter& l = r.letters[which];
             letters_.erase({l.stamp.session, l.sequence});
         }
         if (how >= dies_first) r.dead = true;
-        return {how == 0 ? count : how == part ? applied : 0, how == 0 ? fault_class::none : fault_class::infrastructure};
+        return {how == 0      ? count
+                : how == part ? applied
+                              : 0,
+                how == 0 ? fault_kind::none : fault_kind::infrastructure};
     }
 
     // ----------------------------------------------------------------------------------- the end
@@ -542,11 +561,13 @@ private:
             if (j.effects != all && extent_.alone) broken("a step has never taken effect");
             if (j.effects != all) broken("step " + std::to_string(j.effects + 1) + " has never taken effect");
         }
-        // What is drained once more after its session came back is held back for somebody to look at.
-        std::vector<step_letter> letters;
+        // What is drained once more after its session came back is held back for somebody to look
+        // at.
+        std::vector<pipeline_dead_letter> letters;
         for (const auto& [key, l] : letters_) letters.push_back(l);
         const bool ready = waybill::plan_redrive(letters).ready != 0;
-        if (!letters_.empty() && (ready || !drained_again_)) broken("a letter is left: " + text(letters_.begin()->second));
+        if (!letters_.empty() && (ready || !drained_again_))
+            broken("a letter is left: " + describe(letters_.begin()->second));
         // A state that is left is one that a sweep names.
         std::vector<waybill::swept_state> left;
         for (const auto& [session, s] : states_) left.push_back({session, waybill::state_read::ok, s.progress, {}});
@@ -577,7 +598,7 @@ private:
         std::string before;
     };
     std::map<std::string, state> states_;
-    std::map<std::pair<std::string, std::uint64_t>, step_letter> letters_;
+    std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter> letters_;
 };
 
 }  // namespace redrive_world

@@ -2,7 +2,8 @@
 //
 // All that a sender can get wrong: every row of messages from a few, some of them good, in every
 // division among holders. Nothing fails; the numbers alone are wrong, missing, doubled or late. Or
-// what the steps call is down at times, and a message that was given back for it comes again or not.
+// what the steps call is down at times, and a message that was given back for it comes again or
+// not.
 
 #include <doctest/doctest.h>
 
@@ -23,18 +24,27 @@ namespace {
 using waybill::pipeline_mode;
 using waybill::session_progress;
 using waybill::state_read;
-using waybill::step_end;
 using waybill::step_facts;
+using waybill::step_outcome;
 using waybill::testing::choices;
 
 // Three steps, and what does not belong to them.
 constexpr step_facts known[] = {
-    {0, 1, 1, 3, false, 1}, {0, 2, 1, 3, false, 1}, {0, 3, 1, 3, true, 1},   // good
-    {0, 2, 1, 0, false, 1}, {0, 3, 1, 0, true, 1},                           // the total is not known
-    {0, 1, 1, 2, false, 1}, {0, 2, 1, 2, true, 1},                           // of another job under this id
-    {0, 4, 1, 0, false, 1}, {0, 4, 1, 4, true, 1},                           // after the last
-    {0, 3, 3, 3, true, 1}, {0, 2, 2, 3, false, 1},                           // begins in the middle
-    {0, 0, 1, 0, false, 1},                                                  // without a stamp that can be read
+    {0, 1, 1, 3, false, 1},
+    {0, 2, 1, 3, false, 1},
+    {0, 3, 1, 3, true, 1},  // good
+    // the total is not known
+    {0, 2, 1, 0, false, 1},
+    {0, 3, 1, 0, true, 1},
+    // of another job under this id
+    {0, 1, 1, 2, false, 1},
+    {0, 2, 1, 2, true, 1},
+    {0, 4, 1, 0, false, 1},
+    {0, 4, 1, 4, true, 1},  // after the last
+    {0, 3, 3, 3, true, 1},
+    {0, 2, 2, 3, false, 1},  // begins in the middle
+    // without a stamp that can be read
+    {0, 0, 1, 0, false, 1},
 };
 constexpr std::uint32_t kinds = sizeof known / sizeof *known;
 
@@ -49,7 +59,8 @@ struct world {
     bool down = false;
     std::optional<session_progress> state{};
     std::map<std::uint64_t, std::uint32_t> runs{};  // of each step
-    bool failed = false;                            // there is a letter, and the state has not gone since
+    // there is a letter, and the state has not gone since
+    bool failed = false;
     bool letters = false;
     std::uint64_t ran_last = 0;
     std::string broken{};
@@ -86,7 +97,7 @@ struct world {
             step_facts seen = m;
             if (what == wrong::gap_is_fine && state && m.step > state->done + 1) seen.step = state->done + 1;
             bool parked = false;
-            const step_end e = waybill::process_step(
+            const step_outcome e = waybill::process_step(
                 *pipe, {seen, {}}, [] { return waybill::steady_time{}; },
                 [&](waybill::act::load_state) {
                     if (!state) return waybill::state_loaded{};
@@ -105,7 +116,8 @@ struct world {
                 [&](waybill::act::park a) {
                     parked = letters = true;
                     if (a.cause == 0) breaks("a letter names no cause");
-                    if (mode == pipeline_mode::stop_on_failure && !failed) breaks("a letter, and the session has not failed");
+                    if (mode == pipeline_mode::stop_on_failure && !failed)
+                        breaks("a letter, and the session has not failed");
                     return waybill::fault{};
                 },
                 [&](waybill::act::complete) { return waybill::fault{}; },
@@ -114,7 +126,7 @@ struct world {
                     failed = false;
                     return waybill::fault{};
                 },
-                [](waybill::act::give_back) {}, [](waybill::act::wait) {});
+                [](waybill::act::give_back) {}, [](waybill::act::wait_until) {});
             if (what == wrong::cleared_without_first && m.last) {
                 state.reset();
                 failed = false;
@@ -126,20 +138,20 @@ struct world {
         return broken;
     }
 
-    void check(step_end e, const step_facts& m, std::uint32_t before, bool parked)
+    void check(step_outcome e, const step_facts& m, std::uint32_t before, bool parked)
     {
         switch (e) {
-            case step_end::done:
+            case step_outcome::done:
                 if (runs[m.step] != before + 1 || parked) breaks("done, and it has not run, or is parked");
                 return;
-            case step_end::repeated:
+            case step_outcome::repeated:
                 if (before == 0 || runs[m.step] != before || parked) breaks("repeated, and it never ran");
                 return;
-            case step_end::parked:
+            case step_outcome::dead_lettered:
                 if (!parked || runs[m.step] != before) breaks("parked, and it has run, or there is no letter");
                 if (mode == pipeline_mode::independent && contradicted(m).empty()) breaks("parked for nothing");
                 return;
-            case step_end::given_back:
+            case step_outcome::given_back:
                 if (!down || runs[m.step] != before || parked) breaks("given back, and nothing was down");
                 return;
             default: breaks("nothing has failed, and it is not over");

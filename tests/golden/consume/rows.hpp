@@ -42,17 +42,18 @@ void each(F f)
     const partition_key key{"orders", "billing", "0"};
     const owner_id host{"host-7", 81};
 
-    f("attempt_first", attempt{{}, 4, 4, 0, 7, 1});
-    f("attempt_died", attempt{10, 14, 4, 1, 7, 3});
-    f("attempt_rests", attempt{10, 18, 2, 3, 0, 3});
-    f("attempt_ends", attempt{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX});
+    f("attempt_first", crash_record{{}, 4, 4, 0, 7, 1});
+    f("attempt_died", crash_record{10, 14, 4, 1, 7, 3});
+    f("attempt_rests", crash_record{10, 18, 2, 3, 0, 3});
+    f("attempt_ends",
+      crash_record{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX});
 
     f("lease_held", lease{key, host, 3, 12});
     f("lease_given_back", lease{key, {}, 3, 13});
     f("lease_ends", lease{{bytes, "", "\xC3\xA4"}, {bytes, UINT64_MAX}, UINT64_MAX, UINT64_MAX});
 
-    f("owner", presence{"orders", "billing", host, 5});
-    f("owner_ends", presence{bytes, bytes, {"\xC3\xA4", UINT64_MAX}, UINT64_MAX});
+    f("owner", owner_heartbeat{"orders", "billing", host, 5});
+    f("owner_ends", owner_heartbeat{bytes, bytes, {"\xC3\xA4", UINT64_MAX}, UINT64_MAX});
 }
 
 }  // namespace golden_rows

@@ -55,7 +55,7 @@ template <class F>
 void each(F f)
 {
     using waybill::wall_time;
-    waybill::deferral_book b;
+    waybill::deferred_messages b;
     f("nothing", b);
     b.defer({.sequence = 7, .due = seconds(noon), .attempts = 1});
     f("one", b);
@@ -66,7 +66,7 @@ void each(F f)
     b.defer({.sequence = (3ULL << 48U) + 8, .due = seconds(noon), .session = "s2"});
     (void)b.take(seconds(noon), {}, 1);  // what is in hand is stored as all the others
     f("sessions", b);
-    waybill::deferral_book ends;
+    waybill::deferred_messages ends;
     ends.defer({.sequence = 0, .due = wall_time::highest(), .since = wall_time::lowest()});
     ends.defer({.sequence = UINT64_MAX, .due = wall_time::lowest(), .attempts = UINT32_MAX,
                 .session = std::string("\0\xFF\x80 no text", 11), .id = "\xC3\xA4",

@@ -120,17 +120,20 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,
+    s.progress.failed = step_failure{3,
+                                     (7ULL << 48U) + 17,
+                                     dead_letter_reason::exhausted,
+                                     5,
                                      "no printer answers: \xE2\x82\xAC 12 is unpaid",
                                      noon + duration::milliseconds(59'250)};
     f("failed", s);
 
-    s.progress.failed->reason = park_reason::gap;
+    s.progress.failed->reason = dead_letter_reason::gap;
     s.progress.failed->text = "two\nlines\\ and \"\r\t\x01\x7F\b\f\v\" of them\n";
     f("escaped", s);
 
     s.value = {-1, false, {}, {}, {{"", "nobody's"}}};
-    s.progress = {.done = 4'567, .total = 4'567, .parked = 12};
+    s.progress = {.done = 4'567, .total = 4'567, .dead_lettered = 12};
     f("import", s);
 
     s.progress = {.done = 1};
@@ -139,7 +142,7 @@ void each(F f)
     s.read.later = {{"speed", 17}, {"holder", {{"host", "a"}}}};
     f("later", s);
 
-    s.progress.failed = step_failure{1, 7, park_reason::failed, 1, "no", noon};
+    s.progress.failed = step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
     s.read.later["failed"] = {{"host", "b"}};
     f("later_failed", s);
 
@@ -149,8 +152,8 @@ void each(F f)
     s.version = {2, 65'535};
     s.value.number = INT64_MIN;
     s.progress = {highest_size, highest_size, highest_size, highest_size, {}, last, first};
-    s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
-                                     highest_size, {}, last};
+    s.progress.failed = step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
+                                     highest_size, {},           last};
     f("ends", s);
 }
 
@@ -172,7 +175,8 @@ void each_old(F f)
 
     s.version.minor = 4;
     s.read = {};
-    s.progress.failed = step_failure{3, 17, park_reason::exhausted, 5, "no printer answers", noon};
+    s.progress.failed =
+        step_failure{3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     f("old_failed", s);
 }
 

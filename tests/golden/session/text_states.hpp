@@ -2,8 +2,8 @@
 //
 // The states that the files <name>.text were written of in version 1, made anew: a new one, some on
 // their way, one of them redriven, one that has failed, one of an import, one with lines of a later
-// version, one of an older version of the user's own bytes, and the ends of what there is. The files
-// are read for good, and nothing in them may be changed.
+// version, one of an older version of the user's own bytes, and the ends of what there is. The
+// files are read for good, and nothing in them may be changed.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
@@ -47,17 +47,20 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = step_failure{3, (7ULL << 48U) + 17, park_reason::exhausted, 5,
+    s.progress.failed = step_failure{3,
+                                     (7ULL << 48U) + 17,
+                                     dead_letter_reason::exhausted,
+                                     5,
                                      "no printer answers: \xE2\x82\xAC 12 is unpaid",
                                      noon + duration::milliseconds(59'250)};
     f("failed", s);
 
-    s.progress.failed->reason = park_reason::gap;
+    s.progress.failed->reason = dead_letter_reason::gap;
     s.progress.failed->text = "two\nlines\\ and\r\t\x01\x7F, and \xFF that is no character\n";
     s.own = "\nlines\n\nof its own, blank ones in front\n";
     f("escaped", s);
 
-    s.progress = {.done = 4'567, .total = 4'567, .parked = 12};
+    s.progress = {.done = 4'567, .total = 4'567, .dead_lettered = 12};
     s.own.clear();
     for (int n = 0; n != 256; ++n) s.own += static_cast<char>(n);
     f("import", s);
@@ -70,11 +73,14 @@ void each(F f)
 
     s = {};
     s.version = {2, 65'535};
-    s.progress = {.done = highest_size, .total = highest_size, .parked = highest_size,
-                  .tries = highest_size, .begun = wall_time::highest(),
+    s.progress = {.done = highest_size,
+                  .total = highest_size,
+                  .dead_lettered = highest_size,
+                  .tries = highest_size,
+                  .begun = wall_time::highest(),
                   .changed = wall_time::lowest()};
-    s.progress.failed = step_failure{highest_size, highest_size, park_reason::session_failed,
-                                     highest_size, "", wall_time::highest()};
+    s.progress.failed = step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
+                                     highest_size, "",           wall_time::highest()};
     f("ends", s);
 }
 

@@ -55,7 +55,7 @@ public:
         return store_->list(key, after, most);
     }
     auto attempted(const waybill::partition_key& key) { return store_->attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& row)
+    auto note(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
     {
         return store_->note(tx, key, row);
     }

@@ -91,7 +91,7 @@ public:
         return store_.find(key, sequence);
     }
     auto attempted(const waybill::partition_key& key) { return store_.attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::attempt& a)
+    auto note(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
     {
         return store_.note(tx.inner, key, a);
     }
@@ -212,14 +212,14 @@ private:
                 return {};
             },
             std::chrono::system_clock::now());
-        known = r.end == waybill::batch_end::committed;
+        known = r.end == waybill::batch_outcome::committed;
         if (known) {
             mine.from = r.reached;
             next = r.reached->sequence + 1;
             ++batches.committed;
-        } else if (r.end == waybill::batch_end::redeliver) {
+        } else if (r.end == waybill::batch_outcome::redeliver) {
             ++batches.redelivered;
-        } else if (r.end == waybill::batch_end::unknown) {
+        } else if (r.end == waybill::batch_outcome::unknown) {
             ++batches.unread;  // nor could it be read back
         } else {
             ++batches.other;

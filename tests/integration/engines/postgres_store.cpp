@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The stores on PostgreSQL do what process_batch and lease_keeper rely on: the conformance suites,
+// The stores on PostgreSQL do what process_batch and lease_manager rely on: the conformance suites,
 // races of real connections, the ends that a transaction can have on a server, a connection that is
 // cut on either side of a commit, and a server that is killed in the middle of commits.
 //
@@ -74,8 +74,8 @@ public:
         return leases_->list(source, group);
     }
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
-    auto announce(const waybill::presence& p) { return leases_->announce(p); }
-    auto withdraw(const waybill::presence& p) { return leases_->withdraw(p); }
+    auto announce(const waybill::owner_heartbeat& p) { return leases_->announce(p); }
+    auto withdraw(const waybill::owner_heartbeat& p) { return leases_->withdraw(p); }
 
     [[nodiscard]] const std::string& address() const { return address_; }
 

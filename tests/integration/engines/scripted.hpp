@@ -94,18 +94,18 @@ inline std::string in_words(const waybill::send_outcome& o)
     };
     return waybill::match(
         o, [](const waybill::accepted&) { return std::string("accepted"); },
-        [&](const waybill::refused& r) {
+        [&](const waybill::too_large& r) {
             return "refused " + number(r.actual) + " of " + number(r.limit);
         },
         [](const waybill::partial& p) {
             std::string all = "partial";
             for (const waybill::entry_fault& f : p.failed) {
-                all += " " + std::to_string(f.index) + " " + std::string(name(f.how));
+                all += " " + std::to_string(f.index) + " " + std::string(name(f.kind));
             }
             return all;
         },
         [](const waybill::throttled&) { return std::string("throttled"); },
-        [](const waybill::failed& f) { return "failed, " + std::string(name(f.how)); },
+        [](const waybill::failed& f) { return "failed, " + std::string(name(f.kind)); },
         [](const waybill::unknown&) { return std::string("unknown"); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The leases of the examples do what a lease_keeper relies on, with real races between threads, and
-// fence the checkpoints of the store beside them.
+// The leases of the examples do what a lease_manager relies on, with real races between threads,
+// and fence the checkpoints of the store beside them.
 
 #include <cstdio>
 #include <memory>
@@ -38,8 +38,8 @@ public:
 
     auto list(const std::string& source, const std::string& group) { return leases_->list(source, group); }
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
-    auto announce(const waybill::presence& p) { return leases_->announce(p); }
-    auto withdraw(const waybill::presence& p) { return leases_->withdraw(p); }
+    auto announce(const waybill::owner_heartbeat& p) { return leases_->announce(p); }
+    auto withdraw(const waybill::owner_heartbeat& p) { return leases_->withdraw(p); }
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -85,7 +85,8 @@ void fence(const std::string& path)
               "fence: nobody takes the lease of an open commit, and that is no contention");
         check(*tx.commit() == waybill::commit_outcome::applied, "fence: the holder commits what he began");
     }
-    check(other.claim({key, {"b", 2}, 2, mine.version})->end == waybill::claim_end::won, "fence: stolen");
+    check(other.claim({key, {"b", 2}, 2, mine.version})->outcome == waybill::claim_outcome::won,
+          "fence: stolen");
     check(advance(waybill::position{2, {}}, 3, 1) == advance_outcome::stale_epoch,
           "fence: whoever was robbed does not commit, though nobody else has");
     check(advance(waybill::position{2, {}}, 3, 2) == advance_outcome::applied, "fence: the thief commits");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The queue of sessions in a file holds the rules that Azure Service Bus has, as far as pipelines rely
-// on them: each of them by one connection, and between two.
+// The queue of sessions in a file holds the rules that Azure Service Bus has, as far as pipelines
+// rely on them: each of them by one connection, and between two.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using waybill::fault_class;
+using waybill::fault_kind;
 
 int failures = 0;
 int checks = 0;
@@ -74,14 +74,14 @@ void send(connection& c, const std::string& session, int from, int to)
 std::string receive(connection& c, const engines::session_lock& l)
 {
     const auto m = c.queue.receive(l);
-    if (!m) return std::string(name(m.error().how));
+    if (!m) return std::string(name(m.error().kind));
     return *m ? (*m)->body + "#" + std::to_string((*m)->deliveries) : "-";
 }
 
 std::string accept(connection& c, engines::session_lock& l)
 {
     const auto held = c.queue.accept();
-    if (!held) return std::string(name(held.error().how));
+    if (!held) return std::string(name(held.error().kind));
     if (!*held) return "-";
     l = **held;
     return l.session;
@@ -106,12 +106,13 @@ void order_and_locks(connection& one, connection& two)
     check(receive(two, {"c", 1}) == "ownership_lost", "a session that nobody knows has no holder");
     check(one.queue.complete(a, *[&] { return std::optional(engines::session_message{.sequence = 1}); }()).ok(),
           "a message is completed");
-    check(one.queue.complete(a, {.sequence = 1}).how == fault_class::ownership_lost, "and once only");
-    check(two.queue.complete(b, {.sequence = 2}).how == fault_class::ownership_lost,
+    check(one.queue.complete(a, {.sequence = 1}).kind == fault_kind::ownership_lost,
+          "and once only");
+    check(two.queue.complete(b, {.sequence = 2}).kind == fault_kind::ownership_lost,
           "nobody completes the messages of another session");
     check(one.queue.depth() == 4, "one of five is complete");
     check(one.queue.close(a).ok() && two.queue.close(b).ok(), "closed");
-    check(one.queue.close(a).how == fault_class::ownership_lost, "a session is closed once");
+    check(one.queue.close(a).kind == fault_kind::ownership_lost, "a session is closed once");
     check(receive(one, a) == "ownership_lost", "and then it is not ours");
 }
 
@@ -132,11 +133,13 @@ void deliveries(connection& one, connection& two)
     the_time += 99;
     check(accept(two, l) == "-", "a renewed lock holds");
     the_time += 1;
-    check(one.queue.renew(l).how == fault_class::ownership_lost, "a lock that has run out is not renewed");
+    check(one.queue.renew(l).kind == fault_kind::ownership_lost,
+          "a lock that has run out is not renewed");
     const engines::session_lock old = l;
     check(accept(two, l) == "a", "somebody else has it now");
-    check(one.queue.complete(old, {.sequence = 1}).how == fault_class::ownership_lost, "a zombie settles nothing");
-    check(one.queue.close(old).how == fault_class::ownership_lost, "and closes nothing");
+    check(one.queue.complete(old, {.sequence = 1}).kind == fault_kind::ownership_lost,
+          "a zombie settles nothing");
+    check(one.queue.close(old).kind == fault_kind::ownership_lost, "and closes nothing");
     check(receive(two, l) == "1#3" && receive(two, l) == "2#2" && receive(two, l) == "3#1",
           "a lock that runs out counts for what was received, and for nothing else");
     check(one.queue.receive_dead().value_or(std::nullopt) == std::nullopt ? true : false, "none is dead yet");
@@ -198,22 +201,25 @@ void states(connection& one, connection& two)
     check(one.queue.set_state(l, "").ok() && *one.queue.state(l) == "", "an empty one is one");
     const std::string bytes("\0{}\xff\n", 5);
     check(one.queue.set_state(l, bytes).ok() && *one.queue.state(l) == bytes, "any bytes");
-    check(one.queue.set_state(l, std::string(262'145, 'x')).how == fault_class::permanent, "too large");
+    check(one.queue.set_state(l, std::string(262'145, 'x')).kind == fault_kind::permanent,
+          "too large");
     check(one.queue.set_state(l, std::string(262'144, 'x')).ok(), "not too large");
     check(one.queue.set_state(l, bytes).ok(), "written");
     (void)receive(one, l);
     check(one.queue.complete(l, {.sequence = 1}).ok(), "the last message is complete");
     the_time += 100;
-    check(!one.queue.state(l) && one.queue.state(l).error().how == fault_class::ownership_lost, "a zombie reads none");
-    check(one.queue.set_state(l, "z").how == fault_class::ownership_lost, "and writes none");
-    check(one.queue.set_state(l, {}).how == fault_class::ownership_lost, "and removes none");
+    check(!one.queue.state(l) && one.queue.state(l).error().kind == fault_kind::ownership_lost,
+          "a zombie reads none");
+    check(one.queue.set_state(l, "z").kind == fault_kind::ownership_lost, "and writes none");
+    check(one.queue.set_state(l, {}).kind == fault_kind::ownership_lost, "and removes none");
     send(two, "a", 2, 2);
     check(accept(two, l) == "a" && *two.queue.state(l) == bytes, "it has outlived its messages");
     check(*one.queue.sessions_with_state() == std::vector<std::string>{"a"}, "and is found");
     check(!*one.queue.accept("a"), "nobody takes a session that somebody has");
     check(two.queue.set_state(l, {}).ok() && *two.queue.state(l) == std::nullopt, "removed");
     check(one.queue.sessions_with_state()->empty(), "and not found any more");
-    check(two.queue.complete(l, {.sequence = 2}).how == fault_class::ownership_lost, "not received");
+    check(two.queue.complete(l, {.sequence = 2}).kind == fault_kind::ownership_lost,
+          "not received");
     check(receive(two, l) == "2#1" && two.queue.complete(l, {.sequence = 2}).ok() && two.queue.close(l).ok(), "complete");
     const auto empty = *one.queue.accept("a");
     check(empty && empty->token != l.token && receive(one, *empty) == "-", "a session without messages is had by its name");
@@ -256,7 +262,7 @@ void batches(connection& one)
     engines::session_message n = m;
     n.id = "a/2";
     const auto both = one.queue.send(std::vector{m, n});
-    const auto* no = std::get_if<waybill::refused>(&both);
+    const auto* no = std::get_if<waybill::too_large>(&both);
     const std::uint64_t size = engines::sqlite_sessions::envelope + 2 * engines::sqlite_sessions::size_of(m);
     check(no && no->actual == size && no->limit == 262'144, "too large is refused, with the numbers");
     check(one.queue.depth() == 0, "and nothing of it is taken");
@@ -360,12 +366,13 @@ void broken(const std::string& path)
     check(accept(c, l) == "a", "accepted");
     c.db.exec("UPDATE messages SET properties = 'x'");
     const auto m = c.queue.receive(l);
-    check(!m && m.error().how == fault_class::infrastructure, "what cannot be read is no message");
+    check(!m && m.error().kind == fault_kind::infrastructure, "what cannot be read is no message");
     c.db.exec("DROP TABLE messages");
     check(!c.queue.receive(l) && !c.queue.accept(), "nobody answers where there is no queue");
     const auto sent = c.queue.send(std::vector{message("a", 2)});
     const auto* no = std::get_if<waybill::failed>(&sent);
-    check(no && no->how == fault_class::infrastructure && !no->text.empty(), "and nothing is taken");
+    check(no && no->kind == fault_kind::infrastructure && !no->text.empty(),
+          "and nothing is taken");
 }
 
 }  // namespace

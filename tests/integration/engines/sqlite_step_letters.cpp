@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of parked steps gives back what was put there, in the order of its keys, and all of a call
-// or nothing.
+// The table of parked steps gives back what was put there, in the order of its keys, and all of a
+// call or nothing.
 
 #include <cstdint>
 #include <cstdio>
@@ -21,14 +21,14 @@ void check(bool holds, const char* what)
     std::printf("%s\n", what);
 }
 
-waybill::step_letter letter(const std::string& session, std::uint64_t sequence)
+waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t sequence)
 {
-    waybill::step_letter l;
+    waybill::pipeline_dead_letter l;
     l.stamp = {session, 3, 2, 5, true};
     l.origin = {"order-1", ~std::uint64_t{0}, 7, 8};
     l.sequence = sequence;
     l.message_id = session + "/3";
-    l.reason = waybill::park_reason::contradiction;
+    l.reason = waybill::dead_letter_reason::contradiction;
     l.cause = ~std::uint64_t{0} - 1;
     l.resume_at = 2;
     l.alone = true;
@@ -36,8 +36,8 @@ waybill::step_letter letter(const std::string& session, std::uint64_t sequence)
     l.text = "no template";
     l.tries = 9;
     l.enqueued = waybill::wall_time::at(waybill::duration::nanoseconds(-1));
-    l.parked = waybill::wall_time::highest();
-    l.kept = waybill::letter_keeps::summary;
+    l.dead_lettered_at = waybill::wall_time::highest();
+    l.kept = waybill::dead_letter_body::summary;
     l.body = std::string("\0\xff{}", 4);
     l.size = 1'000'000;
     l.checksum = 4'000'000'000;
@@ -59,19 +59,19 @@ int main(int, char** argv)
     engines::sqlite_step_letters other(other_db);
 
     check(letters.list()->empty(), "there is nothing");
-    const std::vector<waybill::step_letter> all{letter("a", 9), letter("a", 10), letter("a", ~std::uint64_t{0}),
-                                                letter("b", 1)};
+    const std::vector<waybill::pipeline_dead_letter> all{
+        letter("a", 9), letter("a", 10), letter("a", ~std::uint64_t{0}), letter("b", 1)};
     check(letters.write(std::vector{all[3], all[2], all[1], all[0]}).ok(), "written");
     check(*other.list() == all, "what comes back is what was put there, 9 before 10");
 
     const auto stored = [&](std::size_t n) { return (*letters.list())[n]; };
-    waybill::step_letter again = all[1];
+    waybill::pipeline_dead_letter again = all[1];
     again.text = "written again";
     check(other.upsert(again).ok() && stored(1) == again, "written again, it replaces itself");
-    waybill::step_letter later = again;
+    waybill::pipeline_dead_letter later = again;
     later.sent_to = 0;
     check(other.upsert(later).ok() && stored(1) == again, "how far its session was sent is not forgotten");
-    later.reason = waybill::park_reason::broker;
+    later.reason = waybill::dead_letter_reason::broker;
     later.text = "delivered ten times";
     check(other.upsert(later).ok() && stored(1) == again, "and a pipeline knows more than the broker");
     check(other.write({&later, 1}).ok() && stored(1) == later, "but who says so writes what he says");
@@ -79,11 +79,11 @@ int main(int, char** argv)
     later.resume_at = 3;
     later.stamp.total = 6;
     check(other.mark({&later, 1}).ok() && stored(1) == later, "how far it was sent");
-    waybill::step_letter less = later;
+    waybill::pipeline_dead_letter less = later;
     less.sent_to = 4;
     less.stamp.total = 5;
     check(other.mark({&less, 1}).ok() && stored(1) == later, "who has sent less takes nothing back");
-    waybill::step_letter gone = letter("gone", 1);
+    waybill::pipeline_dead_letter gone = letter("gone", 1);
     check(letters.mark({&gone, 1}).ok() && letters.list()->size() == all.size(), "what is not there is not written");
     later.message_id = "another";
     check(other.upsert(later).ok() && stored(1) == later, "another message is another letter");
@@ -95,14 +95,15 @@ int main(int, char** argv)
     // Another one writes: nothing of the call is done.
     sqlite3_busy_timeout(other_db.handle(), 0);
     db.exec("BEGIN IMMEDIATE");
-    check(other.remove(all).how == waybill::fault_class::infrastructure, "a table that is locked says so");
+    check(other.remove(all).kind == waybill::fault_kind::infrastructure,
+          "a table that is locked says so");
     db.exec("COMMIT");
     check(letters.list()->size() == 2, "and is as it was");
 
     // What other tools have written.
     db.exec("UPDATE step_letters SET row_key = '9' WHERE row_key LIKE '%9'");
     check((*letters.list())[1].sequence == 9, "a key without zeros can be read");
-    waybill::step_letter nine = (*letters.list())[1];
+    waybill::pipeline_dead_letter nine = (*letters.list())[1];
     nine.sent_to = 9;
     check(letters.mark({&nine, 1}).ok() && (*letters.list())[1] == nine, "and marked");
     check(letters.remove({&nine, 1}).ok() && letters.list()->size() == 1, "and removed");

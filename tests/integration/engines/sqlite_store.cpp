@@ -22,7 +22,7 @@
 namespace {
 
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 
 int failures = 0;
 
@@ -94,7 +94,9 @@ struct world {
 void lost(const std::string& path)
 {
     world w(path);
-    const auto down = [](const auto& r) { return !r && r.error().how == fault_class::infrastructure; };
+    const auto down = [](const auto& r) {
+        return !r && r.error().kind == fault_kind::infrastructure;
+    };
     const waybill::dead_letter letter{.key = key, .at = {1, "1"}};
     for (const bool opened_again : {false, true}) {
         auto tx = *w.store.begin();
@@ -153,7 +155,8 @@ void full_disk(const std::string& path, bool savepoints, bool catches_all)
     };
     for (int n = 0; n != 3; ++n) {
         const auto r = w.deliver(events, waybill::catching(stubborn, engines::classify), savepoints);
-        check(r.end == waybill::batch_end::redeliver, "full disk: " + std::string(name(r.end)));
+        check(r.outcome == waybill::batch_outcome::redeliver,
+              "full disk: " + std::string(name(r.outcome)));
         check(w.effects() == 0 && w.count("SELECT count(*) FROM dead_letters") == 0, "full disk: something stays");
         check(!w.db.in_transaction(), "full disk: a transaction stays open");
     }
@@ -196,13 +199,15 @@ void refused(const std::string& path)
     auto tx = *w.store.begin();
     waybill::dead_letter d{.key = key, .at = {9, "9"}, .body = std::string(2'000'000, 'x')};
     const auto large = w.store.put(tx, d);
-    check(!large && large.error().how == fault_class::permanent, "refused: a letter that is too large");
+    check(!large && large.error().kind == fault_kind::permanent,
+          "refused: a letter that is too large");
     d.body = "small";
     check(w.store.put(tx, d) && *tx.commit() == waybill::commit_outcome::applied, "refused: and the transaction");
     w.db.exec("CREATE TRIGGER no_letters BEFORE INSERT ON dead_letters BEGIN SELECT RAISE(ROLLBACK, 'no'); END");
     auto again = *w.store.begin();
     const auto gone = w.store.put(again, d);
-    check(!gone && gone.error().how == fault_class::infrastructure, "refused: a letter, and the transaction lost");
+    check(!gone && gone.error().kind == fault_kind::infrastructure,
+          "refused: a letter, and the transaction lost");
 }
 
 // Rows that are no rows are errors that say where they are, and no values.

@@ -44,7 +44,7 @@ void expect(bool holds, const std::string& what)
     ++wrong;
 }
 
-/// Asks until it holds or `patience` is over.
+/// Asks until it holds or `time_until_dead_letter` is over.
 template <class F>
 bool soon(F holds, steady::duration patience = 60s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What examples/engines/azure_table.hpp makes of the answers of a table service. It is scripted, as no
-// real one says all of it.
+// What examples/engines/azure_table.hpp makes of the answers of a table service. It is scripted, as
+// no real one says all of it.
 
 #include <cstdint>
 #include <cstdio>
@@ -20,9 +20,9 @@ using engines::azure_table;
 using texts = std::vector<std::string>;
 using scripted::say;
 
-waybill::step_letter letter(std::uint64_t sequence)
+waybill::pipeline_dead_letter letter(std::uint64_t sequence)
 {
-    waybill::step_letter l;
+    waybill::pipeline_dead_letter l;
     l.stamp = {"it's", 1, 1, 2, false};
     l.sequence = sequence;
     return l;
@@ -40,8 +40,8 @@ std::string error(int status, const std::string& code)
 }
 std::string row(std::uint64_t sequence) { return engines::row_of(letter(sequence)).dump(); }
 
-/// Says the answers in their order, one to each request, and keeps what was asked. An empty one breaks the
-/// connection off.
+/// Says the answers in their order, one to each request, and keeps what was asked. An empty one
+/// breaks the connection off.
 class service {
 public:
     explicit service(texts answers) : answers_(std::move(answers)), peer_([this](int fd) { talk(fd); }) {}
@@ -95,7 +95,7 @@ void expect(const char* what, const call& f, texts answers, std::string_view how
     service s(std::move(answers));
     azure_table t = s.table();
     const waybill::fault fault = f(t);
-    score.expect("a table", what, std::string(name(fault.how)), how);
+    score.expect("a table", what, std::string(name(fault.kind)), how);
     score.expect("a table asked", what, s.asked(), asked);
     if (!fault.ok() && fault.text.empty()) score.expect("a table", what, "no words", "words");
 }

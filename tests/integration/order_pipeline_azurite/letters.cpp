@@ -22,7 +22,7 @@
 
 namespace {
 
-using letter_list = std::vector<waybill::step_letter>;
+using letter_list = std::vector<waybill::pipeline_dead_letter>;
 
 int failures = 0;
 
@@ -38,23 +38,23 @@ void check(const waybill::fault& f, const char* what)
     check(f.ok(), what);
 }
 
-waybill::step_letter letter(const std::string& session, std::uint64_t sequence,
-                            std::string body = "{\"line\":1}")
+waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t sequence,
+                                     std::string body = "{\"line\":1}")
 {
-    waybill::step_letter l;
+    waybill::pipeline_dead_letter l;
     l.stamp = {session, 3, 2, 5, true};
     l.origin = {"order-1", sequence / 2, 7, 8};
     l.sequence = sequence;
     l.message_id = session + "/3";
-    l.reason = waybill::park_reason::contradiction;
+    l.reason = waybill::dead_letter_reason::contradiction;
     l.cause = sequence;
     l.resume_at = 2;
     l.sent_to = 4;
     l.text = "no \"template\" for 'it'";
     l.tries = 9;
     l.enqueued = *waybill::wall_time_in("2026-02-28T23:59:59.9999999Z");
-    l.parked = *waybill::wall_time_in("2026-03-01T00:00:00.123456789Z");
-    l.kept = waybill::letter_keeps::body;
+    l.dead_lettered_at = *waybill::wall_time_in("2026-03-01T00:00:00.123456789Z");
+    l.kept = waybill::dead_letter_body::body;
     l.size = body.size();
     l.checksum = waybill::crc32c(body);
     l.body = std::move(body);
@@ -75,18 +75,18 @@ std::string many(std::size_t n, std::string_view text)
 const std::string too_large = many(655'361, "\xC3\xBC");
 
 /// More than an entity holds, of body and state,
-waybill::step_letter letter_beyond()
+waybill::pipeline_dead_letter letter_beyond()
 {
-    waybill::step_letter l = letter("large", 1, too_large);
+    waybill::pipeline_dead_letter l = letter("large", 1, too_large);
     l.state = many(32'769, "state");
     return l;
 }
 
 /// and what is kept of it.
-waybill::step_letter large_letter()
+waybill::pipeline_dead_letter large_letter()
 {
-    waybill::step_letter l = letter_beyond();
-    l.kept = waybill::letter_keeps::summary;
+    waybill::pipeline_dead_letter l = letter_beyond();
+    l.kept = waybill::dead_letter_body::summary;
     l.body.resize(256);
     l.state.clear();
     l.state_cut = true;
@@ -99,7 +99,8 @@ constexpr std::size_t names = 11;  // those up to here each of a session whose n
 letter_list all_letters()
 {
     letter_list all;
-    // These sort as 10, 100, 11, 9 where nobody pads them; the last are beyond what Edm.Int64 holds.
+    // These sort as 10, 100, 11, 9 where nobody pads them; the last are beyond what Edm.Int64
+    // holds.
     for (const std::uint64_t n : {9ULL, 10ULL, 11ULL, 100ULL, (7ULL << 48U) + 1, 1ULL << 63U, ~0ULL}) {
         all.push_back(letter("a", n));
     }
@@ -122,17 +123,18 @@ letter_list all_letters()
     with(many(65'536, std::string_view("\0\xFE", 2)));
     with(many(65'537, std::string_view("\0\xFE", 2)));
     with(many(655'360, "the most "));
-    waybill::step_letter full = letter("full", 1, many(655'360, std::string_view("\0\xFE", 2)));
+    waybill::pipeline_dead_letter full =
+        letter("full", 1, many(655'360, std::string_view("\0\xFE", 2)));
     full.text = many(8'192, "\"");
     full.state = many(32'768, "\"");
     full.origin.state = many(32'768, std::string_view("\0\xFE", 2));
     all.push_back(full);
-    waybill::step_letter odd = letter("odd", 1);
+    waybill::pipeline_dead_letter odd = letter("odd", 1);
     odd.text = std::string("\xFF is no text");
     odd.message_id = std::string("\0", 1);
     odd.enqueued = waybill::wall_time::at(waybill::duration::nanoseconds(-1));
-    odd.parked = waybill::wall_time::highest();
-    odd.kept = waybill::letter_keeps::pointer;
+    odd.dead_lettered_at = waybill::wall_time::highest();
+    odd.kept = waybill::dead_letter_body::pointer;
     odd.body.clear();
     odd.alone = true;
     odd.stamp.last = false;
@@ -152,7 +154,7 @@ std::string hex(std::string_view bytes)
 }
 
 /// As read.mjs prints a row; texts in hex, so that both say the same of any bytes.
-void print(const waybill::step_letter& l)
+void print(const waybill::pipeline_dead_letter& l)
 {
     nlohmann::ordered_json j;
     j["session"] = hex(l.stamp.session);
@@ -174,7 +176,7 @@ void print(const waybill::step_letter& l)
     j["text"] = hex(l.text);
     j["tries"] = std::to_string(l.tries);
     j["enqueued"] = std::to_string(l.enqueued.since_epoch().count());
-    j["parked"] = std::to_string(l.parked.since_epoch().count());
+    j["parked"] = std::to_string(l.dead_lettered_at.since_epoch().count());
     j["kept"] = name(l.kept);
     j["body"] = hex(l.body);
     j["size"] = std::to_string(l.size);
@@ -188,7 +190,8 @@ void print(const waybill::step_letter& l)
 
 bool same_letters(letter_list a, letter_list b)
 {
-    const auto less = [](const waybill::step_letter& x, const waybill::step_letter& y) {
+    const auto less = [](const waybill::pipeline_dead_letter& x,
+                         const waybill::pipeline_dead_letter& y) {
         if (x.stamp.session != y.stamp.session) return x.stamp.session < y.stamp.session;
         return x.sequence < y.sequence;
     };
@@ -209,8 +212,9 @@ void write_all(engines::azure_table& letters)
     check(letters.upsert(letter_beyond()), "one that is too large is written");
     all.push_back(large_letter());
     const waybill::fault f = letters.upsert(letter(many(513, "z"), 1));
-    check(f.how == waybill::fault_class::permanent, "a session that no key holds is refused for good");
-    for (const waybill::step_letter& l : all) print(l);
+    check(f.kind == waybill::fault_kind::permanent,
+          "a session that no key holds is refused for good");
+    for (const waybill::pipeline_dead_letter& l : all) print(l);
 }
 
 void again(engines::azure_table& letters, engines::azure_table& other)
@@ -226,23 +230,23 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     };
     const auto second = [&](engines::azure_table& t) {
         const letter_list some = of(t, "a");
-        return some.size() < 2 ? waybill::step_letter{} : some[1];
+        return some.size() < 2 ? waybill::pipeline_dead_letter{} : some[1];
     };
     check(of(letters, "a") == letter_list(all.begin(), all.begin() + of_a), "9 before 10, and 100 behind 11");
     for (std::size_t n = of_a; n != names; ++n) {
         check(of(letters, all[n].stamp.session) == letter_list{all[n]}, "any characters in a session's name");
     }
 
-    waybill::step_letter later = all[1];
+    waybill::pipeline_dead_letter later = all[1];
     later.text = "written again";
     check(other.upsert(later), "written again");
     check(second(letters) == later, "it replaces itself");
     later.sent_to = 0;
     check(letters.upsert(later), "and again");
     check(second(other).sent_to == 4, "how far its session was sent is not forgotten");
-    later.reason = waybill::park_reason::broker;
+    later.reason = waybill::dead_letter_reason::broker;
     check(letters.upsert(later), "by the broker");
-    check(second(other).reason == waybill::park_reason::contradiction,
+    check(second(other).reason == waybill::dead_letter_reason::contradiction,
           "a pipeline knows more than the broker");
     check(letters.write({&later, 1}), "but who says so");
     check(second(other) == later, "writes what he says");
@@ -251,11 +255,11 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     later.stamp.total = 6;
     check(other.mark({&later, 1}), "marked");
     check(second(letters) == later, "how far it was sent");
-    waybill::step_letter less = later;
+    waybill::pipeline_dead_letter less = later;
     less.sent_to = before + 1;
     check(letters.mark({&less, 1}), "marked by one who has sent less");
     check(second(other) == later, "who takes nothing back");
-    const waybill::step_letter never = letter("never", 1);
+    const waybill::pipeline_dead_letter never = letter("never", 1);
     check(letters.mark({&never, 1}), "one that is not there");
     check(of(letters, "never").empty(), "is not written");
 
@@ -263,7 +267,8 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     gone.push_back(letter("never", 1));
     check(letters.remove(gone), "removed, and one that is not there as well");
     check(letters.remove(gone), "twice");
-    for (const waybill::step_letter& l : gone) check(of(letters, l.stamp.session).empty(), "they are gone");
+    for (const waybill::pipeline_dead_letter& l : gone)
+        check(of(letters, l.stamp.session).empty(), "they are gone");
     check(of(letters, "a").size() == of_a, "and the others are not");
 }
 
@@ -295,11 +300,12 @@ int main(int, char** argv)
     // The wrong key, and nobody there.
     auto wrong = *place;
     wrong.key[0] = 'A';
-    check(engines::azure_table(wrong).upsert(letter("a", 1)).how == waybill::fault_class::infrastructure,
+    check(engines::azure_table(wrong).upsert(letter("a", 1)).kind ==
+              waybill::fault_kind::infrastructure,
           "the wrong key is nobody's fault");
     wrong = *place;
     wrong.port = "1";
-    check(engines::azure_table(wrong).list().error().how == waybill::fault_class::infrastructure,
+    check(engines::azure_table(wrong).list().error().kind == waybill::fault_kind::infrastructure,
           "nor is it that nobody is there");
     std::fprintf(stderr, "letters in a table: %d rules broken\n", failures);
     return failures == 0 ? 0 : 1;

@@ -91,9 +91,11 @@ void tell(calibration& c, dice& roll, bool wild)
 calibration any_start(dice& roll, bool wild)
 {
     if (wild) {
-        return calibration(limits{.bytes = roll.size(), .envelope = roll.size()}, roll.size());
+        return calibration(batch_limits{.bytes = roll.size(), .envelope = roll.size()},
+                           roll.size());
     }
-    return calibration(limits{.bytes = 1'000 + roll(300'000), .envelope = roll(100)}, roll(400));
+    return calibration(batch_limits{.bytes = 1'000 + roll(300'000), .envelope = roll(100)},
+                       roll(400));
 }
 
 void check_sound(const calibration& c)
@@ -161,7 +163,7 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
         s.refused = roll.size();
         s.row = static_cast<std::uint32_t>(roll());
         s.probe_after = static_cast<std::uint32_t>(roll());
-        s.tells = static_cast<broker_tells>(roll(3));
+        s.reports = static_cast<broker_reports>(roll(3));
         calibration c(s);
         for (int i = 0; i != 20; ++i) {
             check_sound(c);
@@ -188,8 +190,8 @@ TEST_CASE("what fits is within the budget, with its margin")
 }
 
 // The sender relies on it: the margin of twice a batch is enough for all on the way there. It holds
-// as long as a deviation is less than a quarter of the budget; where nothing is known to that degree,
-// margins go back to nothing, since only trying helps.
+// as long as a deviation is less than a quarter of the budget; where nothing is known to that
+// degree, margins go back to nothing, since only trying helps.
 TEST_CASE("a margin grows with the batch")
 {
     CHECK(rc::check([](std::uint64_t seed) {
@@ -200,12 +202,12 @@ TEST_CASE("a margin grows with the batch")
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {
-                return batch_sizes{.bodies = n * body, .guessed = n, .told = n / 3, .items = n};
+                return batch_sizes{.bodies = n * body, .guessed = n, .reported = n / 3, .items = n};
             };
             const batch_sizes twice = of(2 * items);
             const double spread = std::sqrt(c.items().variance(
                 static_cast<double>(twice.bodies), static_cast<double>(twice.guessed),
-                static_cast<double>(twice.told), 1));
+                static_cast<double>(twice.reported), 1));
             if (spread > 0.24 * static_cast<double>(c.budget())) continue;
             std::uint64_t before = 0;
             for (std::uint64_t n = 3; n <= 2 * items; n += 3) {
@@ -218,7 +220,8 @@ TEST_CASE("a margin grows with the batch")
     }));
 }
 
-// No number ever, and two together are too many: bytes cannot explain it, so it has to end otherwise.
+// No number ever, and two together are too many: bytes cannot explain it, so it has to end
+// otherwise.
 TEST_CASE("a thousand items of which a broker takes no two together cost few refusals")
 {
     CHECK(rc::check([](std::uint64_t seed) {
@@ -231,33 +234,34 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         const std::uint64_t most = roll.usual(4);  // items that it takes
         const std::uint64_t body = roll.usual(500);
         const bool alike = roll(2) == 0;
-        sender s(p);
+        batch_sender s(p);
         for (int i = 0; i != 1'000; ++i) s.on(queued{alike ? body : roll.usual(body)}, {});
         s.on(flushed{}, {});
         std::uint64_t refused_ones = 0;
         std::uint64_t sends = 0;
         std::uint64_t arrived = 0;
         for (bool going = true; going;) {
-            match(s.next({}),
-                  [&](const act::send& a) {
-                      const std::uint64_t attempt = a.attempt;
-                      const std::uint64_t n = a.items.items();
-                      RC_ASSERT(++sends < 5'000U);
-                      if (n > most) {
-                          ++refused_ones;
-                          s.on(refused{attempt}, {});
-                      } else {
-                          arrived += n;
-                          s.on(accepted{attempt}, {});
-                      }
-                  },
-                  [&](const act::settle& x) {
-                      RC_ASSERT(x.outcome == item_outcome::accepted);
-                      const run items = x.items;
-                      s.on(settled{items}, {});
-                  },
-                  [](const act::wait&) {}, [](const act::replace&) {},
-                  [&](act::idle) { going = false; });
+            match(
+                s.next({}),
+                [&](const act::send& a) {
+                    const std::uint64_t attempt = a.attempt;
+                    const std::uint64_t n = a.items.items();
+                    RC_ASSERT(++sends < 5'000U);
+                    if (n > most) {
+                        ++refused_ones;
+                        s.on(too_large{attempt}, {});
+                    } else {
+                        arrived += n;
+                        s.on(accepted{attempt}, {});
+                    }
+                },
+                [&](const act::settle& x) {
+                    RC_ASSERT(x.outcome == item_outcome::accepted);
+                    const item_range items = x.items;
+                    s.on(settled{items}, {});
+                },
+                [](const act::wait_until&) {}, [](const act::replace&) {},
+                [&](act::idle) { going = false; });
         }
         RC_ASSERT(arrived == 1'000U);
         RC_LOG() << "refused " << refused_ones << " of " << sends << "\n";

@@ -13,7 +13,7 @@
 
 namespace chunk_by_prop {
 
-using waybill::limits;
+using waybill::batch_limits;
 using sizes = std::vector<std::uint64_t>;
 
 struct part {
@@ -31,7 +31,7 @@ void showValue(const part& p, std::ostream& out)
 }
 
 // Sizes are small here, so plain sums are exact: may these travel together?
-bool together(const std::uint64_t* first, const std::uint64_t* last, const limits& l)
+bool together(const std::uint64_t* first, const std::uint64_t* last, const batch_limits& l)
 {
     std::uint64_t sum = l.envelope;
     for (const auto* at = first; at != last; ++at) {
@@ -43,7 +43,7 @@ bool together(const std::uint64_t* first, const std::uint64_t* last, const limit
 }
 
 // The model: take one more as long as all of it may travel together, measured anew each time.
-std::vector<part> naive(const sizes& all, const limits& l)
+std::vector<part> naive(const sizes& all, const batch_limits& l)
 {
     std::vector<part> parts;
     for (std::size_t i = 0; i != all.size();) {
@@ -62,7 +62,7 @@ std::vector<part> naive(const sizes& all, const limits& l)
 }
 
 // The fewest batches that any way of cutting in order gives; an item that fits nowhere costs one.
-std::size_t fewest(const sizes& all, const limits& l)
+std::size_t fewest(const sizes& all, const batch_limits& l)
 {
     std::vector<std::size_t> best(all.size() + 1, 0);
     for (std::size_t end = 1; end <= all.size(); ++end) {
@@ -76,7 +76,7 @@ std::size_t fewest(const sizes& all, const limits& l)
 }
 
 template <class Items>
-std::vector<part> cut(const Items& items, const limits& l)
+std::vector<part> cut(const Items& items, const batch_limits& l)
 {
     std::vector<part> parts;
     for (auto c : waybill::chunk_by(items, l, [](std::uint64_t n) { return n; })) {
@@ -95,7 +95,7 @@ sizes any_sizes()
     return *rc::gen::container<sizes>(up_to(30));
 }
 
-limits any_limits()
+batch_limits any_limits()
 {
     const auto often = [](std::uint64_t most) {
         return *rc::gen::weightedOneOf<std::uint64_t>(
@@ -108,7 +108,7 @@ TEST_CASE("the chunks are those of the naive model, on random access and without
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const auto expected = naive(all, l);
         RC_ASSERT(cut(all, l) == expected);
         RC_ASSERT(cut(std::list<std::uint64_t>(all.begin(), all.end()), l) == expected);
@@ -119,7 +119,7 @@ TEST_CASE("every item travels once, in order, within the limits")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         sizes travelled;
         for (const part& p : cut(all, l)) {
             RC_ASSERT(!p.items.empty());
@@ -135,7 +135,7 @@ TEST_CASE("no other way to cut needs fewer chunks")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         RC_ASSERT(cut(all, l).size() == fewest(all, l));
     }));
 }
@@ -144,7 +144,7 @@ TEST_CASE("cutting chunk by chunk is cutting all at once")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const auto size = [](std::uint64_t n) { return n; };
         auto at = all.begin();
         for (auto c : waybill::chunk_by(all, l, size)) {
@@ -196,7 +196,8 @@ struct whole {
 };
 
 template <class F>
-whole written(const std::uint64_t* first, const std::uint64_t* last, const limits& l, const F& f)
+whole written(const std::uint64_t* first, const std::uint64_t* last, const batch_limits& l,
+              const F& f)
 {
     whole w{l.envelope + f.envelope(*first), true};
     typename F::state s;
@@ -212,7 +213,7 @@ whole written(const std::uint64_t* first, const std::uint64_t* last, const limit
 }
 
 template <class F>
-std::vector<part> naive_framed(const sizes& all, const limits& l, const F& f)
+std::vector<part> naive_framed(const sizes& all, const batch_limits& l, const F& f)
 {
     std::vector<part> parts;
     for (std::size_t i = 0; i != all.size();) {
@@ -227,7 +228,7 @@ std::vector<part> naive_framed(const sizes& all, const limits& l, const F& f)
 }
 
 template <class Items, class F>
-std::vector<part> cut_framed(const Items& items, const limits& l, const F& f)
+std::vector<part> cut_framed(const Items& items, const batch_limits& l, const F& f)
 {
     std::vector<part> parts;
     for (auto c : waybill::chunk_by(items, l, f)) {
@@ -240,7 +241,7 @@ TEST_CASE("the chunks of a framing are those of the naive model, which writes ea
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const auto wild = naive_framed(all, l, wild_framing{});
         RC_ASSERT(cut_framed(all, l, wild_framing{}) == wild);
         RC_ASSERT(cut_framed(std::list<std::uint64_t>(all.begin(), all.end()), l,
@@ -256,7 +257,7 @@ TEST_CASE("no other way to cut needs fewer chunks where every part of what fits 
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const with_commas f;
         std::vector<std::size_t> best(all.size() + 1, 0);
         for (std::size_t end = 1; end <= all.size(); ++end) {
@@ -291,7 +292,7 @@ std::vector<N> any_integers()
     return all;
 }
 
-limits wide_limits()
+batch_limits wide_limits()
 {
     const auto often = [](std::uint64_t most) {
         return *rc::gen::weightedOneOf<std::uint64_t>(
@@ -314,7 +315,7 @@ bool cut_alike()
 {
     return rc::check([] {
         const std::vector<N> all = any_integers<N>();
-        const limits l = wide_limits();
+        const batch_limits l = wide_limits();
         const auto itself = [](N n) { return n; };
         const auto bare = waybill::chunk_by(all, l);
         const auto asked = waybill::chunk_by(all, l, itself);

@@ -50,10 +50,10 @@ std::ostream& operator<<(std::ostream& out, const step& s)
 struct model {
     struct entry {
         batch b;
-        std::optional<closed_by> full;
+        std::optional<batch_close_reason> full;
         std::uint64_t refused = 0;
     };
-    limits l;
+    batch_limits l;
     open_limits o;
     std::vector<entry> all;  // in the order in which they were opened
     std::uint64_t refusals = 0;
@@ -88,39 +88,40 @@ struct model {
         }
         return best;
     }
-    void make_room(closed_by why)
+    void make_room(batch_close_reason why)
     {
         entry& e = all[first()];
         if (!e.full) e.full = why;
     }
-    adding add(int key, std::uint64_t own, steady_time now)
+    add_result add(int key, std::uint64_t own, steady_time now)
     {
-        if (own > l.single || l.envelope + own > l.bytes) return adding::too_large;
+        if (own > l.single || l.envelope + own > l.bytes) return add_result::too_large;
         const std::size_t i = find(key);
         if (i != all.size() && (all[i].full || all[i].b.bytes + own > l.bytes)) {
-            if (!all[i].full) all[i].full = closed_by::bytes;
+            if (!all[i].full) all[i].full = batch_close_reason::bytes;
             all[i].refused = ++refusals;
-            return adding::full;
+            return add_result::full;
         }
-        if (items() >= (o.items == 0 ? 1 : o.items)) return adding::full;
+        if (items() >= (o.items == 0 ? 1 : o.items)) return add_result::full;
         if (i == all.size()) {
             if (all.size() >= (o.open == 0 ? 1 : o.open)) {
-                make_room(closed_by::key);
-                return adding::full;
+                make_room(batch_close_reason::key);
+                return add_result::full;
             }
-            all.push_back({{key, {}, l.envelope, closed_by::end, now}, {}, 0});
+            all.push_back({{key, {}, l.envelope, batch_close_reason::end, now}, {}, 0});
         }
         all[i].b.items.push_back(own);
         all[i].b.bytes += own;
-        if (all[i].b.items.size() >= l.items) all[i].full = closed_by::items;
-        if (items() >= o.items) make_room(closed_by::items);
-        return adding::added;
+        if (all[i].b.items.size() >= l.items) all[i].full = batch_close_reason::items;
+        if (items() >= o.items) make_room(batch_close_reason::items);
+        return add_result::added;
     }
     batch take(std::size_t i, steady_time now)
     {
         if (i == all.size()) return {};
         batch b = all[i].b;
-        const closed_by open = late(all[i], now) ? closed_by::deadline : closed_by::end;
+        const batch_close_reason open =
+            late(all[i], now) ? batch_close_reason::deadline : batch_close_reason::end;
         b.closed = all[i].full ? *all[i].full : open;
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
         return b;
@@ -152,7 +153,7 @@ std::uint64_t often(std::uint64_t most)
     return up_to(4) == 0 ? unlimited : up_to(most);
 }
 
-limits any_limits()
+batch_limits any_limits()
 {
     return {.bytes = often(60), .items = often(6), .single = often(35), .envelope = up_to(9)};
 }
@@ -179,7 +180,7 @@ std::vector<step> any_steps()
 TEST_CASE("keyed batches answer as the model does, however the clock goes")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const open_limits o = any_open_limits();
         numbers real(l, itself, o);
         model expected{l, o, {}, 0};
@@ -206,7 +207,7 @@ TEST_CASE("keyed batches answer as the model does, however the clock goes")
 TEST_CASE("every message travels once, in the order of its key, within the limits")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const open_limits o = any_open_limits();
         numbers open(l, itself, o);
         std::map<int, sizes> sent;
@@ -225,16 +226,16 @@ TEST_CASE("every message travels once, in the order of its key, within the limit
         };
         for (const step& s : any_steps()) {
             const steady_time now = at(s.now);
-            adding what = open.try_add(s.key, s.size, now);
-            if (what == adding::full) {
+            add_result what = open.try_add(s.key, s.size, now);
+            if (what == add_result::full) {
                 RC_ASSERT(open.due(now));
                 flush(open.take(now));
                 what = open.try_add(s.key, s.size, now);
-                RC_ASSERT(what == adding::added);
+                RC_ASSERT(what == add_result::added);
             }
-            RC_ASSERT((what == adding::too_large) ==
+            RC_ASSERT((what == add_result::too_large) ==
                       (s.size > l.single || l.envelope + s.size > l.bytes));
-            if (what == adding::added) sent[s.key].push_back(s.size);
+            if (what == add_result::added) sent[s.key].push_back(s.size);
             RC_ASSERT(open.open() <= (o.open == 0 ? 1 : o.open));
             RC_ASSERT(open.items() <= (o.items == 0 ? 1 : o.items));
             if (s.what == 0 && open.due(now)) flush(open.take(now));
@@ -248,17 +249,17 @@ TEST_CASE("every message travels once, in the order of its key, within the limit
 TEST_CASE("one take is enough, and until then nothing more of that key goes in")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         numbers open(l, itself, any_open_limits());
         std::map<int, bool> refused;  // since the last take
         for (const step& s : any_steps()) {
-            const adding what = open.try_add(s.key, s.size, at(s.now));
-            if (refused[s.key]) RC_ASSERT(what != adding::added);
-            if (what != adding::full) continue;
+            const add_result what = open.try_add(s.key, s.size, at(s.now));
+            if (refused[s.key]) RC_ASSERT(what != add_result::added);
+            if (what != add_result::full) continue;
             refused[s.key] = true;
             numbers trial = open;
             RC_ASSERT(!trial.take(at(s.now)).items.empty());
-            RC_ASSERT(trial.try_add(s.key, s.size, at(s.now)) == adding::added);
+            RC_ASSERT(trial.try_add(s.key, s.size, at(s.now)) == add_result::added);
             if (s.what < 3) {
                 (void)open.take(at(s.now));
                 refused.clear();

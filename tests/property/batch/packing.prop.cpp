@@ -23,7 +23,7 @@ namespace {
 
 using sizes = std::vector<std::uint64_t>;
 using batch = closed_batch<std::uint64_t>;
-using numbers = open_bins<std::uint64_t>;
+using numbers = bin_packer<std::uint64_t>;
 
 std::uint64_t itself(const std::uint64_t& n)
 {
@@ -50,9 +50,9 @@ std::ostream& operator<<(std::ostream& out, const step& s)
 struct model {
     struct entry {
         batch b;
-        std::optional<closed_by> full;
+        std::optional<batch_close_reason> full;
     };
-    limits l;
+    batch_limits l;
     open_limits o;
     std::vector<entry> all;  // in the order in which they were opened
 
@@ -80,41 +80,42 @@ struct model {
         }
         return best;
     }
-    void make_room(closed_by why, steady_time now)
+    void make_room(batch_close_reason why, steady_time now)
     {
         entry& e = all[first(now)];
         if (!e.full) e.full = why;
     }
-    adding add(std::uint64_t own, steady_time now)
+    add_result add(std::uint64_t own, steady_time now)
     {
-        if (own > l.single || l.envelope + own > l.bytes) return adding::too_large;
+        if (own > l.single || l.envelope + own > l.bytes) return add_result::too_large;
         std::optional<std::size_t> best;
         for (std::size_t i = 0; i != all.size(); ++i) {
             if (all[i].full || all[i].b.bytes + own > l.bytes) continue;
             if (!best || all[i].b.bytes > all[*best].b.bytes) best = i;
         }
-        if (items() >= (o.items == 0 ? 1 : o.items)) return adding::full;
+        if (items() >= (o.items == 0 ? 1 : o.items)) return add_result::full;
         if (!best) {
             if (all.size() >= (o.open == 0 ? 1 : o.open)) {
-                make_room(closed_by::bytes, now);
-                return adding::full;
+                make_room(batch_close_reason::bytes, now);
+                return add_result::full;
             }
             best = all.size();
-            all.push_back({{{}, l.envelope, closed_by::end, now}, {}});
+            all.push_back({{{}, l.envelope, batch_close_reason::end, now}, {}});
         }
         entry& e = all[*best];
         e.b.items.push_back(own);
         e.b.bytes += own;
-        if (e.b.items.size() >= l.items) e.full = closed_by::items;
-        if (items() >= o.items) make_room(closed_by::items, now);
-        return adding::added;
+        if (e.b.items.size() >= l.items) e.full = batch_close_reason::items;
+        if (items() >= o.items) make_room(batch_close_reason::items, now);
+        return add_result::added;
     }
     batch take(steady_time now)
     {
         if (all.empty()) return {};
         const std::size_t i = first(now);
         batch b = all[i].b;
-        const closed_by open = late(all[i], now) ? closed_by::deadline : closed_by::end;
+        const batch_close_reason open =
+            late(all[i], now) ? batch_close_reason::deadline : batch_close_reason::end;
         b.closed = all[i].full ? *all[i].full : open;
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
         return b;
@@ -131,7 +132,7 @@ std::uint64_t often(std::uint64_t most)
     return up_to(4) == 0 ? unlimited : up_to(most);
 }
 
-limits any_limits()
+batch_limits any_limits()
 {
     return {.bytes = often(60), .items = often(6), .single = often(35), .envelope = up_to(9)};
 }
@@ -163,7 +164,7 @@ struct life {
 };
 
 // Drives the bins as the head comment asks for; the clock counts items.
-std::vector<life> drive(const sizes& all, const limits& l, std::uint64_t bins)
+std::vector<life> drive(const sizes& all, const batch_limits& l, std::uint64_t bins)
 {
     std::vector<life> out;
     numbers open(l, itself, {.open = bins});
@@ -176,9 +177,9 @@ std::vector<life> drive(const sizes& all, const limits& l, std::uint64_t bins)
     };
     for (const std::uint64_t own : all) {
         ++n;
-        if (open.try_add(own, at(n)) == adding::full) {
+        if (open.try_add(own, at(n)) == add_result::full) {
             take();
-            RC_ASSERT(open.try_add(own, at(n)) == adding::added);
+            RC_ASSERT(open.try_add(own, at(n)) == add_result::added);
         }
         RC_ASSERT(open.open() <= (bins == 0 ? 1 : bins));
         while (open.due(at(n))) take();
@@ -193,14 +194,16 @@ std::vector<life> drive(const sizes& all, const limits& l, std::uint64_t bins)
 TEST_CASE("bins answer as the model does, however the clock goes")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const open_limits o{.open = up_to(5), .linger = any_linger(), .items = often(20)};
         numbers real(l, itself, o);
         model expected{l, o, {}};
         for (const step& s : any_steps()) {
             const steady_time now = at(s.now);
-            if (s.what == 0) RC_ASSERT(real.take(now) == expected.take(now));
-            else RC_ASSERT(real.try_add(s.size, now) == expected.add(s.size, now));
+            if (s.what == 0)
+                RC_ASSERT(real.take(now) == expected.take(now));
+            else
+                RC_ASSERT(real.try_add(s.size, now) == expected.add(s.size, now));
             bool due = false;
             for (const auto& e : expected.all) due = due || e.full || expected.late(e, now);
             RC_ASSERT(real.due(now) == due);
@@ -214,7 +217,7 @@ TEST_CASE("bins answer as the model does, however the clock goes")
 TEST_CASE("one bin is an open_batch")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const duration linger = any_linger();
         numbers bins(l, itself, {.open = up_to(1), .linger = linger});
         open_batch<std::uint64_t> one(l, itself, linger);
@@ -223,8 +226,10 @@ TEST_CASE("one bin is an open_batch")
             RC_ASSERT(bins.due(now) == one.due(now));
             RC_ASSERT(bins.deadline() == one.deadline());
             RC_ASSERT(bins.empty() == one.empty());
-            if (s.what != 0) RC_ASSERT(bins.try_add(s.size, now) == one.try_add(s.size, now));
-            else if (!one.empty()) RC_ASSERT(bins.take(now) == one.take(now));
+            if (s.what != 0)
+                RC_ASSERT(bins.try_add(s.size, now) == one.try_add(s.size, now));
+            else if (!one.empty())
+                RC_ASSERT(bins.take(now) == one.take(now));
         }
     }));
 }
@@ -233,9 +238,9 @@ TEST_CASE("every item is in one batch or too large, in order, within the limits"
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         std::vector<int> seen(all.size(), 0);
-        const packed p = pack(all, l, itself, up_to(6));
+        const packed_bins p = pack(all, l, itself, up_to(6));
         for (const auto& b : p.batches) {
             RC_ASSERT(!b.items.empty());
             RC_ASSERT(b.items.size() <= (l.items == 0 ? 1 : l.items));
@@ -260,7 +265,7 @@ TEST_CASE("every item is in one batch or too large, in order, within the limits"
 TEST_CASE("no two that were open together or taken in succession fit into one")
 {
     CHECK(rc::check([] {
-        const limits l = any_limits();
+        const batch_limits l = any_limits();
         const auto out = drive(any_sizes(), l, up_to(6));
         for (std::size_t i = 0; i != out.size(); ++i) {
             for (std::size_t j = i + 1; j != out.size(); ++j) {
@@ -278,7 +283,7 @@ TEST_CASE("less than twice as many as the bytes demand, and all but one more tha
 {
     CHECK(rc::check([] {
         const std::uint64_t room = 1 + up_to(60);
-        const limits l{.bytes = room + 7, .envelope = 7};
+        const batch_limits l{.bytes = room + 7, .envelope = 7};
         const std::uint64_t bins = 1 + up_to(6);
         const auto out = drive(any_sizes(), l, bins);
         std::uint64_t sum = 0;

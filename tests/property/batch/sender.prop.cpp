@@ -74,11 +74,11 @@ struct broker {
     std::vector<entry_fault> entries{};
     std::vector<std::uint64_t> sizes{};
 
-    fault_class how()
+    fault_kind how()
     {
-        return roll(2) == 0   ? fault_class::transient
-               : roll(3) == 0 ? fault_class::permanent
-                              : fault_class::infrastructure;
+        return roll(2) == 0   ? fault_kind::transient
+               : roll(3) == 0 ? fault_kind::permanent
+                              : fault_kind::infrastructure;
     }
 
     void take(const item& i, std::uint64_t attempt)
@@ -96,7 +96,7 @@ struct broker {
         std::uint64_t actual = h.envelope;
         for (const item& i : batch) actual += i.body + i.header;
         if (actual > h.limit) {
-            refused r;
+            too_large r;
             if (h.tells_numbers) r.actual = actual, r.limit = h.limit;
             if (h.lies) {
                 const std::uint64_t wild[] = {0, 1, h.limit, unlimited - 1, unlimited, actual / 2};
@@ -114,14 +114,14 @@ struct broker {
         if (mood == 0 && throttled_ones++ < h.throttles) {
             return throttled{
                 .retry_after = duration::milliseconds(static_cast<std::int64_t>(roll(500))),
-                .draw = roll.share()};
+                .random = roll.share()};
         }
         if (mood == 1) return failed{0, how(), "no", roll.share()};
         if (mood == 2) {
             if (roll(2) == 0) {
                 for (const item& i : batch) take(i, attempt);
             }
-            return unknown{.draw = roll.share()};
+            return unknown{.random = roll.share()};
         }
         if (mood == 3 && h.partials && arrived.count(batch.front().id) == 0) {
             entries.clear();
@@ -131,7 +131,7 @@ struct broker {
                 else
                     take(batch[i], attempt);
             }
-            return partial{.failed = entries, .draw = roll.share()};
+            return partial{.failed = entries, .random = roll.share()};
         }
         for (const item& i : batch) take(i, attempt);
         return roll(2) == 0 ? accepted{} : accepted{.actual = actual};
@@ -164,8 +164,8 @@ send_policy policy_of(dice& roll, const habits& h)
                   .header = roll(10)};
     p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
-    p.retry.most = static_cast<std::uint32_t>(1 + roll(5));
-    if (roll(2) == 0) p.retry.immediate = p.retry.most - 1;
+    p.retry.max_attempts = static_cast<std::uint32_t>(1 + roll(5));
+    if (roll(2) == 0) p.retry.immediate = p.retry.max_attempts - 1;
     return p;
 }
 
@@ -180,7 +180,7 @@ void outcomes_are_true(const std::vector<item>& input, const broker& b, const se
             const bool there = b.arrived.count(input[n].id) != 0;
             if (o.outcome == item_outcome::accepted)
                 RC_ASSERT(there);
-            else if (o.outcome != item_outcome::undecided)
+            else if (o.outcome != item_outcome::in_doubt)
                 RC_ASSERT(!there);
         }
     }
@@ -196,7 +196,7 @@ void few_enough(std::uint64_t requests, std::size_t items, const send_policy& p,
     // of its items a try; an unknown answer costs its batch one.
     std::uint64_t halvings = 2;
     for (std::size_t n = items; n != 0; n /= 2) ++halvings;
-    RC_ASSERT(requests <= items * (halvings + 2 * p.retry.most + 1) + throttles);
+    RC_ASSERT(requests <= items * (halvings + 2 * p.retry.max_attempts + 1) + throttles);
 }
 
 template <class Input>
@@ -207,7 +207,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
     const send_policy p = policy_of(roll, h);
     const std::vector<item> input = items_of(roll, roll(2) == 0 ? 0 : 40);
     broker b{h, dice(seed + 1)};
-    sender s(p);
+    batch_sender s(p);
     steady_time now{};
     auto&& source = wrap(input);
     const auto size = [](const item& i) { return i.body; };
@@ -267,7 +267,7 @@ TEST_CASE("sender: every item has one outcome, the true one, over every kind of 
     CHECK(rc::check("outbox", [](std::uint64_t seed) {
         std::size_t at = 0;
         sends_all(seed, [&](const auto& v) {
-            return outbox<reader, std::default_sentinel_t>(reader{&v, &at}, {});
+            return resend_buffer<reader, std::default_sentinel_t>(reader{&v, &at}, {});
         });
     }));
 }
@@ -281,7 +281,7 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
             const send_policy p = policy_of(roll, h);
             const std::vector<item> input = items_of(roll, 30);
             broker b{h, dice(seed + 1)};
-            sender s(p);
+            batch_sender s(p);
             auto&& source = wrap(input);
             std::vector<std::uint64_t> ids;
             steady_time now{};
@@ -303,16 +303,16 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
         const auto by_list =
             log([](const auto& v) { return std::forward_list<item>(v.begin(), v.end()); });
         const auto by_outbox = log([&](const auto& v) {
-            return outbox<reader, std::default_sentinel_t>(reader{&v, &at}, {});
+            return resend_buffer<reader, std::default_sentinel_t>(reader{&v, &at}, {});
         });
         RC_ASSERT(by_vector == by_list);
         RC_ASSERT(by_vector == by_outbox);
     }));
 }
 
-// Of 600,000 seeds 13 take more than three refusals, and the worst seven: where two or three items fill
-// a batch, a long row of accepted ones makes the sender try whether the limit was raised. So these are
-// always the same seeds.
+// Of 600,000 seeds 13 take more than three refusals, and the worst seven: where two or three items
+// fill a batch, a long row of accepted ones makes the sender try whether the limit was raised. So
+// these are always the same seeds.
 TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
 {
     std::uint64_t sends = 0, refusals = 0, all_fewest = 0;
@@ -324,7 +324,7 @@ TEST_CASE("sender: a header that is always the same costs few requests, if numbe
         std::vector<item> input(1 + roll(300));
         for (std::uint64_t i = 0; i != input.size(); ++i) input[i] = {i, roll(100), header};
         broker b{{.limit = 150 + roll(2'000), .trouble = 0}, dice(seed)};
-        sender s({.limit = {.bytes = b.h.limit}});
+        batch_sender s({.limit = {.bytes = b.h.limit}});
         const send_report r = send_all(
             input, [](const item& i) { return i.body; }, s, steady_time{},
             [&](const auto& batch) {
@@ -347,8 +347,9 @@ TEST_CASE("sender: a header that is always the same costs few requests, if numbe
     CHECK(sends <= all_fewest + all_fewest / 5);  // 1.14 times as many as with the sizes known
 }
 
-// One schedule of any kind: a policy, items, what the broker does and when, all from one seed. Plain
-// loops, since there are a million of them. False, with the reason in the audit, where a promise broke.
+// One schedule of any kind: a policy, items, what the broker does and when, all from one seed.
+// Plain loops, since there are a million of them. False, with the reason in the audit, where a
+// promise broke.
 namespace {
 
 send_policy any_policy(dice& roll)
@@ -362,7 +363,7 @@ send_policy any_policy(dice& roll)
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
     if (roll(2) == 0) p.linger = duration::milliseconds(static_cast<std::int64_t>(roll(50)));
     p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
-    p.retry.most = static_cast<std::uint32_t>(1 + roll(4));
+    p.retry.max_attempts = static_cast<std::uint32_t>(1 + roll(4));
     p.ordered = roll(2) == 0;
     p.one_key = roll(3) == 0;
     p.exact_sizes = roll(3) == 0;
@@ -384,7 +385,7 @@ public:
         dice roll(seed);
         const send_policy p = any_policy(roll);
         a.begin(p);
-        sender s(p);
+        batch_sender s(p);
         left_ = 1 + roll(24);
         throttles_ = 6;
         const std::uint64_t keys = 1 + roll(4);
@@ -393,12 +394,12 @@ public:
         steady_time now{};
         for (int step = 0; step != 5'000; ++step) {
             if (!a.broken.empty()) return false;
-            const sender::action next = s.next(now);
+            const batch_sender::action next = s.next(now);
             if (twice) a.must(next == s.next(now), "asked again it says the same");
             if (const auto* x = std::get_if<act::settle>(&next)) {
-                const run done = x->items;
+                const item_range done = x->items;
                 a.settle(*x);
-                a.must(s.on(settled{done}, now) == heard::taken, "settled in time");
+                a.must(s.on(settled{done}, now) == event_result::applied, "settled in time");
                 continue;
             }
             const std::uint64_t what = roll(16);
@@ -409,18 +410,19 @@ public:
                 a.stop();
             } else if (p.ordered && what == 7) {
                 const std::uint64_t key = roll(keys + 1);
-                a.must((s.on(resumed{key}, now) == heard::taken) == a.resume(key), "resumed");
+                a.must((s.on(resumed{key}, now) == event_result::applied) == a.resume(key),
+                       "resumed");
             } else if (const auto* r = std::get_if<act::replace>(&next); r && what < 12) {
                 a.asked(*r);
                 const std::uint64_t n = r->item;
-                a.must(s.on(kept{n + 1}, now) == heard::invalid, "kept another");
+                a.must(s.on(not_replaced{n + 1}, now) == event_result::invalid, "kept another");
                 if (roll(3) == 0) {
                     a.kept(n);
-                    a.must(s.on(kept{n}, now) == heard::taken, "kept");
+                    a.must(s.on(not_replaced{n}, now) == event_result::applied, "kept");
                 } else {
                     const std::uint64_t bytes = roll(3) == 0 ? 500 : roll(40);
                     a.replaced(n, bytes);
-                    a.must(s.on(replaced{n, bytes}, now) == heard::taken, "replaced");
+                    a.must(s.on(replaced{n, bytes}, now) == event_result::applied, "replaced");
                 }
             } else if (const auto* send = std::get_if<act::send>(&next); send && what < 12) {
                 const std::uint64_t attempt = send->attempt;
@@ -428,12 +430,12 @@ public:
                 if (attempt >= a.attempts.size() || roll(3) == 0) {
                     answer(s, attempt, roll, numbers, now);
                 } else {
-                    a.must(s.on(started{attempt}, now) == heard::taken, "started in time");
+                    a.must(s.on(started{attempt}, now) == event_result::applied, "started in time");
                 }
             } else if (const std::uint64_t n = away(roll); n != unlimited) {
                 answer(s, n, roll, numbers, now);
-            } else if (const auto* w = std::get_if<act::wait>(&next)) {
-                now = w->until;
+            } else if (const auto* w = std::get_if<act::wait_until>(&next)) {
+                now = w->time;
             } else if (left_ == 0 && std::holds_alternative<act::idle>(next)) {
                 a.end();
                 a.must(s.finished() && s.first_open() == s.end(), "it is finished");
@@ -447,7 +449,7 @@ public:
     }
 
 private:
-    void queue(sender& s, dice& roll, std::uint64_t keys, steady_time now)
+    void queue(batch_sender& s, dice& roll, std::uint64_t keys, steady_time now)
     {
         const std::uint64_t bytes = roll(20) == 0 ? 30 + roll(150) : roll(30);
         const std::uint64_t key = roll(keys) * 0x4000'0000'0000'0001U;
@@ -465,7 +467,7 @@ private:
         return found;
     }
 
-    void answer(sender& s, std::uint64_t n, dice& roll, bool numbers, steady_time now)
+    void answer(batch_sender& s, std::uint64_t n, dice& roll, bool numbers, steady_time now)
     {
         entries_.clear();
         sizes_.clear();
@@ -473,7 +475,7 @@ private:
         const std::size_t count = a.attempts[n].count;
         switch (roll(10)) {
             case 0: {
-                refused r{n};
+                too_large r{n};
                 if (numbers) {
                     if (roll(2) == 0) r.actual = roll(200);
                     if (roll(2) == 0) r.limit = 20 + roll(200);
@@ -487,12 +489,12 @@ private:
             }
             case 1:
                 for (std::size_t i = 0; i != count; ++i) {
-                    const fault_class how = roll(2) == 0   ? fault_class::transient
-                                            : roll(9) != 0 ? fault_class::permanent
-                                                           : fault_class::infrastructure;
+                    const fault_kind how = roll(2) == 0   ? fault_kind::transient
+                                           : roll(9) != 0 ? fault_kind::permanent
+                                                          : fault_kind::infrastructure;
                     if (roll(3) == 0) entries_.push_back({i, how});
                 }
-                e = partial{.attempt = n, .failed = entries_, .draw = roll.share()};
+                e = partial{.attempt = n, .failed = entries_, .random = roll.share()};
                 break;
             case 2:
                 if (throttles_ == 0) break;
@@ -500,8 +502,8 @@ private:
                 e = throttled{n, duration::milliseconds(5), roll.share()};
                 break;
             case 3:
-                e = failed{n, roll(2) == 0 ? fault_class::infrastructure : fault_class::permanent,
-                           "", roll.share()};
+                e = failed{n, roll(2) == 0 ? fault_kind::infrastructure : fault_kind::permanent, "",
+                           roll.share()};
                 break;
             case 4:
                 e = unknown{n, roll.share()};
@@ -510,7 +512,7 @@ private:
                 break;
         }
         a.answered(e, now);
-        a.must(std::visit([&](const auto& x) { return s.on(x, now); }, e) == heard::taken,
+        a.must(std::visit([&](const auto& x) { return s.on(x, now); }, e) == event_result::applied,
                "an answer in time is taken");
     }
 
@@ -546,8 +548,8 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
 {
     // A draft that may not go yet is filled by a short cut, one that may go any time is not. With a
     // pause that never ends in one of two senders, that is all the difference between them. Where
-    // sizes are guessed the short cut takes another margin, and may take items more; but not so many
-    // that the batch is expected to be over the budget.
+    // sizes are guessed the short cut takes another margin, and may take items more; but not so
+    // many that the batch is expected to be over the budget.
     std::uint64_t batches = 0;
     for (std::uint64_t seed = 0; seed != (brief ? 50U : 1'000U); ++seed) {
         dice roll(seed);
@@ -558,9 +560,9 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
                       .header = roll(2) * roll(80),
                       .exact_sizes = roll(2) == 0,
                       .on_too_large = static_cast<when_too_large>(roll(2))};
-        sender quick(p);
+        batch_sender quick(p);
         p.linger = duration::seconds(1'000'000);
-        sender slow(p);
+        batch_sender slow(p);
         const steady_time now{};
         const std::uint64_t most_body = 1 + roll(roll(2) == 0 ? 400 : 2'000);
         const std::uint64_t header = p.exact_sizes ? 0 : roll(120);
@@ -568,7 +570,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
         std::vector<std::uint64_t> bodies;
         const bool same = p.exact_sizes;
         const auto both = [&](const auto& event) {
-            const heard h = quick.on(event, now);
+            const event_result h = quick.on(event, now);
             if (same) CHECK(slow.on(event, now) == h);
         };
         for (std::uint64_t n = 0; n != 3'000;) {
@@ -576,7 +578,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
             const auto b = slow.next(now);
             if (const auto* x = std::get_if<act::settle>(&a)) {
                 if (same) REQUIRE(a == b);
-                both(settled{run(x->items)});
+                both(settled{item_range(x->items)});
                 continue;
             }
             const auto* send = std::get_if<act::send>(&a);
@@ -598,18 +600,18 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
             CHECK(items <= p.limit.items);
             if (items > 1) CHECK(send->bytes <= quick.learnt().budget());
             std::uint64_t whole = p.limit.envelope;
-            for (const run& r : send->items) {
+            for (const item_range& r : send->items) {
                 for (std::uint64_t i = r.first; i != r.end(); ++i) whole += bodies[i] + header;
             }
             const auto tell = [&](auto event) {
                 event.attempt = send->attempt;
                 const std::uint64_t again = same ? other->attempt : 0;
-                CHECK(quick.on(event, now) == heard::taken);
+                CHECK(quick.on(event, now) == event_result::applied);
                 event.attempt = again;
-                if (same) CHECK(slow.on(event, now) == heard::taken);
+                if (same) CHECK(slow.on(event, now) == event_result::applied);
             };
             if (whole > p.limit.bytes) {
-                refused no{};
+                too_large no{};
                 if (kind > 1) no.actual = whole, no.limit = p.limit.bytes;
                 tell(no);
             } else {
@@ -626,9 +628,9 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
 TEST_CASE("sender: once refusals end it is back to full batches")
 {
     // The broker refuses what is not too large, for no reason that the sender could know, so many
-    // times. What a refusal leaves behind in the queue is a cap for the first item of the batch, and
-    // nothing else: a batch is short of what the calibration believes in only if it begins with one.
-    // Where the broker gives numbers, what is believed is what is true soon after.
+    // times. What a refusal leaves behind in the queue is a cap for the first item of the batch,
+    // and nothing else: a batch is short of what the calibration believes in only if it begins with
+    // one. Where the broker gives numbers, what is believed is what is true soon after.
     std::uint64_t most = 0;
     for (std::uint64_t seed = 0; seed != (brief ? 100U : 1'000U); ++seed) {
         dice roll(seed);
@@ -642,7 +644,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         const bool tells = roll(2) == 0;
         const std::uint64_t whole = 100 + p.header;
         const std::uint64_t at_first = 3 + roll(40);  // batches before anything goes wrong
-        sender s(p);
+        batch_sender s(p);
         for (std::uint64_t n = 0; n != 10'000; ++n) s.on(queued(100U, n), steady_time());
         s.on(flushed{}, steady_time());
         const auto believes = [&](std::uint64_t items) {
@@ -655,7 +657,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         while (!s.finished()) {
             const auto next = s.next(steady_time());
             if (const auto* x = std::get_if<act::settle>(&next)) {
-                s.on(settled{run(x->items)}, steady_time());
+                s.on(settled{item_range(x->items)}, steady_time());
                 continue;
             }
             const auto* send = std::get_if<act::send>(&next);
@@ -670,7 +672,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
             if (spite || count * whole > 2'000) {
                 if (spite) ++said_no;
                 capped.push_back(first);
-                refused r{send->attempt};
+                too_large r{send->attempt};
                 if (tells) r.actual = count * whole;
                 if (tells) r.limit = spite ? 400 + roll(*r.actual - 399) : 2'000;
                 s.on(r, steady_time());

@@ -25,10 +25,10 @@ namespace completion_tracker_properties {
 namespace {
 
 using tests_support::dice;
-using waybill::begin_refusal;
 using waybill::completion_tracker;
-using waybill::heard;
-using waybill::ticket;
+using waybill::event_result;
+using waybill::track_error;
+using waybill::tracked_event;
 using waybill::tracker_options;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
@@ -76,23 +76,23 @@ struct model {
         }
     }
 
-    std::optional<begin_refusal> begin(std::uint64_t s)
+    std::optional<track_error> begin(std::uint64_t s)
     {
-        if (!assigned) return begin_refusal::not_assigned;
-        if (mark && s <= *mark) return begin_refusal::behind;
+        if (!assigned) return track_error::not_assigned;
+        if (mark && s <= *mark) return track_error::behind;
         if (last && s <= *last) {
             const auto found = events.find(s);
-            if (found == events.end()) return begin_refusal::not_ascending;
-            return found->second ? begin_refusal::duplicate : begin_refusal::done_before;
+            if (found == events.end()) return track_error::not_ascending;
+            return found->second ? track_error::duplicate : track_error::done_before;
         }
-        const bool full = in_flight() >= options.most || events.size() >= options.span;
-        if (full) return begin_refusal::full;
+        const bool full = in_flight() >= options.max_in_flight || events.size() >= options.span;
+        if (full) return track_error::full;
         const bool done = before.contains(s);
         before.erase(before.begin(), before.upper_bound(s));
         events[s] = !done;
         last = s;
         settle();
-        if (done) return begin_refusal::done_before;
+        if (done) return track_error::done_before;
         return {};
     }
 
@@ -144,7 +144,7 @@ void agree(const completion_tracker& t, const model& m)
     RC_ASSERT(t.in_flight() == m.in_flight());
     RC_ASSERT(t.pending() == m.events.size());
     RC_ASSERT(t.assigned() == m.assigned);
-    const bool room = m.in_flight() < m.options.most && m.events.size() < m.options.span;
+    const bool room = m.in_flight() < m.options.max_in_flight && m.events.size() < m.options.span;
     RC_ASSERT(t.can_accept() == (m.assigned && room));
     std::optional<std::uint64_t> newest = m.mark;
     for (const auto& e : m.events) {
@@ -166,8 +166,8 @@ void agree(const completion_tracker& t, const model& m)
 struct life {
     explicit life(std::uint64_t seed) : roll(seed), log(any_log(roll))
     {
-        m.options.most = 1 + roll(roll.one_in(2) ? 10 : 2'000);
-        m.options.span = m.options.most + roll(roll.one_in(2) ? 10 : 4'000);
+        m.options.max_in_flight = 1 + roll(roll.one_in(2) ? 10 : 2'000);
+        m.options.span = m.options.max_in_flight + roll(roll.one_in(2) ? 10 : 4'000);
         t = completion_tracker(m.options);
         hand_overs = roll.any_of({4U, 40U, 400U});
     }
@@ -200,7 +200,7 @@ struct life {
             RC_ASSERT(began.has_value() == !refused.has_value());
             if (refused) RC_ASSERT(began.error() == *refused);
             else open.push_back(*began);
-            if (refused == begin_refusal::full) return;
+            if (refused == track_error::full) return;
             ++cursor;
         }
     }
@@ -219,25 +219,25 @@ struct life {
         if (open.empty()) return;
         // The oldest now and then, or nothing ever moves.
         const std::size_t at = roll.one_in(3) ? 0 : roll(open.size());
-        ticket k = open[at];
+        tracked_event k = open[at];
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
         if (roll.one_in(10)) k.number = static_cast<std::uint32_t>(roll.bits());
         const bool done = m.complete(k.sequence);
-        RC_ASSERT(t.complete(k) == (done ? heard::taken : heard::late));
+        RC_ASSERT(t.complete(k) == (done ? event_result::applied : event_result::stale));
         over.push_back(k);
-        RC_ASSERT(t.complete(k) == heard::late);
+        RC_ASSERT(t.complete(k) == event_result::stale);
     }
 
     void complete_late()
     {
         if (over.empty()) return;
-        ticket k = over[roll(over.size())];
+        tracked_event k = over[roll(over.size())];
         if (roll.one_in(3)) k.sequence += roll(3);
         if (k.generation == t.generation()) {
             const auto e = m.events.find(k.sequence);
             if (e != m.events.end() && e->second) return;
         }
-        RC_ASSERT(t.complete(k) == heard::late);
+        RC_ASSERT(t.complete(k) == event_result::stale);
     }
 
     void forget()
@@ -261,7 +261,7 @@ struct life {
             m.start_over(false);
             agree(t, m);
             RC_ASSERT(!t.expected());
-            RC_ASSERT(t.begin(log[0]).error() == begin_refusal::not_assigned);
+            RC_ASSERT(t.begin(log[0]).error() == track_error::not_assigned);
         }
         t.assign(m.mark);
         m.start_over(true);
@@ -274,7 +274,7 @@ struct life {
         const auto all = m.done();
         const std::uint64_t most = roll.one_in(3) ? roll(40) : 1'000'000;
         const bool text = roll.one_in(2);
-        const waybill::tracker_budget budget{.most = most};
+        const waybill::tracker_budget budget{.max_bytes = most};
         const auto beside = text ? waybill::encode_text(t, budget) : waybill::encode(t, budget);
         RC_ASSERT(beside.bytes.size() <= most);
         RC_ASSERT(beside.kept + beside.dropped >= all.size());
@@ -327,8 +327,8 @@ struct life {
     completion_tracker t;
     std::uint64_t hand_overs = 1;
     std::size_t cursor = 0;
-    std::vector<ticket> open;
-    std::vector<ticket> over;
+    std::vector<tracked_event> open;
+    std::vector<tracked_event> over;
 };
 
 TEST_CASE("completion_tracker: any life over any log, as the model has it")

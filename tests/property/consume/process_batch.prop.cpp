@@ -19,10 +19,10 @@
 namespace process_batch_properties {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::fault;
-using waybill::fault_class;
-using waybill::testing::mishap;
+using waybill::fault_kind;
+using waybill::testing::injected_fault;
 
 // How the calls of an event's handler turn out: so many times transient or infrastructure first.
 struct event {
@@ -68,13 +68,14 @@ void drains(bool savepoints, bool faults)
     waybill::testing::memory_store<std::string> kept;
     int mishaps = faults ? 12 : 0;
     waybill::testing::faulty store(kept, [&](waybill::testing::store_call c) {
-        if (mishaps == 0 || *rc::gen::inRange(0, 8) != 0) return mishap::none;
+        if (mishaps == 0 || *rc::gen::inRange(0, 8) != 0) return injected_fault::none;
         --mishaps;
-        const auto all = waybill::testing::mishaps_of(c);
+        const auto all = waybill::testing::faults_of(c);
         return all[*rc::gen::inRange<std::size_t>(0, all.size())];
     });
 
-    // An event that is late five times is late at every try that it gets; others are once late only.
+    // An event that is late five times is late at every try that it gets; others are once late
+    // only.
     std::map<std::uint64_t, int> calls;
     std::uint64_t all_calls = 0;
     const auto handle = [&](auto& tx, const event& e) -> fault {
@@ -104,7 +105,8 @@ void drains(bool savepoints, bool faults)
             from = waybill::position_of(*stored);
             loaded = true;
         }
-        // Whole batches of the log from its beginning or from some place before: what took effect is skipped.
+        // Whole batches of the log from its beginning or from some place before: what took effect
+        // is skipped.
         std::vector<event> batch;
         const auto size = *rc::gen::inRange<std::size_t>(1, 8);
         for (const event& e : log) {
@@ -118,12 +120,12 @@ void drains(bool savepoints, bool faults)
         const auto before = kept.records().size();
         const auto r = waybill::process_batch(store, {key, from, 1}, batch, handle, {}, policy);
         if (!store.alive()) continue;
-        RC_ASSERT(r.end != batch_end::abandoned);
-        RC_ASSERT(r.end != batch_end::invalid);
-        RC_ASSERT(r.end != batch_end::cancelled);
-        if (r.end == batch_end::unknown) loaded = false;
-        if (r.end != batch_end::committed) {
-            if (r.end == batch_end::redeliver) RC_ASSERT(kept.records().size() == before);
+        RC_ASSERT(r.outcome != batch_outcome::abandoned);
+        RC_ASSERT(r.outcome != batch_outcome::invalid);
+        RC_ASSERT(r.outcome != batch_outcome::cancelled);
+        if (r.outcome == batch_outcome::unknown) loaded = false;
+        if (r.outcome != batch_outcome::committed) {
+            if (r.outcome == batch_outcome::redeliver) RC_ASSERT(kept.records().size() == before);
             RC_ASSERT(r.handled == 0u);
             continue;
         }
@@ -148,7 +150,7 @@ void drains(bool savepoints, bool faults)
         RC_ASSERT(found != kept.letters().end());
         RC_ASSERT(found->second.body == e.body);
         RC_ASSERT(found->second.reason == (e.bad ? "bad " : "late ") + std::to_string(e.sequence));
-        RC_ASSERT(found->second.how == (e.bad ? fault_class::permanent : fault_class::transient));
+        RC_ASSERT(found->second.kind == (e.bad ? fault_kind::permanent : fault_kind::transient));
     }
     RC_ASSERT(kept.records() == effects);
     RC_ASSERT(kept.letters().size() == letters);

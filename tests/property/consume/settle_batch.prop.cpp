@@ -20,7 +20,7 @@ namespace {
 namespace act = waybill::act;
 using tests_support::settle_audit;
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::settle_kind;
 using waybill::steady_time;
 
@@ -35,11 +35,12 @@ waybill::settle_batch_policy any_policy()
     return p;
 }
 
-fault_class any_fault()
+fault_kind any_fault()
 {
-    return *rc::gen::element(fault_class::none, fault_class::none, fault_class::transient, fault_class::transient,
-                             fault_class::infrastructure, fault_class::permanent, fault_class::ownership_lost,
-                             fault_class::cancelled);
+    return *rc::gen::element(fault_kind::none, fault_kind::none, fault_kind::transient,
+                             fault_kind::transient, fault_kind::infrastructure,
+                             fault_kind::permanent, fault_kind::ownership_lost,
+                             fault_kind::cancelled);
 }
 
 waybill::batch_settled any_answer(const act::settle_batch& call)
@@ -48,15 +49,16 @@ waybill::batch_settled any_answer(const act::settle_batch& call)
     waybill::batch_settled s;
     s.call = call.call;
     s.items = items;
-    s.how = *rc::gen::weightedElement<fault_class>({{4, fault_class::none}, {1, fault_class::transient}});
-    if (s.how != fault_class::none) s.how = any_fault();
+    s.kind =
+        *rc::gen::weightedElement<fault_kind>({{4, fault_kind::none}, {1, fault_kind::transient}});
+    if (s.kind != fault_kind::none) s.kind = any_fault();
     for (std::size_t i = 0; i != items.size(); ++i) {
         if (*rc::gen::inRange(0, 3) == 0) {
-            const fault_class how = any_fault();
-            s.failed.push_back({i, how == fault_class::none ? fault_class::transient : how});
+            const fault_kind how = any_fault();
+            s.failed.push_back({i, how == fault_kind::none ? fault_kind::transient : how});
         }
     }
-    s.draw = *rc::gen::element(0.0, 0.5, 0.999);
+    s.random = *rc::gen::element(0.0, 0.5, 0.999);
     return s;
 }
 
@@ -90,8 +92,8 @@ void settles()
                 audit.answer(any_answer(*b), now);
             }
         }
-        if (const auto* w = std::get_if<act::wait>(&a)) {
-            if (left == 0 || *rc::gen::inRange(0, 2) == 0) now = w->until;
+        if (const auto* w = std::get_if<act::wait_until>(&a)) {
+            if (left == 0 || *rc::gen::inRange(0, 2) == 0) now = w->time;
         } else if (*rc::gen::inRange(0, 4) == 0) {
             now = now + duration::seconds(*rc::gen::inRange<std::int64_t>(0, 10));
         }
@@ -121,18 +123,22 @@ TEST_CASE("settle_batches: spoilt answers change nothing")
         }
         const auto before = m;
         const auto past = *rc::gen::arbitrary<std::uint64_t>();
-        RC_ASSERT(m.on(waybill::batch_settled{0, items, {}, {{n + past % 1'000, fault_class::transient}}}, now) ==
-                  waybill::heard::invalid);
+        RC_ASSERT(
+            m.on(waybill::batch_settled{0, items, {}, {{n + past % 1'000, fault_kind::transient}}},
+                 now) == waybill::event_result::invalid);
         const auto call = 1 + *rc::gen::arbitrary<std::uint64_t>() % 1'000;
-        RC_ASSERT(m.on(waybill::batch_settled{call, items}, now) == waybill::heard::late);
+        RC_ASSERT(m.on(waybill::batch_settled{call, items}, now) == waybill::event_result::stale);
         if (n != 0) {
             auto twice = items;
             twice.push_back(*rc::gen::elementOf(items));
-            RC_ASSERT(m.on(waybill::batch_settled{0, twice}, now) == waybill::heard::invalid);
+            RC_ASSERT(m.on(waybill::batch_settled{0, twice}, now) ==
+                      waybill::event_result::invalid);
         }
-        RC_ASSERT(m.on(waybill::batch_settled{0, {n + past % 1'000}}, now) == waybill::heard::late);
-        RC_ASSERT(m.on(waybill::batch_started{0, {n + past % 1'000}}, now) == waybill::heard::late);
-        RC_ASSERT(m.on(waybill::reported{n + past % 1'000}, now) == waybill::heard::late);
+        RC_ASSERT(m.on(waybill::batch_settled{0, {n + past % 1'000}}, now) ==
+                  waybill::event_result::stale);
+        RC_ASSERT(m.on(waybill::batch_started{0, {n + past % 1'000}}, now) ==
+                  waybill::event_result::stale);
+        RC_ASSERT(m.on(waybill::reported{n + past % 1'000}, now) == waybill::event_result::stale);
         RC_ASSERT(m == before);
     }));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever becomes of a valid document: reading it ends in an error or in exactly what stands there.
+// Whatever becomes of a valid document: reading it ends in an error or in exactly what stands
+// there.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,7 @@ send_policy any_policy()
     p.budget = {*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::arbitrary<std::uint32_t>()};
     p.linger = any_duration();
     p.on_unknown = any_of<when_unknown>();
-    p.retry.most = *rc::gen::arbitrary<std::uint32_t>();
+    p.retry.max_attempts = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.immediate = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.pauses = {any_duration(), any_duration(), *rc::gen::arbitrary<double>(),
                       any_of<jitter>()};
@@ -69,7 +70,7 @@ dead_letter any_letter()
 {
     return {{any_bytes(), any_bytes(), any_bytes()},
             {*rc::gen::arbitrary<std::uint64_t>(), any_bytes()},
-            any_of<fault_class>(),
+            any_of<fault_kind>(),
             any_bytes(),
             any_bytes(),
             *rc::gen::arbitrary<std::uint32_t>(),
@@ -186,7 +187,7 @@ TEST_CASE("whatever the values are, they come back")
                               .refused = any_size(),
                               .row = *rc::gen::arbitrary<std::uint32_t>(),
                               .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
-                              .tells = any_of<broker_tells>()});
+                              .reports = any_of<broker_reports>()});
         comes_back(known);
     }));
 }

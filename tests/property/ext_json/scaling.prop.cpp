@@ -141,7 +141,7 @@ sc::state any_state()
         now = *rc::gen::inRange(0, 20) == 0 ? any_time()
                                             : now + duration::seconds(*rc::gen::inRange(-5, 90));
         sc::decision d{.from = any_count(), .desired = any_count(), .now = now};
-        d.activation = any_enum<sc::truth>(3);
+        d.activation = any_enum<sc::tribool>(3);
         d.stabilise = {any_duration(), any_duration()};
         d.warm_up = any_duration();
         d.to = d.desired;
@@ -167,7 +167,7 @@ TEST_CASE("any policy comes back, and so does what check says of it")
         RC_ASSERT(*read == p);
         RC_ASSERT(sc::write_policy(*read) == *written);
         const auto checked = sc::parse_policy(text);
-        const auto bad = sc::check(p);
+        const auto bad = sc::validate(p);
         RC_ASSERT(checked.has_value() == !bad);
         if (!bad) return;
         RC_ASSERT(checked.error() ==

@@ -197,7 +197,7 @@ TEST_CASE("what is not known here comes back as it was, wherever it stands")
 
         const std::string bytes = stored(expected, member, form);
         auto s = codec.decode(bytes);
-        RC_ASSERT(s.how == state_read::ok);
+        RC_ASSERT(s.outcome == state_read::ok);
         if (later.empty()) RC_ASSERT(*codec.encode(s) == bytes);  // else in our order
         for (int n = *rc::gen::inRange(0, 3); n != 0; --n) {
             change(s.value, expected);
@@ -208,7 +208,7 @@ TEST_CASE("what is not known here comes back as it was, wherever it stands")
         const auto out = codec.encode(s);
         RC_ASSERT(out.has_value());
         const auto again = codec.decode(*out);
-        RC_ASSERT(again.how == state_read::ok);
+        RC_ASSERT(again.outcome == state_read::ok);
         RC_ASSERT(again.read.user == expected);
         RC_ASSERT(again.progress == s.progress);
         const bool same = again.read.later == later;

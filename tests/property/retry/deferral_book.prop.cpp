@@ -31,13 +31,13 @@ class naive {
 public:
     explicit naive(const deferral_options& o) : options_(o) {}
 
-    booked defer(const deferred& d)
+    defer_result defer(const deferred& d)
     {
         const auto i = all_.find(d.sequence);
-        if (i == all_.end() && all_.size() >= options_.most) return booked::full;
+        if (i == all_.end() && all_.size() >= options_.max_messages) return defer_result::full;
         const bool known = i != all_.end();
         all_[d.sequence] = {d, 0, false, {}};
-        return known ? booked::replaced : booked::added;
+        return known ? defer_result::replaced : defer_result::added;
     }
 
     std::vector<handed> take(wall_time now, steady_time at, std::uint64_t most)
@@ -61,32 +61,38 @@ public:
         return out;
     }
 
-    heard settled(std::uint64_t n) { return all_.erase(n) != 0 ? heard::taken : heard::late; }
+    event_result settled(std::uint64_t n)
+    {
+        return all_.erase(n) != 0 ? event_result::applied : event_result::stale;
+    }
 
-    heard settled(std::uint64_t n, std::uint64_t ticket)
+    event_result settled(std::uint64_t n, std::uint64_t ticket)
     {
         const auto i = all_.find(n);
-        if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
+        if (i == all_.end() || !i->second.held || i->second.ticket != ticket)
+            return event_result::stale;
         return settled(n);
     }
 
-    heard give_back(std::uint64_t n, std::uint64_t ticket)
+    event_result give_back(std::uint64_t n, std::uint64_t ticket)
     {
         const auto i = all_.find(n);
-        if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
+        if (i == all_.end() || !i->second.held || i->second.ticket != ticket)
+            return event_result::stale;
         i->second.held = false;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    heard hold_on(std::uint64_t n, std::uint64_t ticket, steady_time at)
+    event_result hold_on(std::uint64_t n, std::uint64_t ticket, steady_time at)
     {
         const auto i = all_.find(n);
-        if (i == all_.end() || !i->second.held || i->second.ticket != ticket) return heard::late;
+        if (i == all_.end() || !i->second.held || i->second.ticket != ticket)
+            return event_result::stale;
         i->second.until = at + options_.hold;
-        return heard::taken;
+        return event_result::applied;
     }
 
-    void check(const deferral_book& b) const
+    void check(const deferred_messages& b) const
     {
         std::optional<wall_time> next;
         std::optional<steady_time> release;
@@ -179,8 +185,8 @@ TEST_CASE("a book does what one does that looks at all its entries")
     for (int episode = 0; episode != episodes; ++episode) {
         deferral_options o{.hold = duration::seconds(1 + roll.below(12)),
                            .session_order = !roll.one_in(4)};
-        if (roll.one_in(3)) o.most = 1 + roll(8);
-        deferral_book book(o);
+        if (roll.one_in(3)) o.max_messages = 1 + roll(8);
+        deferred_messages book(o);
         naive model(o);
         std::vector<handed> out;
         const std::uint64_t numbers = 1 + roll(12);
@@ -224,7 +230,7 @@ TEST_CASE("a book does what one does that looks at all its entries")
                     const bool group = roll.one_in(3);
                     auto some = model.take(now, at, most);
                     if (group) some = by_partition(some);
-                    const auto how = group ? handing::by_partition : handing::by_due;
+                    const auto how = group ? hand_out_order::by_partition : hand_out_order::by_due;
                     REQUIRE(book.take(now, at, most, how) == some);
                     out.insert(out.end(), some.begin(), some.end());
                     break;
@@ -232,7 +238,7 @@ TEST_CASE("a book does what one does that looks at all its entries")
             }
             model.check(book);
             if (roll.one_in(9)) {
-                const deferral_book copy = book;  // is as good
+                const deferred_messages copy = book;  // is as good
                 book = copy;
             }
         }
@@ -243,16 +249,16 @@ TEST_CASE("what a book holds comes back, and what has become of its bytes is ref
 {
     dice roll(20'260'101);
     for (int episode = 0; episode != episodes; ++episode) {
-        deferral_book book;
+        deferred_messages book;
         for (std::uint64_t n = roll(12); n != 0; --n) book.defer(any_entry(roll, 1'000));
         std::string bytes = save(book);
-        const auto again = load<deferral_book>(bytes, {});
+        const auto again = load<deferred_messages>(bytes, {});
         REQUIRE(again.has_value());
         REQUIRE(*again == book);
         const std::vector<handed> some = book.take(any_wall(roll), {}, roll(5));
         REQUIRE((*again == book) == some.empty());
         for (const handed& h : some) {
-            REQUIRE(book.give_back(h.entry.sequence, h.ticket) == heard::taken);
+            REQUIRE(book.give_back(h.entry.sequence, h.ticket) == event_result::applied);
         }
         REQUIRE(*again == book);
         for (int changes = 0; changes != 20; ++changes) {
@@ -263,7 +269,7 @@ TEST_CASE("what a book holds comes back, and what has become of its bytes is ref
             else if (at != other.size()) other[at] = static_cast<char>(roll(256));
             std::uint32_t sum = crc32c(other);
             for (int n = 0; n != 4; ++n, sum >>= 8U) other += static_cast<char>(sum & 0xFFU);
-            const auto read = load<deferral_book>(other, {});
+            const auto read = load<deferred_messages>(other, {});
             if (read) REQUIRE(save(*read) == other);
         }
     }

@@ -37,14 +37,15 @@ lock_renewal_options any_options(dice& roll)
     lock_renewal_options o{.lock = ms(1'000 + roll.below(60'000))};
     o.renew_left = roll.any_of(shares);
     if (roll.one_in(3)) o.margin = ms(roll.below(o.lock.count() / 1'000'000));
-    if (roll.one_in(3)) o.most = ms(1 + roll.below(300'000));
+    if (roll.one_in(3)) o.max_duration = ms(1 + roll.below(300'000));
     o.pauses = {.base = ms(50 + roll.below(500)), .cap = ms(1'000 + roll.below(9'000))};
     constexpr jitter spreads[] = {jitter::none, jitter::equal, jitter::full};
     o.pauses.spread = roll.any_of(spreads);
-    o.answer = ms(100 + roll.below(20'000));
+    o.answer_timeout = ms(100 + roll.below(20'000));
     // Not longer than leaves time for another try.
-    while (const auto bad = check(o)) {
-        if (bad->field == "lock_renewal.answer") o.answer = o.answer * 0.5;
+    while (const auto bad = validate(o)) {
+        if (bad->field == "lock_renewal.answer_timeout")
+            o.answer_timeout = o.answer_timeout * 0.5;
         else o.pauses.base = o.pauses.base * 0.5;
     }
     return o;
@@ -59,7 +60,7 @@ double draw(dice& roll)
 struct answer {
     steady_time arrives{};
     std::uint32_t attempt = 0;
-    fault_class how = fault_class::none;
+    fault_kind how = fault_kind::none;
 };
 
 struct run {
@@ -76,19 +77,19 @@ struct run {
     void renew(std::uint32_t attempt)
     {
         ++renewals;
-        REQUIRE(machine.on(renewal_started{attempt, draw(roll)}, now) == heard::taken);
-        REQUIRE(std::holds_alternative<act::wait>(machine.next(now)));
+        REQUIRE(machine.on(renewal_started{attempt, draw(roll)}, now) == event_result::applied);
+        REQUIRE(std::holds_alternative<act::wait_until>(machine.next(now)));
         // It gets there after a while, is done there or not, and the answer comes back or does not.
         const steady_time there = now + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         const steady_time back = there + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         answer a{back, attempt};
         if (roll.one_in(trouble)) {
-            constexpr fault_class faults[] = {fault_class::transient, fault_class::infrastructure,
-                                              fault_class::cancelled, fault_class::permanent};
+            constexpr fault_kind faults[] = {fault_kind::transient, fault_kind::infrastructure,
+                                             fault_kind::cancelled, fault_kind::permanent};
             a.how = faults[roll(roll.one_in(10) ? 4 : 3)];
         } else if (lost || there >= truth) {
             lost = true;
-            a.how = fault_class::ownership_lost;
+            a.how = fault_kind::ownership_lost;
         } else {
             truth = later(truth, there + o.lock);
         }
@@ -106,11 +107,12 @@ struct run {
             answers.erase(answers.begin() + static_cast<std::ptrdiff_t>(n));
             const lock_renewal before = machine;
             const bool over = machine.ended(now).has_value();
-            const heard h = a.how == fault_class::none
-                                ? machine.on(lock_renewed{a.attempt}, now)
-                                : machine.on(renewal_failed{a.attempt, a.how, draw(roll)}, now);
-            REQUIRE((h == heard::late) == (over || a.attempt != before.attempts()));
-            if (!over && h == heard::late) REQUIRE(machine == before);
+            const event_result h =
+                a.how == fault_kind::none
+                    ? machine.on(lock_renewed{a.attempt}, now)
+                    : machine.on(renewal_failed{a.attempt, a.how, draw(roll)}, now);
+            REQUIRE((h == event_result::stale) == (over || a.attempt != before.attempts()));
+            if (!over && h == event_result::stale) REQUIRE(machine == before);
         }
     }
 
@@ -120,7 +122,7 @@ struct run {
         if (!lost && !machine.ended(now)) REQUIRE(now + machine.left(now) <= truth);
         const auto asked = machine.next(now);
         REQUIRE(asked == machine.next(now));
-        if (const auto* w = std::get_if<act::wait>(&asked)) REQUIRE(w->until > now);
+        if (const auto* w = std::get_if<act::wait_until>(&asked)) REQUIRE(w->time > now);
         REQUIRE(std::holds_alternative<act::idle>(asked) == machine.ended(now).has_value());
     }
 };
@@ -134,13 +136,13 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
     std::uint64_t kept = 0;
     for (int episode = 0; episode != episodes; ++episode) {
         const lock_renewal_options o = any_options(roll);
-        REQUIRE_FALSE(check(o).has_value());
+        REQUIRE_FALSE(validate(o).has_value());
         run r{.roll = roll, .machine = lock_renewal(o), .o = o, .trouble = 2 + roll(12)};
         r.machine.on(lock_taken{}, r.now);
         r.truth = r.now + ms(roll.below(100)) + o.lock;
         const steady_time begun = r.now;
         const steady_time over = r.now + ms(roll.below(400'000));
-        std::optional<lock_end> end;
+        std::optional<lock_outcome> end;
         while (!end) {
             r.deliver();
             if (!r.lost && roll.one_in(300)) r.lost = true;
@@ -149,17 +151,17 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
             end = r.machine.ended(r.now);
             match(
                 r.machine.next(r.now), [&](act::renew a) { r.renew(a.attempt); },
-                [&](act::wait w) {
+                [&](act::wait_until w) {
                     // Up to then, or to what comes before that.
-                    steady_time next = earlier(w.until, later(over, r.now + ms(1)));
+                    steady_time next = earlier(w.time, later(over, r.now + ms(1)));
                     for (const answer& a : r.answers) next = earlier(next, later(a.arrives, r.now));
                     r.now = next;
                 },
                 [&](act::idle) {});
         }
         ++ends[static_cast<std::size_t>(*end)];
-        if (*end == lock_end::too_long) REQUIRE(r.now >= begun + o.most);
-        if (*end == lock_end::released) REQUIRE(r.now >= over);
+        if (*end == lock_outcome::too_long) REQUIRE(r.now >= begun + o.max_duration);
+        if (*end == lock_outcome::released) REQUIRE(r.now >= over);
         if (r.now - begun > o.lock) ++kept;
         // A quarter of a lock lies between two that worked, a base between two that did not.
         const double most = static_cast<double>((r.now - begun).count()) /
@@ -169,9 +171,9 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         REQUIRE(static_cast<double>(r.renewals) <= most + 1);
         // Nothing that comes after the end changes it.
         r.now = r.now + ms(60'000);
-        const lock_end was = *end;
+        const lock_outcome was = *end;
         r.deliver();
-        REQUIRE(r.machine.on(lock_taken{}, r.now) == heard::late);
+        REQUIRE(r.machine.on(lock_taken{}, r.now) == event_result::stale);
         REQUIRE(r.machine.ended(r.now) == was);
     }
     for (const std::uint64_t n : ends) CHECK(n > 10);
@@ -183,16 +185,16 @@ TEST_CASE("a renewal that is never answered is tried again before the lock runs 
     dice roll(5'010);
     for (int episode = 0; episode != episodes; ++episode) {
         lock_renewal_options o = any_options(roll);
-        o.most = duration::highest();
+        o.max_duration = duration::highest();
         lock_renewal m(o);
         m.on(lock_taken{}, steady_time::at({}));
         steady_time now = steady_time::at({});
         std::uint32_t started = 0;
         for (int steps = 0; steps != 9 && started != 2; ++steps) {
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<act::wait>(&next)) now = w->until;
+            if (const auto* w = std::get_if<act::wait_until>(&next)) now = w->time;
             if (!std::holds_alternative<act::renew>(next)) continue;
-            REQUIRE(m.on(renewal_started{++started, draw(roll)}, now) == heard::taken);
+            REQUIRE(m.on(renewal_started{++started, draw(roll)}, now) == event_result::applied);
         }
         REQUIRE(started == 2);
         REQUIRE(m.left(now) > duration{});
@@ -211,7 +213,7 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
         o.pauses.base = any_time();
         o.pauses.cap = any_time();
         lock_renewal m(o);
-        std::optional<lock_end> end;
+        std::optional<lock_outcome> end;
         for (int n = 0; n != 12; ++n) {
             const steady_time now = steady_time::at(any_time());
             const auto attempt = static_cast<std::uint32_t>(roll(4));
@@ -222,7 +224,7 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
                 case 1: m.on(renewal_started{attempt, draw(roll)}, now); break;
                 case 2: m.on(lock_renewed{attempt, lasts}, now); break;
                 case 3: {
-                    const auto how = static_cast<fault_class>(roll(6));
+                    const auto how = static_cast<fault_kind>(roll(6));
                     m.on(renewal_failed{attempt, how, draw(roll) * 3 - 1, any_time()}, now);
                     break;
                 }
@@ -230,7 +232,7 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
                 default: m.on(lock_taken{lasts}, now); break;
             }
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<act::wait>(&next)) REQUIRE(w->until > now);
+            if (const auto* w = std::get_if<act::wait_until>(&next)) REQUIRE(w->time > now);
             REQUIRE(m.left(now) >= duration{});
             if (end && n > 1) REQUIRE(m.ended(steady_time::lowest()) == end);
             // Only an event makes it stay so.

@@ -42,7 +42,7 @@ prune_policy any_policy(dice& roll)
 // One row after the other, as the rules have it.
 prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, wall_time now)
 {
-    const auto wrong = check(given);
+    const auto wrong = validate(given);
     const prune_policy p = wrong ? prune_policy{} : given;
     struct entry {
         prune_row row;
@@ -54,15 +54,17 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
     std::vector<entry> all;
     for (std::uint64_t n = 0; n != rows.size(); ++n) {
         const prune_row& r = rows[n];
-        all.push_back({r, n, now - r.parked > p.age && !r.held});
-        if (n != 0 && r.parked < rows[n - 1].parked) plan.in_order = false;
+        all.push_back({r, n, now - r.dead_lettered_at > p.age && !r.held});
+        if (n != 0 && r.dead_lettered_at < rows[n - 1].dead_lettered_at) plan.in_order = false;
         plan.before.rows += 1;
         plan.before.bytes += r.bytes;
         if (r.held) plan.held = {plan.held.rows + 1, plan.held.bytes + r.bytes};
-        if (!(r.parked < now - p.spike.within)) ++plan.recent;
+        if (!(r.dead_lettered_at < now - p.spike.within)) ++plan.recent;
     }
     std::sort(all.begin(), all.end(), [](const entry& a, const entry& b) {
-        return a.row.parked != b.row.parked ? a.row.parked < b.row.parked : a.index < b.index;
+        return a.row.dead_lettered_at != b.row.dead_lettered_at
+                   ? a.row.dead_lettered_at < b.row.dead_lettered_at
+                   : a.index < b.index;
     });
     plan.spike = p.spike.count != highest_size && plan.recent >= p.spike.count;
     plan.after = plan.before;
@@ -77,12 +79,12 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
     const std::uint64_t count = detail::low_water(p.count, share);
     const std::uint64_t bytes = detail::low_water(p.bytes, share);
     for (const entry& e : all) {
-        prune_removal r{e.row.id, e.index, e.row.bytes, e.row.parked, prune_reason::age};
+        prune_removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at, prune_reason::age};
         if (!e.old) {
             if (e.row.held) continue;
             const bool many = by_count && plan.after.rows > count;
             if (!many && !(by_bytes && plan.after.bytes > bytes)) continue;
-            r.why = many ? prune_reason::count : prune_reason::bytes;
+            r.reason = many ? prune_reason::count : prune_reason::bytes;
             plan.after = {plan.after.rows - 1, plan.after.bytes - e.row.bytes};
         }
         plan.removals.push_back(r);
@@ -105,7 +107,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         std::int64_t t = roll.below(30);
         for (std::uint64_t n = roll(16); n != 0; --n) {
             rows.push_back({roll(99), roll(9), at(t), roll.one_in(5)});
-            if (roll.one_in(60)) rows.back().parked = wall_time::lowest();
+            if (roll.one_in(60)) rows.back().dead_lettered_at = wall_time::lowest();
             t = episode % 2 == 0 ? t + roll.below(4) : roll.below(40);
         }
         const prune_policy p = any_policy(roll);
@@ -119,7 +121,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         for (const prune_removal& r : plan.removals) {
             REQUIRE(may_remove(r, rows[r.index]));
             bytes += r.bytes;
-            ++reasons[static_cast<std::size_t>(r.why)];
+            ++reasons[static_cast<std::size_t>(r.reason)];
         }
         REQUIRE(bytes == plan.before.bytes);
         REQUIRE(plan.after.rows + plan.removals.size() == plan.before.rows);

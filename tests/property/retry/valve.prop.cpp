@@ -13,47 +13,50 @@
 #include <support/naive_valve.hpp>
 #include <waybill/retry/valve.hpp>
 
-namespace valve_properties {
+namespace breaker_properties {
 namespace {
 
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::steady_time;
 
 constexpr std::size_t most = 5;
-using small_valve = waybill::valve_of<most>;
+using small_breaker = waybill::circuit_breaker_of<most>;
 
 steady_time ms(std::int64_t n)
 {
     return steady_time::at(duration::milliseconds(n));
 }
 
-waybill::valve_options any_options()
+waybill::circuit_breaker_options any_options()
 {
-    waybill::valve_options o;
-    o.trip_at = *rc::gen::element(0.1, 0.3, 0.5, 0.55, 1.0);
-    o.min_calls = *rc::gen::element<std::uint64_t>(1, 2, 5, waybill::valve_options::never);
-    o.in_a_row = *rc::gen::element<std::uint64_t>(1, 2, 4, waybill::valve_options::never);
-    o.period = duration::milliseconds(*rc::gen::element(100, 1'000, 30'000));
+    waybill::circuit_breaker_options o;
+    o.failure_ratio = *rc::gen::element(0.1, 0.3, 0.5, 0.55, 1.0);
+    o.minimum_throughput =
+        *rc::gen::element<std::uint64_t>(1, 2, 5, waybill::circuit_breaker_options::never);
+    o.consecutive_failures =
+        *rc::gen::element<std::uint64_t>(1, 2, 4, waybill::circuit_breaker_options::never);
+    o.sampling_duration = duration::milliseconds(*rc::gen::element(100, 1'000, 30'000));
     o.timeout = duration::milliseconds(*rc::gen::element(1, 70, 2'000));
-    o.shut_for = {.base = duration::milliseconds(*rc::gen::element(1, 50, 500)),
-                  .cap = duration::milliseconds(*rc::gen::element(500, 3'000)),
-                  .spread = *rc::gen::element(waybill::jitter::none, waybill::jitter::full)};
-    o.ramp = *rc::gen::inRange<std::uint32_t>(1, 6);
+    o.break_duration = {.base = duration::milliseconds(*rc::gen::element(1, 50, 500)),
+                        .cap = duration::milliseconds(*rc::gen::element(500, 3'000)),
+                        .spread = *rc::gen::element(waybill::jitter::none, waybill::jitter::full)};
+    o.half_open_ramp = *rc::gen::inRange<std::uint32_t>(1, 6);
     o.transient_counts = *rc::gen::arbitrary<bool>();
     return o;
 }
 
-constexpr fault_class classes[]{fault_class::none,          fault_class::infrastructure, fault_class::transient,
-                                fault_class::permanent,     fault_class::cancelled,      fault_class::ownership_lost,
-                                fault_class::infrastructure, fault_class::none};
+constexpr fault_kind classes[]{fault_kind::none,           fault_kind::infrastructure,
+                               fault_kind::transient,      fault_kind::permanent,
+                               fault_kind::cancelled,      fault_kind::ownership_lost,
+                               fault_kind::infrastructure, fault_kind::none};
 
 struct pair_of_permits {
     waybill::permit ours;
     waybill::permit theirs;
 };
 
-void agree(const small_valve& v, const tests_support::naive_valve& naive, steady_time at)
+void agree(const small_breaker& v, const tests_support::naive_breaker& naive, steady_time at)
 {
     RC_ASSERT(v.state(at) == naive.state(at));
     RC_ASSERT(v.generation(at) == naive.generation(at));
@@ -62,15 +65,15 @@ void agree(const small_valve& v, const tests_support::naive_valve& naive, steady
     RC_ASSERT(v.suspects(at) == naive.suspects(at));
 }
 
-// A third valve, `often`, is told the time on the way and has to come to the same.
+// A third circuit_breaker, `often`, is told the time on the way and has to come to the same.
 void as_the_model_does()
 {
     const auto o = any_options();
-    const bool never = o.min_calls == o.never && o.in_a_row == o.never;
-    RC_ASSERT(waybill::check(o).has_value() == never);
-    small_valve v(o);
-    small_valve often(o);
-    tests_support::naive_valve naive(o, most);
+    const bool never = o.minimum_throughput == o.never && o.consecutive_failures == o.never;
+    RC_ASSERT(waybill::validate(o).has_value() == never);
+    small_breaker v(o);
+    small_breaker often(o);
+    tests_support::naive_breaker naive(o, most);
     std::vector<pair_of_permits> permits;
     std::int64_t now = *rc::gen::element<std::int64_t>(-100'000, 0, 5'000);
     const auto steps = *rc::gen::inRange(0, 120);
@@ -78,16 +81,16 @@ void as_the_model_does()
         const auto what = *rc::gen::weightedElement<int>({{8, 0}, {8, 1}, {2, 2}, {1, 3}, {1, 4}, {1, 5}});
         const auto by = *rc::gen::weightedElement<std::int64_t>(
             {{6, 0}, {6, 1}, {4, 20}, {3, 100}, {2, 700}, {1, 5'000}, {1, -30}, {1, 100'000}});
-        if (by > 0) (void)often.report({}, fault_class::none, ms(now + by / 2));
+        if (by > 0) (void)often.record({}, fault_kind::none, ms(now + by / 2));
         now += by;
         const steady_time at = ms(now);
-        (void)v.report({}, fault_class::none, at);
-        (void)often.report({}, fault_class::none, at);
-        (void)naive.report({}, fault_class::none, at);
+        (void)v.record({}, fault_kind::none, at);
+        (void)often.record({}, fault_kind::none, at);
+        (void)naive.record({}, fault_kind::none, at);
         if (what == 0) {
-            const auto p = v.try_pass(at);
-            const auto q = naive.try_pass(at);
-            const auto r = often.try_pass(at);
+            const auto p = v.try_acquire(at);
+            const auto q = naive.try_acquire(at);
+            const auto r = often.try_acquire(at);
             RC_ASSERT(p.has_value() == q.has_value());
             RC_ASSERT(p == r);
             if (p) {
@@ -103,21 +106,21 @@ void as_the_model_does()
             const auto how = classes[*rc::gen::inRange<std::size_t>(0, 8)];
             const double draw = *rc::gen::element(0.0, 0.3, 0.9, 1.0);
             RC_ASSERT(v.has(p.ours, at) == naive.has(p.theirs, at));
-            const small_valve before = v;
-            const auto heard = v.report(p.ours, how, at, draw);
-            RC_ASSERT(heard == naive.report(p.theirs, how, at, draw));
-            RC_ASSERT(heard == often.report(p.ours, how, at, draw));
-            if (heard == waybill::heard::late) {
-                small_valve only_told = before;
-                (void)only_told.report({}, how, at, draw);
+            const small_breaker before = v;
+            const auto heard = v.record(p.ours, how, at, draw);
+            RC_ASSERT(heard == naive.record(p.theirs, how, at, draw));
+            RC_ASSERT(heard == often.record(p.ours, how, at, draw));
+            if (heard == waybill::event_result::stale) {
+                small_breaker only_told = before;
+                (void)only_told.record({}, how, at, draw);
                 RC_ASSERT(only_told == v);
             }
         } else if (what == 3) {
-            v.hold_open(at), often.hold_open(at), naive.hold_open(at);
+            v.force_closed(at), often.force_closed(at), naive.force_closed(at);
         } else if (what == 4) {
-            v.hold_shut(at), often.hold_shut(at), naive.hold_shut(at);
+            v.force_open(at), often.force_open(at), naive.force_open(at);
         } else if (what == 5) {
-            v.let_go(at), often.let_go(at), naive.let_go(at);
+            v.release_force(at), often.release_force(at), naive.release_force(at);
         }
         agree(v, naive, at);
         agree(often, naive, at);
@@ -125,10 +128,10 @@ void as_the_model_does()
     }
 }
 
-TEST_CASE("valve: does what a model does that remembers everything")
+TEST_CASE("circuit breaker: does what a model does that remembers everything")
 {
     CHECK(rc::check("any calls, results and clocks", as_the_model_does));
 }
 
 }  // namespace
-}  // namespace valve_properties
+}  // namespace breaker_properties

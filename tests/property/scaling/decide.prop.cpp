@@ -21,7 +21,7 @@
 namespace decide_prop {
 
 namespace sc = waybill::scaling;
-using sc::answered;
+using sc::command_result;
 using sc::decision;
 using sc::policy;
 using sc::reason;
@@ -208,7 +208,7 @@ void episode(std::uint64_t seed, tally& all)
             FAIL("less held: seed " << seed << " at " << t << ": " << words(d) << ", naive "
                                     << name(a.why) << " " << a.to);
         }
-        if (d.verdict == verdict::down && d.up == sc::truth::unknown && d.why != reason::bounds) {
+        if (d.verdict == verdict::down && d.up == sc::tribool::unknown && d.why != reason::bounds) {
             fail("unknown, and down", d);
         }
         ++all.decisions;
@@ -234,12 +234,13 @@ void episode(std::uint64_t seed, tally& all)
                 case 1: n = to; break;                         // done, and the answer is lost
                 case 2: n = n + (to > n ? 1 : 0); break;       // half done
                 case 3:
-                    if (s.on(sc::failed{*id}, at(t)) != answered::taken) fail("failed", d);
+                    if (s.on(sc::failed{*id}, at(t)) != command_result::applied) fail("failed", d);
                     naive.not_done(t);
                     break;
                 default:
                     n = to;
-                    if (s.on(sc::applied{*id}, at(t)) != answered::taken) fail("applied", d);
+                    if (s.on(sc::applied{*id}, at(t)) != command_result::applied)
+                        fail("applied", d);
                     naive.done(t);
             }
         }
@@ -247,8 +248,8 @@ void episode(std::uint64_t seed, tally& all)
             const state kept = s;
             const std::uint64_t other = roll(s.last_id + 3);
             if (!s.pending || other != s.pending->ordered.id) {
-                if (s.on(sc::applied{other}, at(t)) == answered::taken) fail("taken", d);
-                if (s.on(sc::failed{other}, at(t)) == answered::taken) fail("taken", d);
+                if (s.on(sc::applied{other}, at(t)) == command_result::applied) fail("taken", d);
+                if (s.on(sc::failed{other}, at(t)) == command_result::applied) fail("taken", d);
                 if (!(s == kept)) fail("changed", d);
             }
         }

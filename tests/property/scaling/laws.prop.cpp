@@ -27,7 +27,7 @@ using sc::policy;
 using sc::reason;
 using sc::rule;
 using sc::state;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::dice;
@@ -145,7 +145,7 @@ std::string words(const decision& d)
            std::to_string(d.desired);
 }
 
-truth asks_for_more(const policy& p, const readings& now, const decision& d)
+tribool asks_for_more(const policy& p, const readings& now, const decision& d)
 {
     const auto from = static_cast<double>(sc::capacity_at(p.ladder, d.from));
     const std::uint64_t n = sc::capacity_at(p.ladder, d.to);
@@ -153,7 +153,7 @@ truth asks_for_more(const policy& p, const readings& now, const decision& d)
                              .min_points = p.min_points, .max_age = p.max_age,
                              .load = from / static_cast<double>(n)};
     std::vector<sc::evidence> rows;
-    truth t = p.up(then, rows);
+    tribool t = p.up(then, rows);
     for (const sc::band& b : p.bands.up) t = either(t, b.when(then, rows));
     return t;
 }
@@ -184,15 +184,15 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
         if (then.why == d.why && then.to == d.to && then.until == d.until) return "held longer";
     }
     if (outside) return nullptr;
-    if (down && d.up != truth::no) return "down while more could be wanted";
+    if (down && d.up != tribool::no) return "down while more could be wanted";
     const bool zero = p.activation && p.ladder.empty() && d.to == 0;
-    if (down && !p.down.empty() && d.down != truth::yes && d.activation != truth::no) {
+    if (down && !p.down.empty() && d.down != tribool::yes && d.activation != tribool::no) {
         return "down where not everything says so";
     }
-    for (const sc::evidence& e : d.because) {
+    for (const sc::evidence& e : d.reasons) {
         if (down && e.part == sc::role::target && !e.wants) return "down with an unknown target";
     }
-    if (down && zero && d.activation != truth::no) return "to zero while active";
+    if (down && zero && d.activation != tribool::no) return "to zero while active";
     const bool all_go = p.activation && p.ladder.empty() && lowest == 0 && d.desired == 0;
     if (all_go && (d.why == reason::stabilising || d.why == reason::rate)) {
         return "to zero, and held as one of several";
@@ -200,7 +200,7 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     if (!p.allow.up && up) return "up is not allowed";
     if (!p.allow.down && down) return "down is not allowed";
     if (d.from == 0 && p.ladder.empty()) return nullptr;
-    if (down && sc::capacity_at(p.ladder, d.to) != 0 && asks_for_more(p, now, d) != truth::no) {
+    if (down && sc::capacity_at(p.ladder, d.to) != 0 && asks_for_more(p, now, d) != tribool::no) {
         return "would go up at once";
     }
     const auto soon = [&](std::optional<wall_time> last, duration wait) {
@@ -242,7 +242,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
 {
     dice roll(seed);
     const policy p = any_policy(roll);
-    (void)sc::check(p);
+    (void)sc::validate(p);
     std::vector<step> steps;
     std::vector<decision> made;
     std::vector<std::uint64_t> counts;

@@ -54,15 +54,15 @@ text_state any_state(dice& roll)
     session_progress& p = s.progress;
     if (!roll.one_in(3)) p.done = any_number(roll);
     if (!roll.one_in(3)) p.total = any_number(roll);
-    if (roll.one_in(3)) p.parked = any_number(roll);
+    if (roll.one_in(3)) p.dead_lettered = any_number(roll);
     if (roll.one_in(3)) p.tries = any_number(roll);
     if (roll.one_in(3)) p.first = any_number(roll);
     p.begun = any_time(roll);
     p.changed = any_time(roll);
     if (roll.one_in(2)) {
-        p.failed = step_failure{any_number(roll), any_number(roll),
-                                static_cast<park_reason>(roll(8)), any_number(roll),
-                                any_bytes(roll, 300), any_time(roll)};
+        p.failed = step_failure{
+            any_number(roll), any_number(roll),     static_cast<dead_letter_reason>(roll(8)),
+            any_number(roll), any_bytes(roll, 300), any_time(roll)};
     }
     for (std::uint64_t n = roll(4); n > 1; --n) {
         s.later += "later" + std::to_string(roll(100)) + (roll.one_in(2) ? " and more\n" : "\n");
@@ -92,7 +92,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         const bool all = out->size() == text_state_size(s);
         CHECK(write_text_state(s, o) == out);
         text_state_read r = read_text_state(*out, o);
-        REQUIRE(r.how == state_read::ok);
+        REQUIRE(r.outcome == state_read::ok);
         CHECK(write_text_state(r.state, o) == out);
         if (!all) {
             REQUIRE(s.progress.failed.has_value());
@@ -109,7 +109,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         for (std::uint64_t changes = 1 + roll(3); changes != 0; --changes) {
             bad[roll(bad.size())] = static_cast<char>(roll(256));
         }
-        if (bad != *out) CHECK(read_text_state(bad, o).how == state_read::corrupt);
+        if (bad != *out) CHECK(read_text_state(bad, o).outcome == state_read::corrupt);
     }
     CHECK(whole > episodes / 2);
     CHECK(cut > episodes / 50);

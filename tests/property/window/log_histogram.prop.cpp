@@ -88,7 +88,7 @@ void keeps_its_error()
     }
     RC_ASSERT(h.points() == given.size());
     RC_ASSERT(h.weight() == all);
-    RC_ASSERT(h.buckets() <= log_histogram<Bits>::most_buckets);
+    RC_ASSERT(h.buckets() <= log_histogram<Bits>::max_buckets);
     if (given.empty()) {
         RC_ASSERT(!h.quantile(0.5));
         return;

@@ -15,12 +15,12 @@
 
 namespace calibration_test {
 
+using waybill::batch_limits;
 using waybill::batch_sizes;
-using waybill::broker_tells;
+using waybill::broker_reports;
 using waybill::calibration;
 using waybill::calibration_state;
 using waybill::item_samples;
-using waybill::limits;
 using waybill::unlimited;
 
 namespace {
@@ -34,7 +34,7 @@ constexpr batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
     return {.exact = bytes, .items = items};
 }
 
-constexpr limits standard{.bytes = 1'000, .envelope = 10};
+constexpr batch_limits standard{.bytes = 1'000, .envelope = 10};
 
 template <class... Told>
 constexpr calibration taught(calibration c, const Told&... tell)
@@ -95,19 +95,20 @@ static_assert(calibration(standard, 50).fits(exactly(990, 7)));
 static_assert(!calibration(standard, 50).fits(of(990, 7)));
 
 // One refusal that tells sizes corrects the header, and the limit.
-constexpr calibration told_once = taught(calibration(limits{.bytes = 100'000}, 54),
+constexpr calibration told_once = taught(calibration(batch_limits{.bytes = 100'000}, 54),
                                          refusal{of(94'000, 200), 124'000, 100'000});
 static_assert(told_once.header() >= 145 && told_once.header() <= 150);
 static_assert(told_once.predict(of(94'000, 200)) > 123'000);
 static_assert(told_once.predict(of(94'000, 200)) <= 124'000);
-static_assert(told_once.limit() == 100'000 && told_once.state().tells == broker_tells::refusals);
+static_assert(told_once.limit() == 100'000 &&
+              told_once.state().reports == broker_reports::refusals);
 static_assert(taught(calibration(standard), refusal{of(900, 10), {}, 500}).limit() == 500);
 static_assert(taught(calibration(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
 static_assert(taught(calibration(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
 
 // Sizes of single items do so exactly, and leave a little for an envelope that nobody told.
 constexpr calibration told_items = [] {
-    calibration c(limits{.bytes = 100'000}, 54);
+    calibration c(batch_limits{.bytes = 100'000}, 54);
     item_samples s;
     for (std::uint64_t i = 0; i != 200; ++i) s.add(400 + i, 400 + i + (i == 30 ? 9'000 : 300));
     c.refused(of(99'900, 200), {}, {}, s);
@@ -141,7 +142,7 @@ static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 1'300}).l
 
 // A reported limit is ignored once a larger batch was accepted, by its reported size or by its
 // bodies alone. Higher limits that are reported later count.
-constexpr limits large{.bytes = 262'144};
+constexpr batch_limits large{.bytes = 262'144};
 constexpr calibration in_kilobytes = taught(calibration(large, 54), refusal{of(200'000, 500), {}, 256});
 static_assert(in_kilobytes.limit() == 256);
 constexpr calibration refuted = taught(in_kilobytes, acceptance{of(300, 1), {}, false});
@@ -161,7 +162,7 @@ static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).
 
 // An outcome of a batch that was cut before a refusal lowers a limit further, and raises none.
 constexpr calibration twice = [] {
-    calibration c(limits{.bytes = 1'000});
+    calibration c(batch_limits{.bytes = 1'000});
     c.refused(exactly(1'000, 10), 1'000, 980);
     c.refused(exactly(1'000, 10), 1'000, 970, {}, waybill::cut_with::older);
     c.refused(exactly(1'000, 10), 1'000, 990, {}, waybill::cut_with::older);
@@ -200,9 +201,9 @@ static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance
 static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance{exactly(990, 4)})
                   .state().refused == unlimited);
 // A refusal of hardly anything leaves something to send.
-static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(2, 2)}).budget() == 1);
-static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
-static_assert(taught(calibration(limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
+static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(2, 2)}).budget() == 1);
+static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
+static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
 
 // A state is all there is, and what contradicts itself in one is forgotten.
 static_assert(calibration(told_once.state()) == told_once);
@@ -212,18 +213,22 @@ static_assert(calibration(calibration_state{}) == calibration());
 static_assert(calibration(calibration(standard, unlimited).state()) ==
               calibration(standard, unlimited));
 static_assert(calibration(calibration_state{.limit = 500, .ceiling = 90}).state().ceiling == 500);
-static_assert(calibration(calibration_state{.documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 90}) ==
-              calibration(limits{.bytes = 500}));
-static_assert(calibration(calibration_state{.documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 7}) ==
-              calibration(limits{.bytes = 500}));
+static_assert(calibration(calibration_state{
+                  .documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 90}) ==
+              calibration(batch_limits{.bytes = 500}));
+static_assert(calibration(calibration_state{
+                  .documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 7}) ==
+              calibration(batch_limits{.bytes = 500}));
 static_assert(calibration(calibration_state{.limit = 500, .refused = 1}).budget() == 500);
 static_assert(calibration(calibration_state{.limit = 500, .probe_after = 0}).budget() == 500);
 static_assert(calibration(calibration_state{.probe_after = 4'000'000'000}).state().probe_after ==
               16'384);
 static_assert(calibration(calibration_state{
-                  .documented = 500, .limit = 500, .ceiling = 500,
+                  .documented = 500,
+                  .limit = 500,
+                  .ceiling = 500,
                   .items = {.header = std::numeric_limits<double>::quiet_NaN(), .noise = -1}}) ==
-              calibration(limits{.bytes = 500}));
+              calibration(batch_limits{.bytes = 500}));
 
 // Copies are values of their own.
 static_assert([] {
@@ -333,7 +338,7 @@ TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after
 {
     for (const std::uint64_t header : {60U, 300U, 0U, 1'000U}) {
         CAPTURE(header);
-        sends s(calibration(limits{.bytes = 262'144}, 54));
+        sends s(calibration(batch_limits{.bytes = 262'144}, 54));
         const result first = s.run({.header = header}, 40);
         CHECK(first.refused <= 10);
         const result then = s.run({.header = header}, 25);
@@ -350,7 +355,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
             CAPTURE(header);
             CAPTURE(items);
             const world w{.header = header, .numbers = !items, .items = items};
-            sends s(calibration(limits{.bytes = 262'144}, 54));
+            sends s(calibration(batch_limits{.bytes = 262'144}, 54));
             const result r = s.run(w, 450);
             CHECK(r.refused == 1);
             CHECK(r.last_refused < 10);
@@ -361,7 +366,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
 
 TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn what differs")
 {
-    sends s(calibration(limits{.bytes = 262'144}, 54));
+    sends s(calibration(batch_limits{.bytes = 262'144}, 54));
     world w{.header = 200, .actual = true};
     s.run(w, 5);
     CHECK(s.run(w, 50).fill > 0.98);
@@ -412,7 +417,7 @@ TEST_CASE("calibration: where nothing is documented, the limit is found within a
 
 TEST_CASE("calibration: a limit that was lowered and raised again is used again")
 {
-    const calibration start(limits{.bytes = 262'144}, 54);
+    const calibration start(batch_limits{.bytes = 262'144}, 54);
     SUBCASE("told: after 33 full batches")
     {
         sends s(start);
@@ -433,7 +438,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
     }
     SUBCASE("searched: after 40 full batches")
     {
-        sends s{calibration(limits{.bytes = 262'144})};
+        sends s{calibration(batch_limits{.bytes = 262'144})};
         s.run({.limit = 65'536, .exact = true}, 20);
         CHECK(s.known.budget() <= 65'536);
         CHECK(s.known.budget() > 62'000);
@@ -473,7 +478,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
         for (const std::uint64_t before : {150U, 600U, 2'000U}) {
             CAPTURE(x.name);
             CAPTURE(before);
-            sends s(calibration(limits{.bytes = 262'144}, 54));
+            sends s(calibration(batch_limits{.bytes = 262'144}, 54));
             world w = x.told;
             w.header = before;
             s.run(w, 60);
@@ -489,7 +494,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
 TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found out, too")
 {
     const auto recovers = [](const world& first, const world& then, int within) {
-        sends s(calibration(limits{.bytes = 262'144}, 54));
+        sends s(calibration(batch_limits{.bytes = 262'144}, 54));
         s.run(first, 100);
         s.run(then, within);
         const result r = s.run(then, 100);
@@ -521,7 +526,7 @@ TEST_CASE("calibration: a guess above the limit itself does no lasting harm")
 {
     for (const std::uint64_t guess : {200'000U, 1'000'000U}) {
         CAPTURE(guess);
-        sends s(calibration(limits{.bytes = 262'144}, guess));
+        sends s(calibration(batch_limits{.bytes = 262'144}, guess));
         s.run({}, 300);
         CHECK(s.run({}, 100).fill > 0.9);
     }
@@ -545,7 +550,7 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
         for (const std::uint64_t first : some) {
             for (const std::uint64_t second : some) {
                 for (const std::uint64_t told : some) {
-                    calibration c(limits{.bytes = limit, .envelope = second}, told);
+                    calibration c(batch_limits{.bytes = limit, .envelope = second}, told);
                     bool good = sane(c, limit);
                     c.refused(of(first, 2), told, {});
                     good = good && sane(c, limit);
@@ -577,7 +582,7 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
 TEST_CASE("calibration: what two workers have learnt is made one")
 {
     using waybill::merged;
-    calibration told(waybill::limits{.bytes = 262'144}, 54);
+    calibration told(waybill::batch_limits{.bytes = 262'144}, 54);
     calibration blind = told;
     const waybill::batch_sizes b{.bodies = 200'000, .guessed = 1'000, .items = 1'000};
     told.refused(b, 300'000, 250'000);
@@ -588,7 +593,7 @@ TEST_CASE("calibration: what two workers have learnt is made one")
     CHECK(both.limit() == 250'000);
     CHECK(both.state().ceiling == 262'144);
     CHECK(both.header() == told.header());
-    CHECK(both.state().tells == waybill::broker_tells::refusals);
+    CHECK(both.state().reports == waybill::broker_reports::refusals);
     CHECK(merged(told, told) == told);
 }
 

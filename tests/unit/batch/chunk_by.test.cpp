@@ -27,11 +27,11 @@
 
 namespace chunk_by_test {
 
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 using waybill::chunk;
 using waybill::chunk_by;
-using waybill::closed_by;
 using waybill::front_chunk;
-using waybill::limits;
 using waybill::sizer;
 using waybill::unlimited;
 
@@ -79,7 +79,7 @@ struct plainly {
 
 // The promises, thrown at any input: what comes out is one line a chunk, for those who compare.
 template <class Items, class F>
-constexpr bool promises(Items& items, const limits& l, F size)
+constexpr bool promises(Items& items, const batch_limits& l, F size)
 {
     auto expected = std::begin(items);
     const auto end = std::end(items);
@@ -104,16 +104,16 @@ constexpr bool promises(Items& items, const limits& l, F size)
         over = expected == end;
         // Why it was closed can be told from what comes next.
         if (!fits) {
-            if (part.closed != closed_by::bytes) return false;
+            if (part.closed != batch_close_reason::bytes) return false;
         } else if (over) {
-            if (part.closed != closed_by::end) return false;
+            if (part.closed != batch_close_reason::end) return false;
         } else if (count == most) {
-            if (part.closed != closed_by::items) return false;
+            if (part.closed != batch_close_reason::items) return false;
         } else {
             const std::uint64_t next = waybill::as_size(size(*expected));
             const std::uint64_t with = waybill::saturating_add(sum, next);
             if (next <= l.single && with <= l.bytes && with != unlimited) return false;
-            if (part.closed != closed_by::bytes) return false;
+            if (part.closed != batch_close_reason::bytes) return false;
         }
     }
     return over;
@@ -130,7 +130,7 @@ constexpr bool promises_all_around(Items& items, F size)
             for (const std::uint64_t single : {std::uint64_t{0}, std::uint64_t{3}, unlimited}) {
                 for (const std::uint64_t envelope :
                      {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10}, unlimited}) {
-                    const limits l{bytes, most, single, envelope};
+                    const batch_limits l{bytes, most, single, envelope};
                     if (!promises(items, l, size)) return false;
                 }
             }
@@ -168,7 +168,7 @@ TEST_CASE("the promises hold where there is no random access, too")
 using lengths = std::vector<std::vector<int>>;
 
 template <class Items, class F>
-lengths cuts(Items& items, const limits& l, F size)
+lengths cuts(Items& items, const batch_limits& l, F size)
 {
     lengths all;
     for (auto part : chunk_by(items, l, size)) {
@@ -202,11 +202,11 @@ TEST_CASE("each chunk says what it weighs and why it ends")
     }
     const auto at = [&](int n) { return sizes.begin() + n; };
     REQUIRE(parts.size() == 5);
-    CHECK(parts[0] == part_of{at(0), at(2), 100, 2, true, closed_by::bytes});
-    CHECK(parts[1] == part_of{at(2), at(5), 80, 3, true, closed_by::items});
-    CHECK(parts[2] == part_of{at(5), at(6), 30, 1, true, closed_by::bytes});
-    CHECK(parts[3] == part_of{at(6), at(7), 220, 1, false, closed_by::bytes});
-    CHECK(parts[4] == part_of{at(7), at(8), 25, 1, true, closed_by::end});
+    CHECK(parts[0] == part_of{at(0), at(2), 100, 2, true, batch_close_reason::bytes});
+    CHECK(parts[1] == part_of{at(2), at(5), 80, 3, true, batch_close_reason::items});
+    CHECK(parts[2] == part_of{at(5), at(6), 30, 1, true, batch_close_reason::bytes});
+    CHECK(parts[3] == part_of{at(6), at(7), 220, 1, false, batch_close_reason::bytes});
+    CHECK(parts[4] == part_of{at(7), at(8), 25, 1, true, batch_close_reason::end});
 }
 
 TEST_CASE("an item that is too large stands alone, tells its size, and spares its neighbours")
@@ -214,7 +214,7 @@ TEST_CASE("an item that is too large stands alone, tells its size, and spares it
     const std::vector<int> sizes{1, 2, 500, 3, 4};
     std::vector<std::uint64_t> bytes;
     std::vector<bool> fits;
-    std::vector<closed_by> closed;
+    std::vector<batch_close_reason> closed;
     for (auto part : chunk_by(sizes, {.bytes = 100, .envelope = 7}, itself{})) {
         bytes.push_back(part.bytes);
         fits.push_back(part.fits);
@@ -222,7 +222,9 @@ TEST_CASE("an item that is too large stands alone, tells its size, and spares it
     }
     CHECK(bytes == std::vector<std::uint64_t>{10, 507, 14});
     CHECK(fits == std::vector<bool>{true, false, true});
-    CHECK(closed == std::vector<closed_by>{closed_by::bytes, closed_by::bytes, closed_by::end});
+    CHECK(closed == std::vector<batch_close_reason>{batch_close_reason::bytes,
+                                                    batch_close_reason::bytes,
+                                                    batch_close_reason::end});
 
     // The limit of a single item does the same where the batch would have room.
     CHECK(cuts(sizes, {.single = 100}, itself{}) == lengths{{1, 2}, {500}, {3, 4}});
@@ -245,7 +247,7 @@ TEST_CASE("any container, constant or not, and any part of it")
 {
     std::vector<int> vector{5, 3, 8, 1, 1, 2, 1};
     const lengths expected{{5, 3}, {8, 1, 1}, {2, 1}};
-    const limits ten{.bytes = 10};
+    const batch_limits ten{.bytes = 10};
     const itself size;
 
     CHECK(cuts(vector, ten, size) == expected);
@@ -301,7 +303,7 @@ static_assert([] {
 TEST_CASE("a size may be a function, a lambda, a functor or a member")
 {
     std::vector<letter> inbox{{"12345", 4}, {"123", 4}, {"12345678", 4}};
-    const limits l{.bytes = 20};
+    const batch_limits l{.bytes = 20};
     const auto count = [&](auto size) {
         int parts = 0;
         for ([[maybe_unused]] auto part : chunk_by(inbox, l, size)) ++parts;
@@ -346,8 +348,9 @@ TEST_CASE("each item is measured once a pass, and only when its turn has come")
         ++asked;
         return n;
     };
-    for (const limits l : {limits{.bytes = 100}, limits{.items = 8},
-                           limits{.bytes = 100, .items = 3}, limits{.single = 50}, limits{}}) {
+    for (const batch_limits l :
+         {batch_limits{.bytes = 100}, batch_limits{.items = 8},
+          batch_limits{.bytes = 100, .items = 3}, batch_limits{.single = 50}, batch_limits{}}) {
         asked = 0;
         const auto range = chunk_by(sizes, l, size);
         CHECK(asked == 0);
@@ -366,7 +369,7 @@ TEST_CASE("front_chunk cuts with limits that change on the way")
     const std::vector<int> sizes{5, 5, 5, 5, 5, 5};
     auto part = front_chunk(sizes.begin(), sizes.end(), {.bytes = 15}, itself{});
     CHECK(part.count == 3);
-    CHECK(part.closed == closed_by::bytes);
+    CHECK(part.closed == batch_close_reason::bytes);
     part = front_chunk(part.last, sizes.end(), {.bytes = 10}, itself{});
     CHECK(part.count == 2);
     part = front_chunk(part.last, sizes.end(), {.bytes = 4}, itself{});
@@ -433,7 +436,7 @@ constexpr bool same_by_framing(const Items& items)
             for (const std::uint64_t single : {std::uint64_t{3}, unlimited}) {
                 for (const std::uint64_t envelope :
                      {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{10}, unlimited}) {
-                    const limits l{bytes, most, single, envelope};
+                    const batch_limits l{bytes, most, single, envelope};
                     const auto range = chunk_by(items, l, plainly{});
                     auto framed = range.begin();
                     for (auto part : chunk_by(items, l, itself{})) {
@@ -459,12 +462,12 @@ static_assert([] {
     constexpr std::array sizes{3, 3, 2, 9, 8, -1, 1};
     using part_of = chunk<const int*>;
     const part_of expected[] = {
-        {&sizes[0], &sizes[2], 9, 2, true, closed_by::bytes},
-        {&sizes[2], &sizes[3], 4, 1, true, closed_by::bytes},
-        {&sizes[3], &sizes[4], 11, 1, false, closed_by::bytes},
-        {&sizes[4], &sizes[5], 10, 1, true, closed_by::bytes},
-        {&sizes[5], &sizes[6], unlimited, 1, false, closed_by::bytes},
-        {&sizes[6], &sizes[6] + 1, 3, 1, true, closed_by::end},
+        {&sizes[0], &sizes[2], 9, 2, true, batch_close_reason::bytes},
+        {&sizes[2], &sizes[3], 4, 1, true, batch_close_reason::bytes},
+        {&sizes[3], &sizes[4], 11, 1, false, batch_close_reason::bytes},
+        {&sizes[4], &sizes[5], 10, 1, true, batch_close_reason::bytes},
+        {&sizes[5], &sizes[6], unlimited, 1, false, batch_close_reason::bytes},
+        {&sizes[6], &sizes[6] + 1, 3, 1, true, batch_close_reason::end},
     };
     auto at = &expected[0];
     for (auto part : chunk_by(sizes.data(), sizes.data() + sizes.size(), {.bytes = 10},
@@ -478,8 +481,9 @@ static_assert([] {
     constexpr std::array sizes{1, 1, 1, 1, 1};
     const auto parts = chunk_by(sizes, {.items = 2}, array_of{});
     auto at = parts.begin();
-    return at->closed == closed_by::items && at->bytes == 5 && (++at)->closed == closed_by::items &&
-           (++at)->closed == closed_by::end && at->bytes == 3 && ++at == parts.end();
+    return at->closed == batch_close_reason::items && at->bytes == 5 &&
+           (++at)->closed == batch_close_reason::items &&
+           (++at)->closed == batch_close_reason::end && at->bytes == 3 && ++at == parts.end();
 }());
 
 TEST_CASE("a framing is for any container, and for what is made on the way")
@@ -506,7 +510,7 @@ static_assert([] {
 }());
 
 template <class Items>
-constexpr bool same_without(const Items& items, const limits& l)
+constexpr bool same_without(const Items& items, const batch_limits& l)
 {
     const auto range = chunk_by(items.begin(), items.end(), l);
     auto bare = range.begin();
@@ -584,7 +588,7 @@ TEST_CASE("algorithms walk the chunks, and the items in them")
 
 // A temporary container is refused; what refuses it is in compile_fail/.
 template <class Items>
-concept cut_as = requires(Items&& items, const limits& l)
+concept cut_as = requires(Items&& items, const batch_limits& l)
 {
     chunk_by(static_cast<Items&&>(items), l, itself{});
 };
@@ -593,7 +597,7 @@ static_assert(cut_as<std::vector<int>&> && cut_as<const std::vector<int>&>);
 template <class Items, class... F>
 concept cut_by = requires(Items&& items, const F&... size)
 {
-    chunk_by(static_cast<Items&&>(items), limits{}, size...);
+    chunk_by(static_cast<Items&&>(items), batch_limits{}, size...);
 };
 static_assert(cut_by<std::vector<int>&> && cut_by<std::list<std::uint64_t>&>);
 static_assert(!cut_by<std::vector<int>> && !cut_by<const std::vector<int>>);

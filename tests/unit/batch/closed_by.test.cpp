@@ -4,13 +4,13 @@
 
 namespace closed_by_test {
 
-using waybill::closed_by;
+using waybill::batch_close_reason;
 
-static_assert(name(closed_by::bytes) == "bytes");
-static_assert(name(closed_by::items) == "items");
-static_assert(name(closed_by::key) == "key");
-static_assert(name(closed_by::deadline) == "deadline");
-static_assert(name(closed_by::end) == "end");
-static_assert(name(static_cast<closed_by>(99)) == "unknown");
+static_assert(name(batch_close_reason::bytes) == "bytes");
+static_assert(name(batch_close_reason::items) == "items");
+static_assert(name(batch_close_reason::key) == "key");
+static_assert(name(batch_close_reason::deadline) == "deadline");
+static_assert(name(batch_close_reason::end) == "end");
+static_assert(name(static_cast<batch_close_reason>(99)) == "unknown");
 
 }  // namespace closed_by_test

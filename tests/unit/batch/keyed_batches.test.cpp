@@ -16,13 +16,13 @@
 
 namespace keyed_batches_test {
 
-using waybill::adding;
-using waybill::closed_by;
+using waybill::add_result;
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 using waybill::duration;
 using waybill::keyed_batch;
 using waybill::keyed_batches;
 using waybill::keyed_batches_of;
-using waybill::limits;
 using waybill::open_limits;
 using waybill::steady_time;
 using waybill::unlimited;
@@ -61,7 +61,7 @@ using texts = keyed_batches<std::string, std::string, json_array>;
 
 static_assert(std::regular<open_limits> && std::regular<taken>);
 static_assert(std::copyable<numbers> && std::equality_comparable<texts>);
-static_assert(!std::constructible_from<numbers, limits>);  // without a size
+static_assert(!std::constructible_from<numbers, batch_limits>);  // without a size
 
 }  // namespace
 
@@ -69,22 +69,22 @@ TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
 {
     numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 2});
     CHECK(b.empty());
-    CHECK(b.try_add('a', 40U, at(1)) == adding::added);
-    CHECK(b.try_add('b', 80U, at(2)) == adding::added);
-    CHECK(b.try_add('a', 50U, at(3)) == adding::added);
+    CHECK(b.try_add('a', 40U, at(1)) == add_result::added);
+    CHECK(b.try_add('b', 80U, at(2)) == add_result::added);
+    CHECK(b.try_add('a', 50U, at(3)) == add_result::added);
     CHECK(b.open() == 2);
     CHECK(b.items() == 3);
-    CHECK(b.try_add('b', 91U, at(3)) == adding::too_large);
+    CHECK(b.try_add('b', 91U, at(3)) == add_result::too_large);
     CHECK(!b.due(at(99)));  // a thing that fits nowhere closes nothing
-    CHECK(b.try_add('a', 1U, at(4)) == adding::full);
+    CHECK(b.try_add('a', 1U, at(4)) == add_result::full);
     CHECK(b.due(at(0)));  // whatever the time: something waits
-    CHECK(b.try_add('a', 0U, at(4)) == adding::full);  // nothing overtakes what was refused
-    CHECK(b.try_add('b', 10U, at(4)) == adding::added);  // of its key
-    CHECK(b.take(at(5)) == taken{'a', {40, 50}, 100, closed_by::bytes, at(1)});
-    CHECK(b.try_add('a', 1U, at(6)) == adding::added);
-    CHECK(b.take('b', at(6)) == taken{'b', {80, 10}, 100, closed_by::end, at(2)});
-    CHECK(b.take('b', at(6)) == taken{'b', {}, 0, closed_by::end, {}});
-    CHECK(b.take('a', at(6)) == taken{'a', {1}, 11, closed_by::end, at(6)});
+    CHECK(b.try_add('a', 0U, at(4)) == add_result::full);    // nothing overtakes what was refused
+    CHECK(b.try_add('b', 10U, at(4)) == add_result::added);  // of its key
+    CHECK(b.take(at(5)) == taken{'a', {40, 50}, 100, batch_close_reason::bytes, at(1)});
+    CHECK(b.try_add('a', 1U, at(6)) == add_result::added);
+    CHECK(b.take('b', at(6)) == taken{'b', {80, 10}, 100, batch_close_reason::end, at(2)});
+    CHECK(b.take('b', at(6)) == taken{'b', {}, 0, batch_close_reason::end, {}});
+    CHECK(b.take('a', at(6)) == taken{'a', {1}, 11, batch_close_reason::end, at(6)});
     CHECK(b.take(at(7)) == taken{});
     CHECK(b.empty());
     CHECK(b.items() == 0);
@@ -93,44 +93,44 @@ TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
 TEST_CASE("keyed_batches: another key needs a place, and the oldest makes room")
 {
     numbers b({.bytes = 100}, itself, {.open = 3});
-    CHECK(b.try_add('a', 1U, at(1)) == adding::added);
-    CHECK(b.try_add('b', 90U, at(2)) == adding::added);
-    CHECK(b.try_add('c', 1U, at(3)) == adding::added);
+    CHECK(b.try_add('a', 1U, at(1)) == add_result::added);
+    CHECK(b.try_add('b', 90U, at(2)) == add_result::added);
+    CHECK(b.try_add('c', 1U, at(3)) == add_result::added);
     CHECK(!b.due(at(9)));
     CHECK(!b.deadline());
-    CHECK(b.try_add('d', 101U, at(4)) == adding::too_large);
+    CHECK(b.try_add('d', 101U, at(4)) == add_result::too_large);
     CHECK(!b.due(at(9)));
-    CHECK(b.try_add('d', 1U, at(4)) == adding::full);
+    CHECK(b.try_add('d', 1U, at(4)) == add_result::full);
     CHECK(b.due(at(4)));
     CHECK(b.deadline() == at(1));
-    CHECK(b.try_add('d', 0U, at(4)) == adding::full);
-    CHECK(b.take(at(4)) == taken{'a', {1}, 1, closed_by::key, at(1)});
+    CHECK(b.try_add('d', 0U, at(4)) == add_result::full);
+    CHECK(b.take(at(4)) == taken{'a', {1}, 1, batch_close_reason::key, at(1)});
     CHECK(!b.due(at(4)));
-    CHECK(b.try_add('d', 1U, at(4)) == adding::added);
+    CHECK(b.try_add('d', 1U, at(4)) == add_result::added);
 
     // One that is full goes first, though it is not the oldest.
-    CHECK(b.try_add('d', 100U, at(5)) == adding::full);
-    CHECK(b.try_add('e', 1U, at(5)) == adding::full);
-    CHECK(b.take(at(5)) == taken{'d', {1}, 1, closed_by::bytes, at(4)});
-    CHECK(b.try_add('e', 1U, at(5)) == adding::added);
-    CHECK(b.take('c', at(5)).closed == closed_by::end);
-    CHECK(b.take(at(5)) == taken{'b', {90}, 90, closed_by::end, at(2)});
+    CHECK(b.try_add('d', 100U, at(5)) == add_result::full);
+    CHECK(b.try_add('e', 1U, at(5)) == add_result::full);
+    CHECK(b.take(at(5)) == taken{'d', {1}, 1, batch_close_reason::bytes, at(4)});
+    CHECK(b.try_add('e', 1U, at(5)) == add_result::added);
+    CHECK(b.take('c', at(5)).closed == batch_close_reason::end);
+    CHECK(b.take(at(5)) == taken{'b', {90}, 90, batch_close_reason::end, at(2)});
 }
 
 TEST_CASE("keyed_batches: one take is enough, whoever has been refused before")
 {
     numbers b({.bytes = 10, .items = 3}, itself, {.open = 4});
     for (const char key : {'a', 'b', 'c', 'd'}) {
-        CHECK(b.try_add(key, 8U, at(key)) == adding::added);
+        CHECK(b.try_add(key, 8U, at(key)) == add_result::added);
     }
-    CHECK(b.try_add('a', 3U, at(200)) == adding::full);
-    CHECK(b.try_add('c', 3U, at(200)) == adding::full);
-    CHECK(b.try_add('b', 3U, at(200)) == adding::full);
+    CHECK(b.try_add('a', 3U, at(200)) == add_result::full);
+    CHECK(b.try_add('c', 3U, at(200)) == add_result::full);
+    CHECK(b.try_add('b', 3U, at(200)) == add_result::full);
     CHECK(b.take(at(200)).key == 'b');
-    CHECK(b.try_add('b', 3U, at(200)) == adding::added);
-    CHECK(b.try_add('a', 3U, at(200)) == adding::full);
+    CHECK(b.try_add('b', 3U, at(200)) == add_result::added);
+    CHECK(b.try_add('a', 3U, at(200)) == add_result::full);
     CHECK(b.take(at(200)).key == 'a');
-    CHECK(b.try_add('a', 3U, at(200)) == adding::added);
+    CHECK(b.try_add('a', 3U, at(200)) == add_result::added);
     CHECK(b.take(at(200)).key == 'c');
     CHECK(b.take(at(200)).key == 'd');
     CHECK(b.take(at(200)).key == 'b');
@@ -139,29 +139,29 @@ TEST_CASE("keyed_batches: one take is enough, whoever has been refused before")
 TEST_CASE("keyed_batches: a limit for the items of all batches together")
 {
     numbers b({.bytes = 100}, itself, {.open = 9, .items = 3});
-    CHECK(b.try_add('a', 1U, at(1)) == adding::added);
-    CHECK(b.try_add('b', 1U, at(2)) == adding::added);
+    CHECK(b.try_add('a', 1U, at(1)) == add_result::added);
+    CHECK(b.try_add('b', 1U, at(2)) == add_result::added);
     CHECK(!b.due(at(3)));
-    CHECK(b.try_add('b', 2U, at(3)) == adding::added);
+    CHECK(b.try_add('b', 2U, at(3)) == add_result::added);
     CHECK(b.due(at(3)));  // it cannot get any fuller
-    CHECK(b.try_add('b', 3U, at(3)) == adding::full);
-    CHECK(b.try_add('c', 3U, at(3)) == adding::full);
-    CHECK(b.try_add('c', 101U, at(3)) == adding::too_large);
+    CHECK(b.try_add('b', 3U, at(3)) == add_result::full);
+    CHECK(b.try_add('c', 3U, at(3)) == add_result::full);
+    CHECK(b.try_add('c', 101U, at(3)) == add_result::too_large);
     CHECK(b.items() == 3);
-    CHECK(b.take(at(3)) == taken{'a', {1}, 1, closed_by::items, at(1)});
+    CHECK(b.take(at(3)) == taken{'a', {1}, 1, batch_close_reason::items, at(1)});
     CHECK(!b.due(at(3)));
-    CHECK(b.try_add('b', 3U, at(3)) == adding::added);
-    CHECK(b.take(at(3)) == taken{'b', {1, 2, 3}, 6, closed_by::items, at(2)});
+    CHECK(b.try_add('b', 3U, at(3)) == add_result::added);
+    CHECK(b.take(at(3)) == taken{'b', {1, 2, 3}, 6, batch_close_reason::items, at(2)});
     CHECK(b.empty());
 
     // It is met with a batch that its own limit has closed: that one goes.
     numbers both({.items = 2}, itself, {.open = 9, .items = 3});
-    CHECK(both.try_add('a', 1U, at(1)) == adding::added);
-    CHECK(both.try_add('b', 1U, at(2)) == adding::added);
-    CHECK(both.try_add('b', 1U, at(2)) == adding::added);
-    CHECK(both.try_add('a', 1U, at(2)) == adding::full);
+    CHECK(both.try_add('a', 1U, at(1)) == add_result::added);
+    CHECK(both.try_add('b', 1U, at(2)) == add_result::added);
+    CHECK(both.try_add('b', 1U, at(2)) == add_result::added);
+    CHECK(both.try_add('a', 1U, at(2)) == add_result::full);
     CHECK(both.take(at(2)).key == 'b');
-    CHECK(both.try_add('a', 1U, at(2)) == adding::added);
+    CHECK(both.try_add('a', 1U, at(2)) == add_result::added);
 }
 
 TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
@@ -169,64 +169,64 @@ TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
     numbers b({.bytes = 100}, itself, {.open = 3, .linger = 5s});
     CHECK(!b.deadline());
     CHECK(!b.due(steady_time::highest()));
-    CHECK(b.try_add('a', 1U, at(10)) == adding::added);
-    CHECK(b.try_add('b', 1U, at(12)) == adding::added);
-    CHECK(b.try_add('a', 1U, at(14)) == adding::added);
+    CHECK(b.try_add('a', 1U, at(10)) == add_result::added);
+    CHECK(b.try_add('b', 1U, at(12)) == add_result::added);
+    CHECK(b.try_add('a', 1U, at(14)) == add_result::added);
     CHECK(b.deadline() == at(15));  // from its first item
     CHECK(!b.due(at(14)));
     CHECK(!b.due(at(3)));
     CHECK(b.due(at(15)));
-    CHECK(b.try_add('c', 1U, at(2)) == adding::added);  // a clock that went back
+    CHECK(b.try_add('c', 1U, at(2)) == add_result::added);  // a clock that went back
     CHECK(b.deadline() == at(7));
-    CHECK(b.take(at(7)) == taken{'c', {1}, 1, closed_by::deadline, at(2)});
+    CHECK(b.take(at(7)) == taken{'c', {1}, 1, batch_close_reason::deadline, at(2)});
     CHECK(b.deadline() == at(15));
-    CHECK(b.take(at(16)).closed == closed_by::deadline);
+    CHECK(b.take(at(16)).closed == batch_close_reason::deadline);
     CHECK(b.deadline() == at(17));
-    CHECK(b.take(at(16)).closed == closed_by::end);
+    CHECK(b.take(at(16)).closed == batch_close_reason::end);
 
     // One past its deadline is closed by `key` if another key came for its place.
     numbers one({.bytes = 9}, itself, {.open = 1, .linger = 5s});
-    CHECK(one.try_add('a', 1U, at(1)) == adding::added);
-    CHECK(one.try_add('b', 1U, at(9)) == adding::full);
-    CHECK(one.take(at(9)).closed == closed_by::key);
+    CHECK(one.try_add('a', 1U, at(1)) == add_result::added);
+    CHECK(one.try_add('b', 1U, at(9)) == add_result::full);
+    CHECK(one.take(at(9)).closed == batch_close_reason::key);
 
     numbers at_once({.bytes = 100}, itself, {.linger = 0s});
-    CHECK(at_once.try_add('a', 1U, at(7)) == adding::added);
+    CHECK(at_once.try_add('a', 1U, at(7)) == add_result::added);
     CHECK(at_once.due(at(7)));
-    CHECK(at_once.take(at(7)).closed == closed_by::deadline);
+    CHECK(at_once.take(at(7)).closed == batch_close_reason::deadline);
     numbers at_the_end({.bytes = 100}, itself, {.linger = 5s});
-    CHECK(at_the_end.try_add('a', 1U, steady_time::highest()) == adding::added);
+    CHECK(at_the_end.try_add('a', 1U, steady_time::highest()) == add_result::added);
     CHECK(at_the_end.deadline() == steady_time::highest());
     numbers for_ever({.bytes = 100}, itself);
-    CHECK(for_ever.try_add('a', 1U, at(7)) == adding::added);
+    CHECK(for_ever.try_add('a', 1U, at(7)) == add_result::added);
     CHECK(!for_ever.due(steady_time::highest()));
-    CHECK(for_ever.take(steady_time::highest()).closed == closed_by::end);
+    CHECK(for_ever.take(steady_time::highest()).closed == batch_close_reason::end);
 }
 
 TEST_CASE("keyed_batches: limits and sizes that make no sense do no harm")
 {
     for (const std::uint64_t n : {0U, 1U}) {
         numbers b({.items = n}, itself, {.open = n, .items = n});
-        CHECK(b.try_add('a', 5U, at(0)) == adding::added);
+        CHECK(b.try_add('a', 5U, at(0)) == add_result::added);
         CHECK(b.due(at(0)));
-        CHECK(b.try_add('a', 5U, at(0)) == adding::full);
-        CHECK(b.try_add('b', 5U, at(0)) == adding::full);
-        CHECK(b.take(at(0)) == taken{'a', {5}, 5, closed_by::items, at(0)});
-        CHECK(b.try_add('b', 5U, at(0)) == adding::added);
+        CHECK(b.try_add('a', 5U, at(0)) == add_result::full);
+        CHECK(b.try_add('b', 5U, at(0)) == add_result::full);
+        CHECK(b.take(at(0)) == taken{'a', {5}, 5, batch_close_reason::items, at(0)});
+        CHECK(b.try_add('b', 5U, at(0)) == add_result::added);
     }
     numbers any({.bytes = 10}, itself, {.open = 0, .items = unlimited});
-    CHECK(any.try_add('a', 5U, at(0)) == adding::added);
-    CHECK(any.try_add('a', 5U, at(0)) == adding::added);
-    CHECK(any.try_add('b', 5U, at(0)) == adding::full);
+    CHECK(any.try_add('a', 5U, at(0)) == add_result::added);
+    CHECK(any.try_add('a', 5U, at(0)) == add_result::added);
+    CHECK(any.try_add('b', 5U, at(0)) == add_result::full);
     numbers nothing({.bytes = 0, .items = 0, .single = 0}, itself);
-    CHECK(nothing.try_add('a', 1U, at(0)) == adding::too_large);
+    CHECK(nothing.try_add('a', 1U, at(0)) == add_result::too_large);
     numbers enveloped({.bytes = 10, .envelope = 11}, itself);
-    CHECK(enveloped.try_add('a', 0U, at(0)) == adding::too_large);
+    CHECK(enveloped.try_add('a', 0U, at(0)) == add_result::too_large);
     CHECK(enveloped.empty());
     keyed_batches<char, int, int (*)(const int&)> negative({}, [](const int& n) { return n; });
-    CHECK(negative.try_add('a', -1, at(0)) == adding::too_large);
-    CHECK(negative.try_add('a', 1, at(0)) == adding::added);
-    CHECK(negative.try_add('a', -1, at(0)) == adding::too_large);
+    CHECK(negative.try_add('a', -1, at(0)) == add_result::too_large);
+    CHECK(negative.try_add('a', 1, at(0)) == add_result::added);
+    CHECK(negative.try_add('a', -1, at(0)) == add_result::too_large);
     CHECK(negative.items() == 1);
 }
 
@@ -235,37 +235,36 @@ TEST_CASE("keyed_batches: takes a message only if it keeps it")
     using owner = std::unique_ptr<std::string>;
     const auto size = [](const owner& o) -> std::uint64_t { return o->size(); };
     keyed_batches<std::string, owner, decltype(size)> b({.bytes = 5}, size, {.open = 1});
-    const auto refused = [&b](const char* key, const char* text, adding what) {
+    const auto refused = [&b](const char* key, const char* text, add_result what) {
         owner o = std::make_unique<std::string>(text);
         CHECK(b.try_add(key, std::move(o), at(0)) == what);
         REQUIRE(o);
         CHECK(*o == text);
     };
-    refused("a", "abcdef", adding::too_large);
+    refused("a", "abcdef", add_result::too_large);
     owner small = std::make_unique<std::string>("abc");
-    CHECK(b.try_add("a", std::move(small), at(0)) == adding::added);
+    CHECK(b.try_add("a", std::move(small), at(0)) == add_result::added);
     CHECK(!small);
-    refused("a", "abcdef", adding::too_large);
-    refused("a", "xyz", adding::full);
-    refused("b", "xyz", adding::full);
+    refused("a", "abcdef", add_result::too_large);
+    refused("a", "xyz", add_result::full);
+    refused("b", "xyz", add_result::full);
     CHECK(*b.take(at(0)).items.front() == "abc");
 }
 
 TEST_CASE("keyed_batches: sizes may depend on places; a copy is a snapshot")
 {
     texts b({.bytes = 10}, json_array{}, {.open = 2});
-    CHECK(b.try_add("k", "abc", at(0)) == adding::added);
+    CHECK(b.try_add("k", "abc", at(0)) == add_result::added);
     const texts before = b;
     CHECK(b == before);
-    CHECK(b.try_add("k", "defg", at(0)) == adding::added);
+    CHECK(b.try_add("k", "defg", at(0)) == add_result::added);
     CHECK(b != before);
-    CHECK(b.try_add("l", "12345678", at(0)) == adding::added);
+    CHECK(b.try_add("l", "12345678", at(0)) == add_result::added);
     texts copy = before;
-    CHECK(copy.try_add("k", "defgh", at(0)) == adding::full);
+    CHECK(copy.try_add("k", "defgh", at(0)) == add_result::full);
     CHECK(copy != before);
-    CHECK(b.take("k", at(0)) ==
-          keyed_batch<std::string, std::string>{
-              "k", {"abc", "defg"}, 10, closed_by::end, at(0)});
+    CHECK(b.take("k", at(0)) == keyed_batch<std::string, std::string>{
+                                    "k", {"abc", "defg"}, 10, batch_close_reason::end, at(0)});
     CHECK(copy.take("k", at(0)).bytes == 5);
 }
 
@@ -282,14 +281,15 @@ template <class Open>
 void takes_one_of_8_and_2_bytes(Open open)
 {
     const order o{"abc", 8};
-    CHECK(open.try_add('a', o, at(0)) == adding::added);
-    CHECK(open.try_add('b', o, at(0)) == adding::added);
+    CHECK(open.try_add('a', o, at(0)) == add_result::added);
+    CHECK(open.try_add('b', o, at(0)) == add_result::added);
     const auto before = open;
-    CHECK(open.try_add('a', o, at(0)) == adding::full);
+    CHECK(open.try_add('a', o, at(0)) == add_result::full);
     open = before;
     CHECK(!open.due(at(0)));
-    CHECK(open.try_add('a', order{"", 9}, at(0)) == adding::too_large);
-    CHECK(open.take('a', at(0)) == keyed_batch<char, order>{'a', {o}, 10, closed_by::end, at(0)});
+    CHECK(open.try_add('a', order{"", 9}, at(0)) == add_result::too_large);
+    CHECK(open.take('a', at(0)) ==
+          keyed_batch<char, order>{'a', {o}, 10, batch_close_reason::end, at(0)});
     open = before;
     CHECK(open.items() == 2);
 }
@@ -298,24 +298,24 @@ void takes_one_of_8_and_2_bytes(Open open)
 
 TEST_CASE("keyed_batches_of: whatever chunk_by takes")
 {
-    const limits l{.bytes = 10, .envelope = 2};
+    const batch_limits l{.bytes = 10, .envelope = 2};
     const auto capturing = [h = std::uint64_t{2}](const order& o) { return h + o.bytes; };
     using plain = keyed_batches<char, order>;
-    static_assert(!std::constructible_from<plain, limits, decltype(capturing)>);
+    static_assert(!std::constructible_from<plain, batch_limits, decltype(capturing)>);
     takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>(l, &order::bytes));
     takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>({.bytes = 10}, capturing));
     takes_one_of_8_and_2_bytes(
         keyed_batches_of<char, order>({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
 
     auto itself = keyed_batches_of<char, std::uint64_t>({.bytes = 10});
-    CHECK(itself.try_add('a', 10U, at(0)) == adding::added);
+    CHECK(itself.try_add('a', 10U, at(0)) == add_result::added);
     auto sizes = keyed_batches_of<char, std::string>({}, &std::string::size, {.open = 1});
-    CHECK(sizes.try_add('a', "abc", at(0)) == adding::added);
-    CHECK(sizes.try_add('b', "abc", at(0)) == adding::full);
+    CHECK(sizes.try_add('a', "abc", at(0)) == add_result::added);
+    CHECK(sizes.try_add('b', "abc", at(0)) == add_result::full);
     CHECK(sizes.take(at(0)).bytes == 3);
     auto array = keyed_batches_of<std::string, std::string>({.bytes = 10}, json_array{});
     static_assert(std::same_as<decltype(array), texts>);
-    CHECK(array.try_add("k", "12345678", at(0)) == adding::added);
+    CHECK(array.try_add("k", "12345678", at(0)) == add_result::added);
     CHECK(array.take(at(0)).bytes == 10);
 }
 

@@ -19,19 +19,20 @@
 
 namespace open_batch_test {
 
-using waybill::adding;
-using waybill::closed_by;
+using waybill::add_result;
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 using waybill::duration;
 using waybill::highest_size;
-using waybill::limits;
 using waybill::open_batch;
 using waybill::open_batch_of;
 using waybill::steady_time;
 using waybill::unlimited;
 using namespace std::chrono_literals;
 
-static_assert(name(adding::added) == "added" && name(adding::full) == "full");
-static_assert(name(adding::too_large) == "too_large" && name(static_cast<adding>(9)) == "?");
+static_assert(name(add_result::added) == "added" && name(add_result::full) == "full");
+static_assert(name(add_result::too_large) == "too_large" &&
+              name(static_cast<add_result>(9)) == "?");
 
 constexpr steady_time at(std::int64_t s)
 {
@@ -50,31 +51,31 @@ TEST_CASE("open_batch: exactly at the limit, and one over")
     numbers b({.bytes = 100, .envelope = 10}, itself);
     CHECK(b.empty());
     CHECK(b.bytes() == 0);
-    CHECK(b.try_add(40U, at(1)) == adding::added);
+    CHECK(b.try_add(40U, at(1)) == add_result::added);
     CHECK(b.bytes() == 50);
-    CHECK(b.try_add(50U, at(1)) == adding::added);
+    CHECK(b.try_add(50U, at(1)) == add_result::added);
     CHECK(b.bytes() == 100);
-    CHECK(b.try_add(0U, at(1)) == adding::added);  // a size of zero still fits
-    CHECK(b.try_add(1U, at(1)) == adding::full);
+    CHECK(b.try_add(0U, at(1)) == add_result::added);  // a size of zero still fits
+    CHECK(b.try_add(1U, at(1)) == add_result::full);
     CHECK(b.size() == 3);
     CHECK(b.bytes() == 100);
-    CHECK(b.try_add(0U, at(1)) == adding::full);  // nothing overtakes what was refused
+    CHECK(b.try_add(0U, at(1)) == add_result::full);  // nothing overtakes what was refused
     CHECK(b.size() == 3);
     const auto taken = b.take(at(2));
     CHECK(taken.items == std::vector<std::uint64_t>{40, 50, 0});
     CHECK(taken.bytes == 100);
-    CHECK(taken.closed == closed_by::bytes);
+    CHECK(taken.closed == batch_close_reason::bytes);
     CHECK(taken.opened == at(1));
     CHECK(b.empty());
     CHECK(b.bytes() == 0);
 
     // Alone: the envelope counts, and the limit of one item does not count it.
-    CHECK(b.try_add(91U, at(3)) == adding::too_large);
-    CHECK(b.try_add(90U, at(3)) == adding::added);
+    CHECK(b.try_add(91U, at(3)) == add_result::too_large);
+    CHECK(b.try_add(90U, at(3)) == add_result::added);
     numbers s({.bytes = 100, .single = 20, .envelope = 10}, itself);
-    CHECK(s.try_add(21U, at(3)) == adding::too_large);
-    CHECK(s.try_add(20U, at(3)) == adding::added);
-    CHECK(s.try_add(21U, at(3)) == adding::too_large);
+    CHECK(s.try_add(21U, at(3)) == add_result::too_large);
+    CHECK(s.try_add(20U, at(3)) == add_result::added);
+    CHECK(s.try_add(21U, at(3)) == add_result::too_large);
     CHECK(s.size() == 1);
 }
 
@@ -83,34 +84,35 @@ TEST_CASE("open_batch: a count is a limit, too, and zero reads as one")
     for (const std::uint64_t items : {0U, 1U}) {
         numbers b({.items = items}, itself);
         CHECK(!b.due(at(0)));
-        CHECK(b.try_add(5U, at(0)) == adding::added);
+        CHECK(b.try_add(5U, at(0)) == add_result::added);
         CHECK(b.due(at(0)));  // it cannot get any fuller
-        CHECK(b.try_add(5U, at(0)) == adding::full);
+        CHECK(b.try_add(5U, at(0)) == add_result::full);
         const auto taken = b.take(at(0));
         CHECK(taken.items.size() == 1);
-        CHECK(taken.closed == closed_by::items);
+        CHECK(taken.closed == batch_close_reason::items);
         CHECK(!b.due(at(0)));
     }
     numbers b({.bytes = 10, .items = 2}, itself);
-    CHECK(b.try_add(5U, at(0)) == adding::added);
-    CHECK(b.try_add(5U, at(0)) == adding::added);
-    CHECK(b.take(at(0)).closed == closed_by::items);
+    CHECK(b.try_add(5U, at(0)) == add_result::added);
+    CHECK(b.try_add(5U, at(0)) == add_result::added);
+    CHECK(b.take(at(0)).closed == batch_close_reason::items);
 }
 
 TEST_CASE("open_batch: after full and take the same message is added")
 {
-    for (const limits& l :
-         {limits{.bytes = 10, .items = 2, .envelope = 3}, limits{.bytes = 7, .envelope = 0},
-          limits{.items = 1}, limits{.bytes = 4, .items = 3, .single = 2, .envelope = 1}}) {
+    for (const batch_limits& l :
+         {batch_limits{.bytes = 10, .items = 2, .envelope = 3},
+          batch_limits{.bytes = 7, .envelope = 0}, batch_limits{.items = 1},
+          batch_limits{.bytes = 4, .items = 3, .single = 2, .envelope = 1}}) {
         numbers b(l, itself);
         std::vector<std::uint64_t> out;
         std::size_t alone = 0;
         for (std::uint64_t n = 0; n != 40; ++n) {
             const std::uint64_t own = n * 7 % 11;
             const auto before = b.size();
-            adding a = b.try_add(own, at(0));
-            if (a != adding::added) CHECK(b.size() == before);
-            if (a == adding::full) {
+            add_result a = b.try_add(own, at(0));
+            if (a != add_result::added) CHECK(b.size() == before);
+            if (a == add_result::full) {
                 const auto taken = b.take(at(0));
                 CHECK(!taken.items.empty());
                 std::uint64_t sum = l.envelope;
@@ -120,15 +122,15 @@ TEST_CASE("open_batch: after full and take the same message is added")
                 CHECK(taken.items.size() <= l.items);
                 out.insert(out.end(), taken.items.begin(), taken.items.end());
                 a = b.try_add(own, at(0));
-                CHECK(a == adding::added);
+                CHECK(a == add_result::added);
             }
-            if (a == adding::too_large) {
+            if (a == add_result::too_large) {
                 ++alone;
                 CHECK((own > l.single || own + l.envelope > l.bytes));
             }
         }
         const auto rest = b.take(at(0));
-        CHECK(rest.closed == (l.items == 1 ? closed_by::items : closed_by::end));
+        CHECK(rest.closed == (l.items == 1 ? batch_close_reason::items : batch_close_reason::end));
         CHECK(out.size() + rest.items.size() + alone == 40);
     }
 }
@@ -136,19 +138,19 @@ TEST_CASE("open_batch: after full and take the same message is added")
 TEST_CASE("open_batch: limits and sizes that make no sense do no harm")
 {
     numbers nothing({.bytes = 0, .items = 0, .single = 0, .envelope = 0}, itself);
-    CHECK(nothing.try_add(1U, at(0)) == adding::too_large);
-    CHECK(nothing.try_add(0U, at(0)) == adding::added);
+    CHECK(nothing.try_add(1U, at(0)) == add_result::too_large);
+    CHECK(nothing.try_add(0U, at(0)) == add_result::added);
     numbers enveloped({.bytes = 10, .envelope = 11}, itself);
-    CHECK(enveloped.try_add(0U, at(0)) == adding::too_large);
+    CHECK(enveloped.try_add(0U, at(0)) == add_result::too_large);
     numbers any({}, itself);
-    CHECK(any.try_add(unlimited, at(0)) == adding::too_large);  // it has saturated
-    CHECK(any.try_add(unlimited - 1, at(0)) == adding::added);
-    CHECK(any.try_add(0U, at(0)) == adding::added);
-    CHECK(any.try_add(1U, at(0)) == adding::full);  // the sum would
+    CHECK(any.try_add(unlimited, at(0)) == add_result::too_large);  // it has saturated
+    CHECK(any.try_add(unlimited - 1, at(0)) == add_result::added);
+    CHECK(any.try_add(0U, at(0)) == add_result::added);
+    CHECK(any.try_add(1U, at(0)) == add_result::full);  // the sum would
     CHECK(any.take(at(0)).bytes == unlimited - 1);
     open_batch<int, int (*)(const int&)> negative({.bytes = 10}, [](const int& n) { return n; });
-    CHECK(negative.try_add(-1, at(0)) == adding::too_large);
-    CHECK(negative.try_add(1, at(0)) == adding::added);
+    CHECK(negative.try_add(-1, at(0)) == add_result::too_large);
+    CHECK(negative.try_add(1, at(0)) == add_result::added);
 }
 
 TEST_CASE("open_batch: closes in time, whichever way the clock goes")
@@ -156,34 +158,34 @@ TEST_CASE("open_batch: closes in time, whichever way the clock goes")
     numbers b({.bytes = 100}, itself, 5s);
     CHECK(!b.deadline());
     CHECK(!b.due(steady_time::highest()));  // there is nothing in it
-    CHECK(b.try_add(1U, at(10)) == adding::added);
-    CHECK(b.try_add(1U, at(12)) == adding::added);
+    CHECK(b.try_add(1U, at(10)) == add_result::added);
+    CHECK(b.try_add(1U, at(12)) == add_result::added);
     CHECK(b.deadline() == at(15));  // from its first item
     CHECK(!b.due(at(14)));
     CHECK(!b.due(at(3)));  // a clock that went back
     CHECK(b.due(at(15)));
-    CHECK(b.try_add(1U, at(2)) == adding::added);
+    CHECK(b.try_add(1U, at(2)) == add_result::added);
     CHECK(b.deadline() == at(15));
-    CHECK(b.take(at(15)).closed == closed_by::deadline);
+    CHECK(b.take(at(15)).closed == batch_close_reason::deadline);
     CHECK(!b.deadline());
 
-    CHECK(b.try_add(1U, at(20)) == adding::added);
-    CHECK(b.take(at(24)).closed == closed_by::end);
-    CHECK(b.try_add(60U, at(30)) == adding::added);
-    CHECK(b.try_add(60U, at(31)) == adding::full);
+    CHECK(b.try_add(1U, at(20)) == add_result::added);
+    CHECK(b.take(at(24)).closed == batch_close_reason::end);
+    CHECK(b.try_add(60U, at(30)) == add_result::added);
+    CHECK(b.try_add(60U, at(31)) == add_result::full);
     CHECK(b.deadline() == at(30));  // there is no reason to wait any more
-    CHECK(b.take(at(99)).closed == closed_by::bytes);
+    CHECK(b.take(at(99)).closed == batch_close_reason::bytes);
 
     numbers at_once({.bytes = 100}, itself, 0s);
-    CHECK(at_once.try_add(1U, at(7)) == adding::added);
+    CHECK(at_once.try_add(1U, at(7)) == add_result::added);
     CHECK(at_once.due(at(7)));
     numbers for_ever({.bytes = 100}, itself);
-    CHECK(for_ever.try_add(1U, at(7)) == adding::added);
+    CHECK(for_ever.try_add(1U, at(7)) == add_result::added);
     CHECK(!for_ever.due(steady_time::highest()));
     CHECK(!for_ever.deadline());
-    CHECK(for_ever.take(steady_time::highest()).closed == closed_by::end);
+    CHECK(for_ever.take(steady_time::highest()).closed == batch_close_reason::end);
     numbers at_the_end({.bytes = 100}, itself, 5s);
-    CHECK(at_the_end.try_add(1U, steady_time::highest()) == adding::added);
+    CHECK(at_the_end.try_add(1U, steady_time::highest()) == add_result::added);
     CHECK(at_the_end.deadline() == steady_time::highest());
     CHECK(at_the_end.take({}).items.size() == 1);
 }
@@ -194,18 +196,18 @@ TEST_CASE("open_batch: takes a message only if it keeps it")
     open_batch<owner> b({.bytes = 5}, [](const owner& o) -> std::uint64_t { return o->size(); });
     owner small = std::make_unique<std::string>("abc");
     owner large = std::make_unique<std::string>("abcdef");
-    CHECK(b.try_add(std::move(large), at(0)) == adding::too_large);
+    CHECK(b.try_add(std::move(large), at(0)) == add_result::too_large);
     REQUIRE(large);
     CHECK(*large == "abcdef");
-    CHECK(b.try_add(std::move(small), at(0)) == adding::added);
+    CHECK(b.try_add(std::move(small), at(0)) == add_result::added);
     CHECK(!small);
     owner next = std::make_unique<std::string>("xyz");
-    CHECK(b.try_add(std::move(next), at(0)) == adding::full);
+    CHECK(b.try_add(std::move(next), at(0)) == add_result::full);
     REQUIRE(next);
     CHECK(*next == "xyz");
     const auto taken = b.take(at(0));
     CHECK(*taken.items.front() == "abc");
-    CHECK(b.try_add(std::move(next), at(0)) == adding::added);
+    CHECK(b.try_add(std::move(next), at(0)) == add_result::added);
     CHECK(!next);
     static_assert(std::movable<open_batch<owner>>);
 }
@@ -215,15 +217,16 @@ TEST_CASE("open_batch: a copy is a snapshot; a size function may carry state")
     std::uint64_t framing = 2;
     const auto size = [framing](const std::string& s) { return framing + s.size(); };
     open_batch<std::string, decltype(size)> b({.bytes = 10}, size);
-    CHECK(b.try_add("abc", at(0)) == adding::added);
+    CHECK(b.try_add("abc", at(0)) == add_result::added);
     const std::string kept = "defg";
     auto copy = b;
-    CHECK(copy.try_add(std::string("d"), at(0)) == adding::added);
-    CHECK(copy.try_add(kept, at(0)) == adding::full);
+    CHECK(copy.try_add(std::string("d"), at(0)) == add_result::added);
+    CHECK(copy.try_add(kept, at(0)) == add_result::full);
     CHECK(kept == "defg");
     CHECK(b.size() == 1);
     CHECK(copy.size() == 2);
-    CHECK(b.take(at(0)) == waybill::closed_batch<std::string>{{"abc"}, 5, closed_by::end, at(0)});
+    CHECK(b.take(at(0)) ==
+          waybill::closed_batch<std::string>{{"abc"}, 5, batch_close_reason::end, at(0)});
 }
 
 namespace {
@@ -256,10 +259,11 @@ constexpr auto capturing = [](int header) {
     return [header](const order& o) { return header + static_cast<int>(o.bytes); };
 };
 using captures = decltype(capturing(0));
-static_assert(!std::constructible_from<open_batch<order>, limits, captures>);
-static_assert(!std::constructible_from<open_batch<order>, limits, json_array, duration>);
-static_assert(!std::constructible_from<open_batch<order>, limits>);
-static_assert(std::constructible_from<open_batch<order>, limits, std::uint64_t (*)(const order&)>);
+static_assert(!std::constructible_from<open_batch<order>, batch_limits, captures>);
+static_assert(!std::constructible_from<open_batch<order>, batch_limits, json_array, duration>);
+static_assert(!std::constructible_from<open_batch<order>, batch_limits>);
+static_assert(
+    std::constructible_from<open_batch<order>, batch_limits, std::uint64_t (*)(const order&)>);
 static_assert(!std::is_copy_assignable_v<captures>);
 static_assert(std::copyable<open_batch<order, captures>>);
 static_assert(std::copyable<open_batch<order>>);
@@ -284,20 +288,20 @@ template <class Open>
 void takes_one_of_8_and_2_bytes(Open open)
 {
     order o{"abc", 8};
-    CHECK(open.try_add(o, at(0)) == adding::added);
+    CHECK(open.try_add(o, at(0)) == add_result::added);
     CHECK(open.bytes() == 10);
-    CHECK(open.try_add(o, at(0)) == adding::full);
+    CHECK(open.try_add(o, at(0)) == add_result::full);
     o.bytes = 9;
-    CHECK(open.try_add(o, at(0)) == adding::too_large);
+    CHECK(open.try_add(o, at(0)) == add_result::too_large);
     CHECK(open.take(at(0)) ==
-          waybill::closed_batch<order>{{{"abc", 8}}, 10, closed_by::bytes, at(0)});
+          waybill::closed_batch<order>{{{"abc", 8}}, 10, batch_close_reason::bytes, at(0)});
 }
 
 }  // namespace
 
 TEST_CASE("open_batch_of: whatever chunk_by takes")
 {
-    const limits l{.bytes = 10, .envelope = 2};
+    const batch_limits l{.bytes = 10, .envelope = 2};
     takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::bytes));
     takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::wire_size, 5s));
     takes_one_of_8_and_2_bytes(open_batch_of<order>(l, [](const auto& o) { return o.bytes; }));
@@ -308,22 +312,22 @@ TEST_CASE("open_batch_of: whatever chunk_by takes")
         open_batch_of<order>({.bytes = 10}, waybill::with_reserve(&order::bytes, {.batch = 2})));
 
     auto sizes = open_batch_of<std::uint64_t>({.bytes = 10});  // the items are the sizes
-    CHECK(sizes.try_add(11U, at(0)) == adding::too_large);
-    CHECK(sizes.try_add(10U, at(0)) == adding::added);
+    CHECK(sizes.try_add(11U, at(0)) == add_result::too_large);
+    CHECK(sizes.try_add(10U, at(0)) == add_result::added);
     auto texts = open_batch_of<std::string>({.bytes = 10}, &std::string::size);
-    CHECK(texts.try_add("abc", at(0)) == adding::added);  // of what an item can be made of
+    CHECK(texts.try_add("abc", at(0)) == add_result::added);  // of what an item can be made of
     CHECK(texts.bytes() == 3);
     auto any = open_batch_of<std::string>({}, [](const auto& t) { return std::size(t); });
-    CHECK(any.try_add("abc", at(0)) == adding::added);
+    CHECK(any.try_add("abc", at(0)) == add_result::added);
     CHECK(any.bytes() == 3);  // and not the four of the array
     auto negative = open_batch_of<order>({}, capturing(-9));
-    CHECK(negative.try_add(order{"", 8}, at(0)) == adding::too_large);
+    CHECK(negative.try_add(order{"", 8}, at(0)) == add_result::too_large);
 
     auto array = open_batch_of<std::string>({.bytes = 10}, json_array{}, 5s);
-    CHECK(array.try_add("abc", at(1)) == adding::added);
+    CHECK(array.try_add("abc", at(1)) == add_result::added);
     const auto before = array;
     CHECK(array == before);
-    CHECK(array.try_add("defg", at(1)) == adding::added);
+    CHECK(array.try_add("defg", at(1)) == add_result::added);
     CHECK(array != before);
     CHECK(array.deadline() == at(6));
     CHECK(array.take(at(1)).bytes == 10);
@@ -338,20 +342,20 @@ TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size func
         return header.size() + s.size();
     };
     auto open = open_batch_of<std::string>({.bytes = 100}, size);
-    CHECK(open.try_add("abc", at(0)) == adding::added);
+    CHECK(open.try_add("abc", at(0)) == add_result::added);
     const auto before = open;
-    CHECK(open.try_add("de", at(0)) == adding::added);
+    CHECK(open.try_add("de", at(0)) == add_result::added);
     CHECK(open.bytes() == 65);
     open = before;
     CHECK(open.size() == 1);
     CHECK(open.bytes() == 33);
     auto& same = open;
     open = same;
-    CHECK(open.try_add("def", at(0)) == adding::added);
+    CHECK(open.try_add("def", at(0)) == add_result::added);
     CHECK(open.bytes() == 66);
     auto moved = std::move(open);
     open = std::move(moved);
-    CHECK(open.try_add("ghi", at(0)) == adding::added);
+    CHECK(open.try_add("ghi", at(0)) == add_result::added);
     CHECK(open.take(at(0)).items == std::vector<std::string>{"abc", "def", "ghi"});
     CHECK(asked == 4);
 
@@ -362,7 +366,7 @@ TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size func
     static_assert(!std::is_copy_assignable_v<decltype(only)>);
     auto other = std::move(only);
     only = std::move(other);
-    CHECK(only.try_add(order{"", 1}, at(0)) == adding::added);
+    CHECK(only.try_add(order{"", 1}, at(0)) == add_result::added);
     CHECK(only.bytes() == 5);
 }
 

@@ -15,7 +15,7 @@
 
 namespace outbox_test {
 
-using waybill::outbox;
+using waybill::resend_buffer;
 
 namespace {
 
@@ -41,7 +41,7 @@ static_assert(std::input_iterator<counter> && !std::forward_iterator<counter>);
 TEST_CASE("outbox: keeps what was pulled until it is released, by number")
 {
     std::uint64_t read = 0;
-    outbox<counter, std::default_sentinel_t> box(counter{&read, 1'000}, {});
+    resend_buffer<counter, std::default_sentinel_t> box(counter{&read, 1'000}, {});
     std::uint64_t low = 0;
     for (std::uint64_t n = 0; n != 1'000; ++n) {
         CHECK(box.pulled() == n);
@@ -68,7 +68,7 @@ TEST_CASE("outbox: keeps what was pulled until it is released, by number")
 TEST_CASE("outbox: what was peeked at does not count until it is taken, and is read once")
 {
     std::uint64_t read = 0;
-    outbox<counter, std::default_sentinel_t> box(counter{&read, 2}, {});
+    resend_buffer<counter, std::default_sentinel_t> box(counter{&read, 2}, {});
     CHECK(*box.peek() == 0);
     CHECK(*box.peek() == 0);
     CHECK(box.pulled() == 0);
@@ -89,7 +89,8 @@ TEST_CASE("outbox: what was peeked at does not count until it is taken, and is r
 TEST_CASE("outbox: over a stream, an empty input, and items that can only be moved")
 {
     std::istringstream in("one two three");
-    outbox words{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    resend_buffer words{std::istream_iterator<std::string>(in),
+                        std::istream_iterator<std::string>()};
     CHECK(*words.pull() == "one");
     CHECK(*words.pull() == "two");
     std::string rest;
@@ -98,13 +99,14 @@ TEST_CASE("outbox: over a stream, an empty input, and items that can only be mov
     CHECK(*words.at(0) == "one");
 
     std::vector<int> none;
-    outbox empty(none);
+    resend_buffer empty(none);
     CHECK(!empty.pull());
     CHECK(empty.pulled() == 0);
 
     std::vector<std::unique_ptr<int>> owners;
     for (int i = 0; i != 3; ++i) owners.push_back(std::make_unique<int>(i));
-    outbox moved(std::make_move_iterator(owners.begin()), std::make_move_iterator(owners.end()));
+    resend_buffer moved(std::make_move_iterator(owners.begin()),
+                        std::make_move_iterator(owners.end()));
     CHECK(**moved.pull() == 0);
     CHECK(**moved.pull() == 1);
     CHECK(**moved.at(0) == 0);

@@ -75,7 +75,8 @@ static_assert(near(overhead(54).mean(1'000, 10), 540, 0));
 static_assert(near(overhead(overhead_state{.ratio = 1.25, .header = 4}).mean(1'000, 10), 290, 0));
 static_assert(near(overhead(overhead_state{.ratio = 0.5, .header = 4}).mean(1'000, 10), -460, 0));
 
-// Nothing guessed is believed until something speaks against it; a guess is in doubt from the start.
+// Nothing guessed is believed until something speaks against it; a guess is in doubt from the
+// start.
 static_assert(overhead().believed() && overhead(0.0).believed() && !overhead(54).believed());
 static_assert(!(overhead().variance(1'000, 10, 10, 1) > 0));
 static_assert(overhead(54).variance(1'000, 10, 0, 1) > 0);

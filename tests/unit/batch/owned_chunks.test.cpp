@@ -21,8 +21,8 @@
 
 namespace owned_chunks_test {
 
-using waybill::closed_by;
-using waybill::limits;
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 using waybill::owned_chunk;
 using waybill::owned_chunks;
 
@@ -35,7 +35,7 @@ strings words()
 }
 
 const std::vector<strings> expected{{"12345", "123"}, {"12345678", "1", "1"}, {"12", "1"}};
-constexpr limits ten{.bytes = 10};
+constexpr batch_limits ten{.bytes = 10};
 
 template <class Chunks>
 std::vector<strings> shown(const Chunks& chunks)
@@ -65,11 +65,11 @@ TEST_CASE("a container that is given away gives its items")
     CHECK(batches[0].size() == 2);
     CHECK(batches[0].bytes == 9);
     CHECK(batches[0].fits);
-    CHECK(batches[0].closed == closed_by::bytes);
+    CHECK(batches[0].closed == batch_close_reason::bytes);
     CHECK_FALSE(batches[2].fits);
     CHECK(batches[2].bytes == 20);
     CHECK(batches[2].size() == 1);
-    CHECK(batches[3].closed == closed_by::end);
+    CHECK(batches[3].closed == batch_close_reason::end);
 }
 
 TEST_CASE("one that has a name keeps its items, and so does what a view shows")
@@ -143,7 +143,7 @@ TEST_CASE("a framing counts here, too, and so do bare sizes")
     const auto sizes = owned_chunks(std::vector<int>{5, 5, 5}, ten);
     REQUIRE(sizes.size() == 2);
     CHECK(sizes[0].items == std::vector<int>{5, 5});
-    CHECK(sizes[1] == owned_chunk<int>{{5}, 5, true, closed_by::end});
+    CHECK(sizes[1] == owned_chunk<int>{{5}, 5, true, batch_close_reason::end});
     CHECK(owned_chunks(std::vector<int>{}, ten).empty());
 }
 

@@ -54,10 +54,10 @@ using batches = std::vector<std::vector<std::string>>;
 send_policy policy(std::uint64_t most_items)
 {
     return {.limit = {.items = most_items},
-            .retry = {.most = 3, .pauses = {.base = 100ms, .spread = jitter::none}}};
+            .retry = {.max_attempts = 3, .pauses = {.base = 100ms, .spread = jitter::none}}};
 }
 
-run item(std::uint64_t first, std::uint64_t count = 1)
+item_range item(std::uint64_t first, std::uint64_t count = 1)
 {
     return {first, count};
 }
@@ -71,7 +71,7 @@ TEST_CASE("send_all: any container that can be walked again")
 {
     const std::array<std::string, 5> words{"a", "bb", "ccc", "dddd", "eeeee"};
     const auto goes = [&](const auto& input) {
-        sender s(policy(2));
+        batch_sender s(policy(2));
         broker b;
         const send_report r = send_all(input, size, s, at(0), b);
         CHECK(b.heard == batches{{"a", "bb"}, {"ccc", "dddd"}, {"eeeee"}});
@@ -91,7 +91,7 @@ TEST_CASE("send_all: any container that can be walked again")
     goes(std::list<std::string>(words.begin(), words.end()));
     goes(std::forward_list<std::string>(words.begin(), words.end()));
     std::vector<std::string> mine(words.begin(), words.end());
-    sender s(policy(9));
+    batch_sender s(policy(9));
     broker b;
     CHECK(send_all(mine, &std::string::size, s, at(0), b).sends == 1);
     CHECK(send_all(mine.begin() + 1, mine.begin() + 3, size, s, at(0), b).accepted == 2);
@@ -100,7 +100,7 @@ TEST_CASE("send_all: any container that can be walked again")
 
 TEST_CASE("send_all: nothing and one")
 {
-    sender s(policy(2));
+    batch_sender s(policy(2));
     broker b;
     std::vector<std::string> words;
     CHECK(send_all(words, size, s, at(0), b) == send_report{});
@@ -112,38 +112,37 @@ TEST_CASE("send_all: nothing and one")
 
 TEST_CASE("send_all: every outcome, with numbers from the input's first item")
 {
-    sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
+    batch_sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
     const std::vector<std::string> before{"zz", "zz"};
     broker b;
     CHECK(send_all(before, size, s, at(0), b).accepted == 2);
 
     const std::vector<std::string> words{"a", "b", "123456", "c", "d", "e", "f"};
-    const std::array<entry_fault, 1> second{entry_fault{1, fault_class::permanent}};
-    b = {
-        .answers = {partial{.failed = second}, failed{0, fault_class::permanent, "no such queue"}}};
+    const std::array<entry_fault, 1> second{entry_fault{1, fault_kind::permanent}};
+    b = {.answers = {partial{.failed = second}, failed{0, fault_kind::permanent, "no such queue"}}};
     const send_report r = send_all(words, size, s, at(0), b);
     CHECK(b.heard == batches{{"a", "b", "c"}, {"d", "e", "f"}});
     CHECK(r.outcomes ==
           std::vector<item_report>{
-              {item(2), item_outcome::too_large, fault_class::permanent, 6, 5, 0, ""},
+              {item(2), item_outcome::too_large, fault_kind::permanent, 6, 5, 0, ""},
               {item(0), item_outcome::accepted},
-              {item(1), item_outcome::failed, fault_class::permanent, 0, 0, 0, ""},
+              {item(1), item_outcome::failed, fault_kind::permanent, 0, 0, 0, ""},
               {item(3), item_outcome::accepted},
-              {item(4, 3), item_outcome::failed, fault_class::permanent, 0, 0, 0, "no such queue"}});
+              {item(4, 3), item_outcome::failed, fault_kind::permanent, 0, 0, 0, "no such queue"}});
     CHECK(r.accepted == 2);
     CHECK(r.not_accepted == 5);
-    CHECK(text(r.outcomes[0]) == "item 2: too_large, 6 bytes where the limit is 5");
-    CHECK(text(r.outcomes[4]) == "items 4 to 6: failed, permanent: no such queue");
-    CHECK(text(r.outcomes[1]) == "item 0: accepted");
+    CHECK(describe(r.outcomes[0]) == "item 2: too_large, 6 bytes where the limit is 5");
+    CHECK(describe(r.outcomes[4]) == "items 4 to 6: failed, permanent: no such queue");
+    CHECK(describe(r.outcomes[1]) == "item 0: accepted");
 }
 
 template <class Input>
 void resumes(Input&& input)
 {
-    sender s(policy(2));
-    const std::array<entry_fault, 1> first{entry_fault{0, fault_class::transient}};
+    batch_sender s(policy(2));
+    const std::array<entry_fault, 1> first{entry_fault{0, fault_kind::transient}};
     broker b{.answers = {accepted{}, partial{.failed = first}, throttled{.retry_after = 1s},
-                         unknown{}, refused{}, refused{}}};
+                         unknown{}, too_large{}, too_large{}}};
     send_report r = send_all(input, size, s, at(0), b);
     CHECK(r.taken == 5);  // what came back is to travel with what is new
     CHECK(r.accepted == 3);
@@ -167,8 +166,8 @@ void resumes(Input&& input)
     CHECK(b.attempts == std::vector<std::uint64_t>{0, 1, 2, 3, 3, 4, 5, 6});
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
                                                  {item(3), item_outcome::accepted},
-                                                 {item(2), item_outcome::undecided},
-                                                 {item(4), item_outcome::undecided},
+                                                 {item(2), item_outcome::in_doubt},
+                                                 {item(4), item_outcome::in_doubt},
                                                  {item(5, 2), item_outcome::accepted}});
     CHECK(r.taken == 7);
     CHECK(r.sends == 8);
@@ -183,7 +182,7 @@ TEST_CASE("send_all: called again it goes on where it stopped")
     resumes(std::list<std::string>(words.begin(), words.end()));
     resumes(std::forward_list<std::string>(words.begin(), words.end()));
     std::istringstream in("a bb ccc dddd eeeee f gg");
-    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
     resumes(box);
     CHECK(box.size() == 0);
     CHECK(box.pulled() == 7);
@@ -194,15 +193,15 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
     std::ostringstream out;
     for (int i = 0; i != 500; ++i) out << "item" << i << ' ';
     std::istringstream in(out.str());
-    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
-    sender s({.limit = {.bytes = 70}, .retry = policy(1).retry});
+    resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    batch_sender s({.limit = {.bytes = 70}, .retry = policy(1).retry});
     std::size_t held = 0;
     std::vector<std::string> got;
     const send_report r = send_all(box, size, s, at(0), [&](const auto& batch) -> send_outcome {
         held = std::max(held, box.size());
         std::uint64_t bytes = 0;  // with three bytes an item that the sender does not know of
         for (const std::string& item : batch) bytes += 3 + item.size();
-        if (bytes > 70) return refused{.actual = bytes, .limit = 70};
+        if (bytes > 70) return too_large{.actual = bytes, .limit = 70};
         got.insert(got.end(), batch.begin(), batch.end());
         return accepted{};
     });
@@ -216,9 +215,9 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
 TEST_CASE("send_all: one outbox for several senders, one sender for several inputs")
 {
     std::istringstream in("a b c d e f g");
-    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
-    sender first(policy(2));
-    broker b{.answers = {accepted{}, failed{0, fault_class::cancelled, "closing"}}};
+    resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    batch_sender first(policy(2));
+    broker b{.answers = {accepted{}, failed{0, fault_kind::cancelled, "closing"}}};
     const send_report r = send_all(box, size, first, at(0), b);
     CHECK(r.stopped);
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
@@ -233,7 +232,7 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
     CHECK(none.taken == 0);
     CHECK(none.sends == 0);
 
-    sender second(policy(2));
+    batch_sender second(policy(2));
     const std::vector<std::string> words{"x", "y", "z"};
     CHECK(send_all(words, size, second, at(0), b).accepted == 3);
     b = {};
@@ -246,7 +245,7 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
 TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
 {
     const std::forward_list<std::string> words{"a", "b", "c"};
-    sender s(policy(2));
+    batch_sender s(policy(2));
     broker b{.answers = {throttled{.retry_after = 1s}}};
     send_report r = send_all(words, size, s, at(0), b);
     CHECK(r.waiting == at(1'000));
@@ -258,7 +257,7 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::unsent}});
 
     // Stopped by the function that sends: its batch is on its way and counts.
-    sender t(policy(2));
+    batch_sender t(policy(2));
     const send_report u = send_all(words, size, t, at(0), [&](const auto&) -> send_outcome {
         t.on(stopped{}, at(0));
         return accepted{};
@@ -271,24 +270,24 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
 TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived")
 {
     const std::vector<std::string> words{"a", "b"};
-    sender s(policy(2));
-    const std::array<entry_fault, 1> far{entry_fault{2, fault_class::permanent}};
+    batch_sender s(policy(2));
+    const std::array<entry_fault, 1> far{entry_fault{2, fault_kind::permanent}};
     const std::array<std::uint64_t, 3> three{1, 1, 1};
-    broker b{.answers = {partial{.failed = far}, refused{0, {}, {}, three},
-                         failed{0, fault_class::none, ""}}};
+    broker b{.answers = {partial{.failed = far}, too_large{0, {}, {}, three},
+                         failed{0, fault_kind::none, ""}}};
     send_report r = send_all(words, size, s, at(0), b);
     CHECK(r.waiting == at(100));
     r += send_all(words, size, s, at(100), b);
     CHECK(r.waiting == at(300));
     r += send_all(words, size, s, at(300), b);
     CHECK(b.attempts == std::vector<std::uint64_t>{0, 0, 0});
-    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::undecided}});
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::in_doubt}});
 }
 
 TEST_CASE("send_all: asks the clock again for every step, and never ends a wait by itself")
 {
     const std::vector<std::string> words{"a"};
-    sender s(policy(1));
+    batch_sender s(policy(1));
     broker b{.answers = {throttled{}, throttled{}, throttled{}}};
     std::int64_t now = 0;
     const auto clock = [&] { return at(now); };
@@ -302,7 +301,7 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
     CHECK(now == 100 + 200 + 400);
     CHECK(r.accepted == 1);
     // A broker that wants to be left alone for ever is waited for as long.
-    sender u({.retry = {.pauses = {.cap = duration::highest()}}});
+    batch_sender u({.retry = {.pauses = {.cap = duration::highest()}}});
     broker never{.answers = {throttled{.retry_after = duration::highest()}}};
     CHECK(send_all(words, size, u, at(1), never).waiting == steady_time::highest());
 }

@@ -28,9 +28,9 @@ constexpr steady_time at(std::int64_t s)
 template <class Input>
 void a_throwing_send(Input&& input, when_unknown how, std::vector<std::string> expected)
 {
-    sender s({.limit = {.items = 2},
-              .on_unknown = how,
-              .retry = {.pauses = {.base = duration::seconds(1), .spread = jitter::none}}});
+    batch_sender s({.limit = {.items = 2},
+                    .on_unknown = how,
+                    .retry = {.pauses = {.base = duration::seconds(1), .spread = jitter::none}}});
     std::vector<std::string> log;
     const auto send = [&](const auto& batch) -> send_outcome {
         std::string line = std::to_string(batch.attempt()) + ":";
@@ -49,7 +49,7 @@ void a_throwing_send(Input&& input, when_unknown how, std::vector<std::string> e
     CHECK(s.finished());
     const std::vector<item_report> arrived{{{0, 5}, item_outcome::accepted}};
     const std::vector<item_report> open{{{0, 2}, item_outcome::accepted},
-                                        {{2, 2}, item_outcome::undecided},
+                                        {{2, 2}, item_outcome::in_doubt},
                                         {{4, 1}, item_outcome::accepted}};
     CHECK(r.outcomes == (how == when_unknown::repeat ? arrived : open));
 }
@@ -65,9 +65,9 @@ TEST_CASE("send_all: a batch whose function throws may have arrived")
         a_throwing_send(std::vector<std::string>{"a", "b", "c", "d", "e"}, how, expected);
         a_throwing_send(std::forward_list<std::string>{"a", "b", "c", "d", "e"}, how, expected);
         std::istringstream in("a b c d e");
-        a_throwing_send(
-            outbox{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()},
-            how, expected);
+        a_throwing_send(resend_buffer{std::istream_iterator<std::string>(in),
+                                      std::istream_iterator<std::string>()},
+                        how, expected);
     }
 }
 
@@ -75,13 +75,13 @@ TEST_CASE(
     "send_all: an item whose size throws is asked for again, and no other is sent in its place")
 {
     std::istringstream in("a b c d e");
-    outbox box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
+    resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
     int asked = 0;
     const auto moody = [&](const std::string& s) -> std::uint64_t {
         if (++asked % 2 == 0) throw std::length_error("not now");
         return s.size();
     };
-    sender s({.limit = {.items = 2}});
+    batch_sender s({.limit = {.items = 2}});
     std::vector<std::string> got;
     const auto send = [&](const auto& batch) -> send_outcome {
         got.insert(got.end(), batch.begin(), batch.end());
@@ -122,7 +122,7 @@ TEST_CASE("outbox: an input that throws is read on from where it was")
         bool operator==(std::default_sentinel_t) const { return *at == 4; }
     };
     int place = 0, failures = 2;
-    outbox<wire, std::default_sentinel_t> box(wire{&place, &failures}, {});
+    resend_buffer<wire, std::default_sentinel_t> box(wire{&place, &failures}, {});
     CHECK(*box.pull() == 0);
     CHECK(*box.pull() == 1);
     CHECK_THROWS_AS((void)box.pull(), std::runtime_error);

@@ -20,9 +20,9 @@ constexpr auto size = [](const std::string& s) { return s.size(); };
 constexpr auto busy = [](const auto&) -> send_outcome { return throttled{}; };
 constexpr auto works = [](const auto&) -> send_outcome { return accepted{}; };
 
-sender with_room_for(std::uint64_t items)
+batch_sender with_room_for(std::uint64_t items)
 {
-    return sender({.limit = {.items = items}, .retry = {.pauses = {.spread = jitter::none}}});
+    return batch_sender({.limit = {.items = items}, .retry = {.pauses = {.spread = jitter::none}}});
 }
 
 steady_time later_on()
@@ -36,9 +36,9 @@ TEST_CASE("send_all: another input in place of the one that waits is noticed, an
 {
     const std::vector<std::string> ten(10, "x");
     const std::vector<std::string> two(2, "y");
-    sender s = with_room_for(5);
+    batch_sender s = with_room_for(5);
     CHECK(send_all(ten, size, s, steady_time(), busy).waiting);
-    const sender before = s;
+    const batch_sender before = s;
     const send_report r = send_all(two, size, s, later_on(), works);
     CHECK(r.other_input);
     CHECK(r.sends == 0);
@@ -50,7 +50,7 @@ TEST_CASE("send_all: another input in place of the one that waits is noticed, an
 TEST_CASE("send_all: a sender with items that were queued by hand is not for an input")
 {
     const std::vector<std::string> two(2, "y");
-    sender s = with_room_for(5);
+    batch_sender s = with_room_for(5);
     s.on(queued{1U}, steady_time());
     CHECK(send_all(two, size, s, steady_time(), works).other_input);
     CHECK(s.end() == 1);
@@ -60,9 +60,9 @@ TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
 {
     std::istringstream a("a b c d e f"), b("g h");
     using words = std::istream_iterator<std::string>;
-    outbox first{words(a), words()};
-    outbox second{words(b), words()};
-    sender s = with_room_for(2);
+    resend_buffer first{words(a), words()};
+    resend_buffer second{words(b), words()};
+    batch_sender s = with_room_for(2);
     CHECK(send_all(first, size, s, steady_time(), busy).waiting);
     CHECK(send_all(second, size, s, later_on(), works).other_input);
     CHECK(second.pulled() == 0);
@@ -73,13 +73,14 @@ TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
 
 TEST_CASE("item_report: says what is known of an item that is too large")
 {
-    item_report r{{3, 1}, item_outcome::too_large, fault_class::permanent, 300, 200, {}};
-    CHECK(text(r) == "item 3: too_large, 300 bytes where the limit is 200");
+    item_report r{{3, 1}, item_outcome::too_large, fault_kind::permanent, 300, 200, {}};
+    CHECK(describe(r) == "item 3: too_large, 300 bytes where the limit is 200");
     r.limit = unlimited;
-    CHECK(text(r) == "item 3: too_large, 300 bytes, no limit known, refused by itself");
+    CHECK(describe(r) == "item 3: too_large, 300 bytes, no limit known, refused by itself");
     r.limit = 400;
-    CHECK(text(r) ==
-          "item 3: too_large, 300 bytes at least, refused by itself though the limit is said to be 400");
+    CHECK(describe(r) ==
+          "item 3: too_large, 300 bytes at least, refused by itself though the limit is said to be "
+          "400");
 }
 
 }  // namespace send_all_input_test

@@ -69,8 +69,8 @@ struct broker {
         std::uint64_t bytes = 0;
         for (const std::uint64_t n : batch) bytes += 8 + n % 3;
         const bool large = bytes > 45;
-        if (is == mood::small && large) return refused{.actual = bytes, .limit = 45};
-        if (is == mood::small_and_silent && large) return refused{};
+        if (is == mood::small && large) return too_large{.actual = bytes, .limit = 45};
+        if (is == mood::small_and_silent && large) return too_large{};
         if (is == mood::busy && sends % 2 == 0) return throttled{};
         const bool fresh = seen.insert(batch.attempt()).second;
         const bool in_part = is == mood::partial && batch.size() > 2;
@@ -80,7 +80,7 @@ struct broker {
             ++place;
         }
         if (!in_part) return accepted{};
-        fault[0] = {1, fault_class::transient};
+        fault[0] = {1, fault_kind::transient};
         return waybill::partial{.failed = fault};
     }
 };
@@ -90,11 +90,11 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
 {
     p.limit.bytes = 70;
     p.limit.items = 7;
-    p.retry.most = 100;
-    sender s(p);
+    p.retry.max_attempts = 100;
+    batch_sender s(p);
     broker b{.is = is};
     std::uint64_t read = 0;
-    outbox<counter, std::default_sentinel_t> box(counter{&read}, {});
+    resend_buffer<counter, std::default_sentinel_t> box(counter{&read}, {});
     const auto size = [](std::uint64_t n) { return queued(5 + n % 3, n % 3); };
     bool failed = false;
     steady_time now{};
@@ -118,8 +118,8 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     CHECK(box.pulled() == std::uint64_t{how_many});
     CHECK(box.size() == 0);
     CHECK(std::count(reported.begin(), reported.end(), 1) == how_many);
-    // Where an answer could not be taken, the batch is sent again, and what failed in it then may have
-    // arrived before: it ends as undecided, and stops its key.
+    // Where an answer could not be taken, the batch is sent again, and what failed in it then may
+    // have arrived before: it ends as in_doubt, and stops its key.
     const auto times = [&](int n) { return std::count(b.got.begin(), b.got.end(), n); };
     CHECK(times(1) + times(0) == how_many);
     const bool undecided = is == mood::partial && failed;

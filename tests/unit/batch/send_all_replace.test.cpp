@@ -25,7 +25,7 @@ constexpr auto size = [](const std::string& s) { return s.size(); };
 
 send_policy policy(when_too_large how = when_too_large::replace)
 {
-    return {.limit = {.bytes = 12, .items = 3}, .on_too_large = how, .retry = {.most = 1}};
+    return {.limit = {.bytes = 12, .items = 3}, .on_too_large = how, .retry = {.max_attempts = 1}};
 }
 
 // A claim check: the item goes into the store, its ticket takes its place.
@@ -37,7 +37,7 @@ struct store {
     fault operator()(std::string& item, const act::replace& r)
     {
         asked.push_back(r);
-        if (kept.size() == room) return {fault_class::transient, "the store is full"};
+        if (kept.size() == room) return {fault_kind::transient, "the store is full"};
         std::string ticket = "#" + std::to_string(kept.size());
         kept.emplace(ticket, std::exchange(item, ticket));
         return {};
@@ -52,7 +52,7 @@ struct broker {
     {
         heard.emplace_back(batch.begin(), batch.end());
         for (const std::string& s : heard.back()) {
-            if (s.find("refuse me") != std::string::npos) return refused{};
+            if (s.find("refuse me") != std::string::npos) return too_large{};
         }
         return accepted{};
     }
@@ -65,7 +65,7 @@ const std::string large(40, 'L');
 TEST_CASE("send_all: what is too large goes to the store, its ticket goes under the same number")
 {
     strings words{"a", large, "b", large + "!", "c"};
-    sender s(policy());
+    batch_sender s(policy());
     store kept;
     broker b;
     const send_report r = send_all(words, size, s, steady_time(), b, kept);
@@ -80,7 +80,7 @@ TEST_CASE("send_all: what is too large goes to the store, its ticket goes under 
 
 TEST_CASE("send_all: numbers are those of the input, also of the second")
 {
-    sender s(policy());
+    batch_sender s(policy());
     store kept;
     broker b;
     strings first{"a", "b"}, second{"c", large};
@@ -93,15 +93,15 @@ TEST_CASE("send_all: numbers are those of the input, also of the second")
 TEST_CASE("send_all: where the store fails the item is too large, with what the store said")
 {
     strings words{large, large, "a"};
-    sender s(policy());
+    batch_sender s(policy());
     store kept{.room = 1};
     broker b;
     const send_report r = send_all(words, size, s, steady_time(), b, kept);
     CHECK(b.heard == std::vector<strings>{{"#0", "a"}});
     REQUIRE(r.outcomes.size() == 3);
-    CHECK(text(r.outcomes[0]) ==
+    CHECK(describe(r.outcomes[0]) ==
           "item 1: too_large, 40 bytes where the limit is 12: the store is full");
-    CHECK(r.outcomes[1].items == run{0, 1});
+    CHECK(r.outcomes[1].items == item_range{0, 1});
     CHECK(words[1] == large);
     CHECK(r.accepted == 2);
     CHECK(r.not_accepted == 1);
@@ -110,7 +110,7 @@ TEST_CASE("send_all: where the store fails the item is too large, with what the 
 TEST_CASE("send_all: a ticket that is too large is not replaced again")
 {
     strings words{large};
-    sender s(policy());
+    batch_sender s(policy());
     broker b;
     int asked = 0;
     const send_report r =
@@ -128,7 +128,7 @@ TEST_CASE("send_all: a ticket that is too large is not replaced again")
 TEST_CASE("send_all: what the broker refuses alone is replaced, too")
 {
     strings words{"a", "refuse me", "b"};
-    sender s(policy());
+    batch_sender s(policy());
     store kept;
     broker b;
     send_report r = send_all(words, size, s, steady_time(), b, kept);
@@ -141,8 +141,8 @@ TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
 {
     std::istringstream in("a " + large + " b " + large + " c");
     using words = std::istream_iterator<std::string>;
-    outbox box{words(in), words()};
-    sender s(policy());
+    resend_buffer box{words(in), words()};
+    batch_sender s(policy());
     store kept{.room = 1};
     broker b;
     const send_report r = send_all(box, size, s, steady_time(), b, kept);
@@ -156,7 +156,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
 {
     for (const when_too_large how : {when_too_large::report, when_too_large::send_alone}) {
         const strings words{"a", large, "b"};
-        sender s(policy(how));
+        batch_sender s(policy(how));
         broker b;
         int asked = 0;
         const send_report r = send_all(words, size, s, steady_time(), b,
@@ -174,7 +174,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
     }
     // Without a function that replaces, everything stays as it is.
     const strings words{"a", large};
-    sender s(policy());
+    batch_sender s(policy());
     broker b;
     const send_report r = send_all(words, size, s, steady_time(), b);
     CHECK(r.accepted == 1);
@@ -186,13 +186,13 @@ TEST_CASE("send_all: an item that is too large is not told what another one fail
     const strings words{"a", large};
     send_policy p = policy(when_too_large::report);
     p.limit.items = 1;
-    sender s(p);
+    batch_sender s(p);
     const send_report r = send_all(words, size, s, steady_time(), [](const auto&) -> send_outcome {
-        return failed{0, fault_class::permanent, "no such queue"};
+        return failed{0, fault_kind::permanent, "no such queue"};
     });
     REQUIRE(r.outcomes.size() == 2);
-    CHECK(text(r.outcomes[0]) == "item 0: failed, permanent: no such queue");
-    CHECK(text(r.outcomes[1]) == "item 1: too_large, 40 bytes where the limit is 12");
+    CHECK(describe(r.outcomes[0]) == "item 0: failed, permanent: no such queue");
+    CHECK(describe(r.outcomes[1]) == "item 1: too_large, 40 bytes where the limit is 12");
 }
 
 }  // namespace send_all_replace_test

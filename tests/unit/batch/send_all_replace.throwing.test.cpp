@@ -17,7 +17,7 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
 {
     constexpr auto size = [](const std::string& s) { return s.size(); };
     std::vector<std::string> words{"a", "far too large", "b"};
-    sender s({.limit = {.bytes = 10}, .on_too_large = when_too_large::replace});
+    batch_sender s({.limit = {.bytes = 10}, .on_too_large = when_too_large::replace});
     std::vector<std::vector<std::string>> sent;
     const auto send = [&](const auto& batch) -> send_outcome {
         sent.emplace_back(batch.begin(), batch.end());
@@ -31,7 +31,7 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
         return {};
     };
     CHECK_THROWS_AS((void)send_all(words, size, s, steady_time(), send, store), std::runtime_error);
-    const sender asking = s;
+    const batch_sender asking = s;
     CHECK(!s.finished());
     CHECK(s.in_flight() == 0);
     CHECK_THROWS_AS((void)send_all(words, size, s, steady_time(), send, store), std::runtime_error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An exception that leaves send_all loses no outcome: the reports of the calls that return have every
-// item exactly once, whichever call of the caller's functions throws.
+// An exception that leaves send_all loses no outcome: the reports of the calls that return have
+// every item exactly once, whichever call of the caller's functions throws.
 
 #include <algorithm>
 #include <cstddef>
@@ -93,11 +93,11 @@ struct ledger {
 template <class Input>
 std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
 {
-    sender s(p);
+    batch_sender s(p);
     ledger all;
     steady_time now{};
     std::uint64_t sent = 0;
-    const entry_fault second[] = {{1, fault_class::transient}};
+    const entry_fault second[] = {{1, fault_kind::transient}};
     const auto size = [&](std::uint64_t n) {
         calls.call();
         return queued(bytes_of(n), n % 3);
@@ -109,16 +109,16 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     const auto transmit = [&](const auto& batch) -> send_outcome {
         ++sent;
         calls.call();
-        if (sent == 2) return refused{};
+        if (sent == 2) return too_large{};
         if (sent == 4) return partial{.failed = second};
         for (const std::uint64_t n : batch) {
-            if (n == refused_at) return failed{0, fault_class::permanent, "no such topic"};
+            if (n == refused_at) return failed{0, fault_kind::permanent, "no such topic"};
         }
         return accepted{};
     };
     const auto replace = [&](const auto&, const act::replace&) {
         calls.call();
-        return fault{fault_class::permanent, "the store is full"};
+        return fault{fault_kind::permanent, "the store is full"};
     };
     std::uint64_t thrown = 0;
     bool done = false;
@@ -164,11 +164,12 @@ void each_policy(F&& check)
                 CAPTURE(static_cast<int>(unknown));
                 CAPTURE(static_cast<int>(large));
                 CAPTURE(ordered);
-                check(send_policy{.limit = {.bytes = 200, .items = 6},
-                                  .ordered = ordered,
-                                  .on_too_large = large,
-                                  .on_unknown = unknown,
-                                  .retry = {.most = 100, .pauses = {.spread = jitter::none}}});
+                check(send_policy{
+                    .limit = {.bytes = 200, .items = 6},
+                    .ordered = ordered,
+                    .on_too_large = large,
+                    .on_unknown = unknown,
+                    .retry = {.max_attempts = 100, .pauses = {.spread = jitter::none}}});
             }
         }
     }
@@ -203,8 +204,8 @@ TEST_CASE("send_all: of 400 items, one too large, the reports have each although
     inbox[170] = std::string(5'000'000, 'y');
     for (std::uint64_t at = 0; at != 8; ++at) {
         CAPTURE(at);
-        sender s({.limit = {.bytes = 262'144, .items = 50},
-                  .retry = {.pauses = {.spread = jitter::none}}});
+        batch_sender s({.limit = {.bytes = 262'144, .items = 50},
+                        .retry = {.pauses = {.spread = jitter::none}}});
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {
             if (sends++ == at) throw std::runtime_error("connection reset");
@@ -248,7 +249,7 @@ TEST_CASE("send_all: the same for a list, and for an input that is read once")
         });
         at_each_call(1, [&](call_counter& calls) {
             std::uint64_t at = 0;
-            outbox<generator, std::default_sentinel_t> box(generator{&at, &calls}, {});
+            resend_buffer<generator, std::default_sentinel_t> box(generator{&at, &calls}, {});
             const std::uint64_t thrown = run_all(box, calls, p);
             CHECK(box.size() == 0);
             return thrown;
@@ -260,7 +261,8 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
 {
     const std::vector<std::string> words{"far too large", "a", "b", "c", "d"};
     const std::vector<std::string> none{};
-    sender s({.limit = {.bytes = 10, .items = 2}, .retry = {.pauses = {.spread = jitter::none}}});
+    batch_sender s(
+        {.limit = {.bytes = 10, .items = 2}, .retry = {.pauses = {.spread = jitter::none}}});
     CHECK(s.unreported() == send_report{});
     bool throws = true;
     std::uint64_t sends = 0;
@@ -300,7 +302,7 @@ TEST_CASE("send_all: stopped after an exception, the report has what was sent an
 {
     const std::vector<std::string> words{"a", "b", "c", "d", "e"};
     for (const when_unknown unknown : {when_unknown::repeat, when_unknown::hand_back}) {
-        sender s({.limit = {.items = 2}, .on_unknown = unknown});
+        batch_sender s({.limit = {.items = 2}, .on_unknown = unknown});
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {
             if (++sends == 2) throw std::runtime_error("connection reset");
@@ -316,7 +318,7 @@ TEST_CASE("send_all: stopped after an exception, the report has what was sent an
         CHECK(r.taken == 4);
         CHECK(r.sends == 2);
         CHECK(r.outcomes == std::vector<item_report>{{{0, 2}, item_outcome::accepted},
-                                                     {{2, 2}, item_outcome::undecided}});
+                                                     {{2, 2}, item_outcome::in_doubt}});
     }
 }
 

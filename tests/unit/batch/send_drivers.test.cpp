@@ -48,7 +48,7 @@ struct event_loop {
     }
 };
 
-using answer = std::variant<accepted, refused, partial, throttled, failed, unknown>;
+using answer = std::variant<accepted, too_large, partial, throttled, failed, unknown>;
 
 // It counts a header, is busy now and then, loses answers, takes some batches only to their middle,
 // and answers the faster the later it was asked. A batch that it has taken it takes once.
@@ -79,7 +79,7 @@ private:
     {
         std::uint64_t bytes = 0;
         for (const message& m : batch) bytes += m.bytes + 7;
-        if (bytes > 100) return refused{.actual = bytes, .limit = 100};
+        if (bytes > 100) return too_large{.actual = bytes, .limit = 100};
         const std::uint64_t mood = (attempt * 7 + requests) % 9;
         if (mood == 1) return throttled{.retry_after = duration::seconds(3)};
         if (mood == 2 && taken.count(attempt) == 0) return failed{};
@@ -96,12 +96,12 @@ private:
     }
 };
 
-void tell(sender& s, std::uint64_t attempt, answer a, steady_time now)
+void tell(batch_sender& s, std::uint64_t attempt, answer a, steady_time now)
 {
     std::visit(
         [&](auto& x) {
             x.attempt = attempt;
-            CHECK(s.on(x, now) == heard::taken);
+            CHECK(s.on(x, now) == event_result::applied);
         },
         a);
 }
@@ -109,7 +109,7 @@ void tell(sender& s, std::uint64_t attempt, answer a, steady_time now)
 std::vector<message> batch_of(const act::send& a, const std::vector<message>& all)
 {
     std::vector<message> batch;
-    for (const run& r : a.items) {
+    for (const item_range& r : a.items) {
         for (std::uint64_t n = r.first; n != r.end(); ++n) {
             batch.push_back(all[n]);
         }
@@ -164,7 +164,7 @@ struct sent {
 struct by_coroutines {
     event_loop& loop;
     broker& to;
-    sender s;
+    batch_sender s;
     std::vector<message> all{};
     std::vector<act::settle> notes{};
     news something{loop};
@@ -195,11 +195,11 @@ struct by_coroutines {
                     return true;
                 },
                 [&](const act::replace& r) {
-                    s.on(kept{r.item}, loop.now);
+                    s.on(not_replaced{r.item}, loop.now);
                     return true;
                 },
-                [&](const act::wait& w) {
-                    loop.at(w.until, [this] { something.tell(); });
+                [&](const act::wait_until& w) {
+                    loop.at(w.time, [this] { something.tell(); });
                     return false;
                 },
                 [&](act::idle) { return false; });
@@ -214,7 +214,7 @@ struct by_coroutines {
 struct by_callbacks {
     event_loop& loop;
     broker& to;
-    sender s;
+    batch_sender s;
     std::vector<message> all{};
     std::vector<act::settle> notes{};
 
@@ -237,9 +237,9 @@ struct by_callbacks {
                     notes.push_back(x);
                     s.on(settled{notes.back().items}, loop.now);
                 },
-                [&](const act::replace& r) { s.on(kept{r.item}, loop.now); },
-                [&](const act::wait& w) {
-                    loop.at(w.until, [this] { drive(); });
+                [&](const act::replace& r) { s.on(not_replaced{r.item}, loop.now); },
+                [&](const act::wait_until& w) {
+                    loop.at(w.time, [this] { drive(); });
                     more = false;
                 },
                 [&](act::idle) { more = false; });
@@ -253,10 +253,10 @@ void all_arrive(bool ordered)
     event_loop loop;
     broker b{loop};
     Driver d{loop, b,
-             sender({.limit = {.bytes = 100, .items = 6},
-                     .in_flight = 2,
-                     .ordered = ordered,
-                     .retry = {.most = 50}})};
+             batch_sender({.limit = {.bytes = 100, .items = 6},
+                           .in_flight = 2,
+                           .ordered = ordered,
+                           .retry = {.max_attempts = 50}})};
     std::map<std::uint64_t, std::vector<std::uint64_t>> wanted;
     for (std::uint64_t n = 0; n != 200; ++n) {
         const message m{n, n * n % 7, 5 + n % 23};

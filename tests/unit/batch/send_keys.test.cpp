@@ -37,7 +37,8 @@ std::uint64_t next(std::uint64_t& seed)
     return z ^ (z >> 31);
 }
 
-// Keys whose places in a table of 16 are nearly all the same, and the ones at the ends of the range.
+// Keys whose places in a table of 16 are nearly all the same, and the ones at the ends of the
+// range.
 std::vector<std::uint64_t> crowd()
 {
     std::vector<std::uint64_t> keys{0, ~std::uint64_t{0}, 1, std::uint64_t{1} << 63};
@@ -169,10 +170,10 @@ TEST_CASE("send_keys: a copy goes its own way")
 
 TEST_CASE("sender: a million items of a million keys take a few steps each")
 {
-    // With a search that grew with the keys, or a scan that began anew for each item, this would not
-    // come to an end.
+    // With a search that grew with the keys, or a scan that began anew for each item, this would
+    // not come to an end.
     constexpr std::uint64_t items = tests_support::brief ? 100'000 : 1'000'000;
-    sender s({.limit = {.items = 1'000}, .in_flight = 8, .ordered = true});
+    batch_sender s({.limit = {.items = 1'000}, .in_flight = 8, .ordered = true});
     const steady_time now{};
     for (std::uint64_t n = 0; n != items; ++n) s.on(queued(1U, n * 0x1'0000'0001U), now);
     s.on(flushed{}, now);
@@ -181,7 +182,7 @@ TEST_CASE("sender: a million items of a million keys take a few steps each")
     while (!s.finished()) {
         const auto a = s.next(now);
         if (const auto* x = std::get_if<act::settle>(&a)) {
-            s.on(settled{run(x->items)}, now);
+            s.on(settled{item_range(x->items)}, now);
         } else if (const auto* send = std::get_if<act::send>(&a)) {
             away.push_back(send->attempt);
             s.on(started{away.back()}, now);

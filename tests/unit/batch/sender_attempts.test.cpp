@@ -31,7 +31,7 @@ struct sending {
 };
 
 // What is to be sent now; no items if nothing is.
-sending asked(const sender& s, steady_time now = at(0))
+sending asked(const batch_sender& s, steady_time now = at(0))
 {
     return {send_said::attempt(s, now), send_said::sending(s, now)};
 }
@@ -40,10 +40,10 @@ sending asked(const sender& s, steady_time now = at(0))
 
 TEST_CASE("sender: a lone batch that is opened again goes under another number")
 {
-    sender s({.limit = {.bytes = 100}, .header = 50, .in_flight = 2});
+    batch_sender s({.limit = {.bytes = 100}, .header = 50, .in_flight = 2});
     s.on(queued{10}, at(0));
     s.on(queued{60}, at(0));
-    CHECK(s.on(started{0}, at(0)) == heard::taken);
+    CHECK(s.on(started{0}, at(0)) == event_result::applied);
     CHECK(asked(s).attempt == 1);
     CHECK(asked(s).items == numbers{1});  // too large to have company, as headers are believed
     s.on(accepted{0, 12}, at(0));         // and they are not: now there is room, and it waits
@@ -55,11 +55,11 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
     CHECK(asked(s).items == numbers{1, 2});
 
     // Item 2 was never sent, so nothing can have come of it.
-    CHECK(s.on(accepted{1}, at(0)) == heard::late);
-    CHECK(s.on(started{1}, at(0)) == heard::late);
+    CHECK(s.on(accepted{1}, at(0)) == event_result::stale);
+    CHECK(s.on(started{1}, at(0)) == event_result::stale);
     CHECK(settle_all(s).empty());
     CHECK(s.first_open() == 1);
-    CHECK(s.on(accepted{2}, at(0)) == heard::taken);
+    CHECK(s.on(accepted{2}, at(0)) == event_result::applied);
     CHECK(settle_all(s) == std::vector<act::settle>{{{1, 2}, item_outcome::accepted}});
     CHECK(s.finished());
 }
@@ -77,32 +77,32 @@ batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
 // Sends all of it, one after the other, to a broker that refuses what is above the limit that is
 // known. Every batch fits by what is known; only a single item may be tried all the same. Answers
 // which items were too large.
-numbers too_large_of(sender s, const numbers& bodies)
+numbers too_large_of(batch_sender s, const numbers& bodies)
 {
     for (const std::uint64_t n : bodies) s.on(queued{n}, at(0));
     s.on(flushed{}, at(0));
-    numbers too_large;
+    numbers alone;
     while (!s.finished()) {
         for (const act::settle& x : settle_all(s)) {
-            if (x.outcome == item_outcome::too_large) too_large.push_back(x.items.first);
+            if (x.outcome == item_outcome::too_large) alone.push_back(x.items.first);
         }
         const sending x = asked(s);
         if (x.items.empty()) break;
-        const limits& l = s.policy().limit;
+        const batch_limits& l = s.policy().limit;
         bool above = false;
         for (const std::uint64_t n : x.items) {
             above = above || bodies[n] + l.envelope > s.learnt().limit();
         }
         if (above) {
             CHECK(x.items.size() == 1);
-            s.on(refused{x.attempt}, at(0));
+            s.on(too_large{x.attempt}, at(0));
         } else {
             CHECK(s.learnt().fits(sizes_of(x, bodies, s.policy().exact_sizes)));
             s.on(accepted{x.attempt}, at(0));
         }
     }
     CHECK(s.finished());
-    return too_large;
+    return alone;
 }
 
 }  // namespace
@@ -113,23 +113,23 @@ TEST_CASE("sender: what is too large by itself does not slip in behind what fits
     const calibration compressed(calibration_state{
         .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.ratio = 0.4}});
     const send_policy guessed{.limit = {.bytes = 1'000}};
-    CHECK(too_large_of(sender(guessed, compressed), {600, 600, 1'100}) == numbers{2});
-    CHECK(too_large_of(sender(guessed, compressed), {600, 600, 1'000}).empty());
+    CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'100}) == numbers{2});
+    CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'000}).empty());
 
     // The broker said 500, and it is time to try for the 1,000 that are documented.
     const calibration probing(calibration_state{
         .documented = 1'000, .limit = 500, .ceiling = 1'000, .row = 40});
     REQUIRE(probing.budget() == 1'000);
     const send_policy exact{.limit = {.bytes = 1'000}, .exact_sizes = true};
-    CHECK(too_large_of(sender(exact, probing), {100, 700}) == numbers{1});
-    CHECK(too_large_of(sender(exact, probing), {100, 500}).empty());
+    CHECK(too_large_of(batch_sender(exact, probing), {100, 700}) == numbers{1});
+    CHECK(too_large_of(batch_sender(exact, probing), {100, 500}).empty());
 
     // An envelope counts, too.
     const calibration with_envelope(calibration_state{
         .documented = 1'000, .limit = 500, .ceiling = 1'000, .envelope = 50, .row = 40});
     const send_policy enveloped{.limit = {.bytes = 1'000, .envelope = 50}, .exact_sizes = true};
-    CHECK(too_large_of(sender(enveloped, with_envelope), {100, 451}) == numbers{1});
-    CHECK(too_large_of(sender(enveloped, with_envelope), {100, 450}).empty());
+    CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 451}) == numbers{1});
+    CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 450}).empty());
 }
 
 TEST_CASE("sender: what fits for sure does, though the margin grows on the way to a full batch")
@@ -138,23 +138,42 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
     // of other bodies than those that taught them is in more doubt than its size would tell.
     struct which {
         overhead_state items;
-        broker_tells tells;
+        broker_reports tells;
         std::uint64_t limit;
         std::uint64_t before;  // items of so many bytes ...
         std::uint64_t small;
         std::uint64_t large;  // ... and behind them of so many
     };
-    for (const which& x :
-         {which{{.header = 20, .ratio_variance = 0.03, .covariance = -5, .header_variance = 1'000,
-                 .noise = 600, .seen = 4}, broker_tells::sizes, 41'000, 50, 140, 1'110},
-          which{{.ratio = 1.1, .header = 5, .ratio_variance = 0.0009, .covariance = -2,
-                 .header_variance = 5'500, .noise = 20, .seen = 4}, broker_tells::nothing, 42'000,
-                13, 50, 130}}) {
-        const calibration known(calibration_state{.documented = x.limit, .limit = x.limit,
-                                                  .ceiling = x.limit, .items = x.items,
-                                                  .tells = x.tells});
+    for (const which& x : {which{{.header = 20,
+                          .ratio_variance = 0.03,
+                          .covariance = -5,
+                          .header_variance = 1'000,
+                          .noise = 600,
+                          .seen = 4},
+                                 broker_reports::sizes,
+                                 41'000,
+                                 50,
+                                 140,
+                                 1'110},
+                           which{{.ratio = 1.1,
+                           .header = 5,
+                           .ratio_variance = 0.0009,
+                           .covariance = -2,
+                           .header_variance = 5'500,
+                           .noise = 20,
+                           .seen = 4},
+                                 broker_reports::nothing,
+                                 42'000,
+                                 13,
+                                 50,
+                                 130}}) {
+        const calibration known(calibration_state{.documented = x.limit,
+                                                  .limit = x.limit,
+                                                  .ceiling = x.limit,
+                                                  .items = x.items,
+                                                  .reports = x.tells});
         REQUIRE(known.items().state() == x.items);
-        sender s({.limit = {.bytes = x.limit}}, known);
+        batch_sender s({.limit = {.bytes = x.limit}}, known);
         numbers bodies;
         while (s.wants_more() && bodies.size() != 1'000) {
             bodies.push_back(bodies.size() < x.before ? x.small : x.large);
@@ -172,10 +191,10 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
 
 TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
 {
-    sender s({.limit = {.items = 1}, .in_flight = 2, .ordered = true});
+    batch_sender s({.limit = {.items = 1}, .in_flight = 2, .ordered = true});
     for (const std::uint64_t key : {7U, 8U}) s.on(queued(1, key), at(0));
     for (const std::uint64_t attempt : {0U, 1U}) {
-        CHECK(s.on(started{attempt}, at(0)) == heard::taken);
+        CHECK(s.on(started{attempt}, at(0)) == event_result::applied);
     }
     for (int n = 0; n != 5'000; ++n) s.on(queued(1, 7), at(0));
     s.on(accepted{1}, at(0));  // so the queue is looked through from its head
@@ -199,9 +218,9 @@ TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
 
 TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind a busy key")
 {
-    sender s({.limit = {.items = 1}, .ordered = true});
+    batch_sender s({.limit = {.items = 1}, .ordered = true});
     s.on(queued(1, 7), at(0));
-    CHECK(s.on(started{0}, at(0)) == heard::taken);
+    CHECK(s.on(started{0}, at(0)) == event_result::applied);
     std::uint64_t more = 0;
     for (; s.wants_more() && more != 10'000; ++more) s.on(queued(1, 7), at(0));
     CHECK(more == 4'097);  // the last of them has not been looked at
@@ -212,14 +231,14 @@ TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind
 
 TEST_CASE("sender: it wants no more while a smaller one is awaited in the place of an item")
 {
-    sender s({.limit = {.bytes = 100}, .on_too_large = when_too_large::replace});
+    batch_sender s({.limit = {.bytes = 100}, .on_too_large = when_too_large::replace});
     s.on(queued{10}, at(0));
     CHECK(s.wants_more());
     s.on(queued{200}, at(0));
     CHECK(!s.wants_more());
     s.on(queued{10}, at(0));  // and what is queued all the same does not change that
     CHECK(!s.wants_more());
-    CHECK(s.on(replaced{1, 30}, at(0)) == heard::taken);
+    CHECK(s.on(replaced{1, 30}, at(0)) == event_result::applied);
     CHECK(s.wants_more());
     s.on(flushed{}, at(0));
     CHECK(asked(s).items == numbers{0, 1, 2});
@@ -227,40 +246,40 @@ TEST_CASE("sender: it wants no more while a smaller one is awaited in the place 
 
 TEST_CASE("sender: an answer that took some gives a token back, one that took none does not")
 {
-    sender s({.limit = {.items = 2},
-              .retry = {.most = 9, .pauses = {.base = {}, .cap = {}}},
-              .budget = {.tokens = 1, .successes = 1}});
+    batch_sender s({.limit = {.items = 2},
+                    .retry = {.max_attempts = 9, .pauses = {.base = {}, .cap = {}}},
+                    .budget = {.tokens = 1, .successes = 1}});
     for (int n = 0; n != 2; ++n) s.on(queued{1}, at(0));
     s.on(flushed{}, at(0));
     s.on(failed{.attempt = 0}, at(0));  // that was the token
     CHECK(settle_all(s).empty());
-    sender none = s;
+    batch_sender none = s;
 
-    const entry_fault first[] = {{0, fault_class::transient}};
-    CHECK(s.on(partial{.attempt = 1, .failed = first}, at(0)) == heard::taken);
+    const entry_fault first[] = {{0, fault_kind::transient}};
+    CHECK(s.on(partial{.attempt = 1, .failed = first}, at(0)) == event_result::applied);
     CHECK(settle_all(s) == std::vector<act::settle>{{{1, 1}, item_outcome::accepted}});
     CHECK(asked(s).items == numbers{0});
 
-    const entry_fault both[] = {{0, fault_class::transient}, {1, fault_class::transient}};
-    CHECK(none.on(partial{.attempt = 1, .failed = both}, at(0)) == heard::taken);
-    CHECK(settle_all(none) == std::vector<act::settle>{
-                                  {{0, 2}, item_outcome::failed, fault_class::transient}});
+    const entry_fault both[] = {{0, fault_kind::transient}, {1, fault_kind::transient}};
+    CHECK(none.on(partial{.attempt = 1, .failed = both}, at(0)) == event_result::applied);
+    CHECK(settle_all(none) ==
+          std::vector<act::settle>{{{0, 2}, item_outcome::failed, fault_kind::transient}});
     CHECK(none.finished());
 }
 
 TEST_CASE("sender: a lingering draft that has grown since it was told of is another attempt")
 {
-    sender s({.limit = {.bytes = 1'000}, .exact_sizes = true,
-              .linger = duration::milliseconds(10)});
+    batch_sender s(
+        {.limit = {.bytes = 1'000}, .exact_sizes = true, .linger = duration::milliseconds(10)});
     for (int n = 0; n != 10; ++n) s.on(queued{1}, at(0));
     const sending told = asked(s, at(10));
     CHECK(told.items.size() == 10);
     s.on(queued{1}, at(10));
-    CHECK(s.on(accepted{told.attempt}, at(10)) == heard::late);
+    CHECK(s.on(accepted{told.attempt}, at(10)) == event_result::stale);
     CHECK(settle_all(s).empty());
     const sending now = asked(s, at(10));
     CHECK(now.items.size() == 11);
-    CHECK(s.on(accepted{now.attempt}, at(10)) == heard::taken);
+    CHECK(s.on(accepted{now.attempt}, at(10)) == event_result::applied);
     CHECK(s.first_open() == 0);
     CHECK(settle_all(s) == std::vector<act::settle>{{{0, 11}, item_outcome::accepted}});
 }
@@ -269,30 +288,30 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
 {
     const send_policy p{.limit = {.items = 1}, .in_flight = 2};
     const auto with_two_items = [&](std::uint64_t first_attempt) {
-        sender s(p, {}, {}, first_attempt);
+        batch_sender s(p, {}, {}, first_attempt);
         for (int n = 0; n != 2; ++n) s.on(queued{10}, at(0));
         s.on(flushed{}, at(0));
         return s;
     };
-    sender earlier = with_two_items(0);
+    batch_sender earlier = with_two_items(0);
     earlier.on(started{0}, at(0));
     CHECK(asked(earlier).attempt == 1);  // and this is sent, but `started` is never told
 
     for (const std::uint64_t first : {earlier.attempts_end(), unlimited / 2}) {
         CAPTURE(first);
-        sender s = with_two_items(first);
+        batch_sender s = with_two_items(first);
         const auto hears_nothing = [&s] {
-            const sender before = s;
-            const entry_fault one[] = {{0, fault_class::transient}};
+            const batch_sender before = s;
+            const entry_fault one[] = {{0, fault_kind::transient}};
             const std::uint64_t sizes[] = {10};
             for (const std::uint64_t n : {0U, 1U}) {
-                CHECK(s.on(started{n}, at(0)) == heard::late);
-                CHECK(s.on(accepted{n}, at(0)) == heard::late);
-                CHECK(s.on(refused{n, {}, {}, sizes}, at(0)) == heard::late);
-                CHECK(s.on(partial{n, one}, at(0)) == heard::late);
-                CHECK(s.on(throttled{n}, at(0)) == heard::late);
-                CHECK(s.on(failed{n}, at(0)) == heard::late);
-                CHECK(s.on(unknown{n}, at(0)) == heard::late);
+                CHECK(s.on(started{n}, at(0)) == event_result::stale);
+                CHECK(s.on(accepted{n}, at(0)) == event_result::stale);
+                CHECK(s.on(too_large{n, {}, {}, sizes}, at(0)) == event_result::stale);
+                CHECK(s.on(partial{n, one}, at(0)) == event_result::stale);
+                CHECK(s.on(throttled{n}, at(0)) == event_result::stale);
+                CHECK(s.on(failed{n}, at(0)) == event_result::stale);
+                CHECK(s.on(unknown{n}, at(0)) == event_result::stale);
             }
             CHECK(s == before);
         };
@@ -303,8 +322,8 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
         CHECK(asked(s).attempt == first + 1);
         s.on(started{first + 1}, at(0));
         hears_nothing();
-        CHECK(s.on(accepted{first + 1}, at(0)) == heard::taken);
-        CHECK(s.on(accepted{first}, at(0)) == heard::taken);
+        CHECK(s.on(accepted{first + 1}, at(0)) == event_result::applied);
+        CHECK(s.on(accepted{first}, at(0)) == event_result::applied);
         CHECK(settle_all(s).size() == 2);
         CHECK(s.finished());
         CHECK(s.attempts_end() > earlier.attempts_end());

@@ -26,12 +26,12 @@ constexpr steady_time at(std::int64_t ms)
 
 constexpr send_policy one_by_one{
     .limit = {.bytes = 100, .items = 1},
-    .retry = {.most = 99,
+    .retry = {.max_attempts = 99,
               .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}},
     .budget = {.tokens = 0}};  // which a shared one replaces
 
 struct line_of_items {
-    sender s;
+    batch_sender s;
 
     explicit line_of_items(shared_budget b, std::uint64_t items = 9) : s(one_by_one, {}, b)
     {
@@ -42,7 +42,7 @@ struct line_of_items {
     std::uint64_t start(std::int64_t ms)
     {
         const std::uint64_t n = attempt(s, at(ms));
-        CHECK(s.on(started{n}, at(ms)) == heard::taken);
+        CHECK(s.on(started{n}, at(ms)) == event_result::applied);
         return n;
     }
 
@@ -58,12 +58,12 @@ struct line_of_items {
         return !over;
     }
 
-    sender::action said_ = act::idle{};
+    batch_sender::action said_ = act::idle{};
 };
 
 TEST_CASE("sender: two senders share a budget, and one's success is the other's retry")
 {
-    retry_tokens tokens{{.tokens = 3, .successes = 2}};
+    retry_token_bucket tokens{{.tokens = 3, .successes = 2}};
     line_of_items a{tokens}, b{tokens};
     CHECK(a.retried(0));
     CHECK(b.retried(0));
@@ -85,10 +85,10 @@ TEST_CASE("sender: two senders share a budget, and one's success is the other's 
 
 TEST_CASE("sender: a batch takes one token, and what is unknown takes one for its repetition")
 {
-    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     send_policy p = one_by_one;
     p.limit.items = 4;
-    sender s(p, {}, tokens);
+    batch_sender s(p, {}, tokens);
     for (int i = 0; i != 4; ++i) s.on(queued(1), at(0));
     s.on(flushed{}, at(0));
     s.on(failed{.attempt = attempt(s, at(0))}, at(0));
@@ -98,32 +98,32 @@ TEST_CASE("sender: a batch takes one token, and what is unknown takes one for it
     s.on(unknown{attempt(s, at(60'000))}, at(60'000));
     const auto said = s.next(at(60'000));
     REQUIRE(std::holds_alternative<act::settle>(said));
-    CHECK(std::get<act::settle>(said).outcome == item_outcome::undecided);
+    CHECK(std::get<act::settle>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: what fails after it may have arrived is not tried again, and takes no token")
 {
-    retry_tokens tokens{{.tokens = 5, .successes = 9}};
+    retry_token_bucket tokens{{.tokens = 5, .successes = 9}};
     send_policy p = one_by_one;
     p.limit.items = 2;
-    sender s(p, {}, tokens);
+    batch_sender s(p, {}, tokens);
     s.on(queued(1), at(0));
     s.on(queued(1), at(0));
     s.on(flushed{}, at(0));
     s.on(unknown{attempt(s, at(0))}, at(0));
     CHECK(tokens.left() == 4);
-    const std::vector<entry_fault> both{{0, fault_class::transient}, {1, fault_class::transient}};
+    const std::vector<entry_fault> both{{0, fault_kind::transient}, {1, fault_kind::transient}};
     partial answer{.attempt = attempt(s, at(100)), .failed = both};
-    CHECK(s.on(answer, at(100)) == heard::taken);
+    CHECK(s.on(answer, at(100)) == event_result::applied);
     CHECK(tokens.left() == 4);
     const auto said = s.next(at(100));
     REQUIRE(std::holds_alternative<act::settle>(said));
-    CHECK(std::get<act::settle>(said).outcome == item_outcome::undecided);
+    CHECK(std::get<act::settle>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: a copy shares the budget of what it was copied from, and equals it")
 {
-    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     line_of_items a{tokens};
     line_of_items b = a;
     CHECK(a.s == b.s);
@@ -132,19 +132,19 @@ TEST_CASE("sender: a copy shares the budget of what it was copied from, and equa
     CHECK(b.retried(0));
     CHECK(tokens.left() == 0);
     CHECK(a.s == b.s);
-    retry_tokens others{{.tokens = 2, .successes = 9}};
-    CHECK_FALSE(sender(one_by_one, {}, tokens) == sender(one_by_one, {}, others));
-    CHECK_FALSE(sender(one_by_one, {}, tokens) == sender(one_by_one));
+    retry_token_bucket others{{.tokens = 2, .successes = 9}};
+    CHECK_FALSE(batch_sender(one_by_one, {}, tokens) == batch_sender(one_by_one, {}, others));
+    CHECK_FALSE(batch_sender(one_by_one, {}, tokens) == batch_sender(one_by_one));
 }
 
 TEST_CASE("sender: a sender without a shared budget keeps its own")
 {
-    retry_tokens tokens{{.tokens = 9, .successes = 9}};
+    retry_token_bucket tokens{{.tokens = 9, .successes = 9}};
     send_policy p = one_by_one;
     p.budget = {.tokens = 1, .successes = 9};
     line_of_items own{{}};
     CHECK_FALSE(own.retried(0));
-    own.s = sender(p);
+    own.s = batch_sender(p);
     own.s.on(queued(1), at(0));
     own.s.on(flushed{}, at(0));
     CHECK(own.retried(0));
@@ -155,12 +155,12 @@ TEST_CASE("sender: a sender without a shared budget keeps its own")
 TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
 {
     const retry_budget slow{.tokens = 1, .successes = 999, .refill = duration::seconds(10)};
-    retry_tokens tokens(slow);
+    retry_token_bucket tokens(slow);
     line_of_items shared{tokens};
     send_policy p = one_by_one;
     p.budget = slow;
     line_of_items own{{}};
-    own.s = sender(p);
+    own.s = batch_sender(p);
     for (int i = 0; i != 9; ++i) own.s.on(queued(1), at(0));
     own.s.on(flushed{}, at(0));
     for (line_of_items* l : {&shared, &own}) {
@@ -174,25 +174,26 @@ TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
 
 TEST_CASE("sender: and calls take from the same budget")
 {
-    retry_tokens tokens{{.tokens = 2, .successes = 9}};
+    retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     line_of_items a{tokens};
-    const auto r = retry_call({.retry = {.most = 2}}, [] { return fault_class::transient; }, at(0),
-                              [](steady_time) {}, [] { return 0.0; }, tokens);
-    CHECK(r.end == attempts_end::tries);
+    const auto r = retry_call(
+        {.retry = {.max_attempts = 2}}, [] { return fault_kind::transient; }, at(0),
+        [](steady_time) {}, [] { return 0.0; }, tokens);
+    CHECK(r.outcome == retry_outcome::tries);
     CHECK(a.retried(0));
     CHECK_FALSE(a.retried(60'000));
 }
 
 TEST_CASE("send_all: two inputs through two senders, with no more retries than the budget has")
 {
-    retry_tokens tokens{{.tokens = 5, .successes = 1'000}};
-    sender a(one_by_one, {}, tokens), b(one_by_one, {}, tokens);
+    retry_token_bucket tokens{{.tokens = 5, .successes = 1'000}};
+    batch_sender a(one_by_one, {}, tokens), b(one_by_one, {}, tokens);
     const std::vector<int> items(4, 1);
     std::uint32_t sends = 0;
     std::int64_t ms = 0;
     const auto broken = [&](const auto&) -> send_outcome {
         ++sends;
-        return failed{.how = fault_class::infrastructure};
+        return failed{.kind = fault_kind::infrastructure};
     };
     const auto size = [](int) { return 1U; };
     const auto clock = [&] { return at(ms += 60'000); };

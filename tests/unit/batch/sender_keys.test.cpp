@@ -29,7 +29,7 @@ struct sized {
     std::uint64_t bytes = 1;
 };
 
-void queue(sender& s, const std::vector<sized>& all)
+void queue(batch_sender& s, const std::vector<sized>& all)
 {
     for (const sized& i : all) s.on(queued(i.bytes, i.key), at(0));
     s.on(flushed{}, at(0));
@@ -40,14 +40,14 @@ send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
     return {.limit = {.bytes = 100, .items = items},
             .in_flight = in_flight,
             .ordered = true,
-            .retry = {.most = 2,
+            .retry = {.max_attempts = 2,
                       .pauses = {.base = duration::milliseconds(100), .spread = jitter::none}}};
 }
 
-std::uint64_t start(sender& s, steady_time now = at(0))
+std::uint64_t start(batch_sender& s, steady_time now = at(0))
 {
     const std::uint64_t n = attempt(s, now);
-    CHECK(s.on(started{n}, now) == heard::taken);
+    CHECK(s.on(started{n}, now) == event_result::applied);
     return n;
 }
 
@@ -57,7 +57,7 @@ struct ending {
     friend bool operator==(const ending&, const ending&) = default;
 };
 
-std::vector<ending> settle_all(sender& s)
+std::vector<ending> settle_all(batch_sender& s)
 {
     std::vector<ending> all;
     for (const act::settle& x : send_said::settle_all(s)) {
@@ -71,7 +71,7 @@ std::vector<ending> settle_all(sender& s)
 constexpr item_outcome accepted_ = item_outcome::accepted;
 constexpr item_outcome failed_ = item_outcome::failed;
 constexpr item_outcome too_large_ = item_outcome::too_large;
-constexpr item_outcome held_back_ = item_outcome::held_back;
+constexpr item_outcome held_back_ = item_outcome::blocked_by_key;
 
 using endings = std::vector<ending>;
 
@@ -79,7 +79,7 @@ using endings = std::vector<ending>;
 
 TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
 {
-    sender s(in_order(2, 3));
+    batch_sender s(in_order(2, 3));
     queue(s, {{1}, {1}, {1}, {2}, {1}, {3}});
     CHECK(sending(s) == numbers{0, 1});
     const std::uint64_t first = start(s);
@@ -99,18 +99,18 @@ TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
 
 TEST_CASE("sender: a key stops at its first item that does not arrive, others go on")
 {
-    sender s(in_order(2));
+    batch_sender s(in_order(2));
     queue(s, {{1}, {2}, {1}, {2}, {1}});
-    const entry_fault first[] = {{0, fault_class::permanent}};
+    const entry_fault first[] = {{0, fault_kind::permanent}};
     s.on(partial{.attempt = start(s), .failed = first}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, accepted_}, {2, held_back_}, {4, held_back_}});
     CHECK(sending(s) == numbers{3});
-    CHECK(s.on(resumed{2}, at(0)) == heard::late);
-    CHECK(s.on(resumed{9}, at(0)) == heard::late);
+    CHECK(s.on(resumed{2}, at(0)) == event_result::stale);
+    CHECK(s.on(resumed{9}, at(0)) == event_result::stale);
     s.on(queued(1U, 1), at(0));
     CHECK(settle_all(s) == endings{{5, held_back_}});
-    CHECK(s.on(resumed{1}, at(0)) == heard::taken);
-    CHECK(s.on(resumed{1}, at(0)) == heard::late);
+    CHECK(s.on(resumed{1}, at(0)) == event_result::applied);
+    CHECK(s.on(resumed{1}, at(0)) == event_result::stale);
     s.on(queued(1U, 1), at(0));
     CHECK(sending(s) == numbers{3, 6});
 }
@@ -120,18 +120,18 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
     for (int how = 0; how != 4; ++how) {
         send_policy p = in_order(1);
         p.on_unknown = when_unknown::hand_back;
-        sender s(p);
+        batch_sender s(p);
         queue(s, {{1, how == 3 ? 101U : 1U}, {1}, {2}});
-        if (how == 0) s.on(failed{.attempt = start(s), .how = fault_class::permanent}, at(0));
+        if (how == 0) s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
         if (how == 1) s.on(unknown{start(s)}, at(0));
-        if (how == 2) s.on(refused{start(s)}, at(0));
+        if (how == 2) s.on(too_large{start(s)}, at(0));
         const endings e = settle_all(s);
         REQUIRE(e.size() == 2);
         CHECK(e[1] == ending{1, held_back_});
         CHECK(sending(s) == numbers{2});
     }
     // Not what comes back, and not what was never sent.
-    sender s(in_order(1));
+    batch_sender s(in_order(1));
     queue(s, {{1}, {1}});
     s.on(throttled{start(s)}, at(0));
     CHECK(sending(s, at(100)) == numbers{0});
@@ -140,13 +140,13 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
     CHECK(sending(s, at(900)) == numbers{0});
     s.on(stopped{}, at(900));
     for (const ending& e : settle_all(s)) CHECK(e.how == item_outcome::unsent);
-    CHECK(s.on(resumed{1}, at(900)) == heard::late);
+    CHECK(s.on(resumed{1}, at(900)) == event_result::stale);
     CHECK(s.finished());
 }
 
 TEST_CASE("sender: what is too large holds nothing back that stands before it")
 {
-    sender s(in_order(4));
+    batch_sender s(in_order(4));
     queue(s, {{1}, {1, 101}, {1}, {2}});
     CHECK(settle_all(s) == endings{{1, too_large_}, {2, held_back_}});
     CHECK(sending(s) == numbers{0, 3});
@@ -157,23 +157,23 @@ TEST_CASE("sender: what is too large holds nothing back that stands before it")
     CHECK(settle_all(s) == endings{{0, accepted_}, {3, accepted_}});
 
     // If one before it fails after all, the key stops there, resumed or not.
-    sender t(in_order(4, 2));
+    batch_sender t(in_order(4, 2));
     queue(t, {{1}, {1, 101}});
     CHECK(settle_all(t) == endings{{1, too_large_}});
     const std::uint64_t n = start(t);
-    CHECK(t.on(resumed{1}, at(0)) == heard::taken);
+    CHECK(t.on(resumed{1}, at(0)) == event_result::applied);
     t.on(queued(1U, 1), at(0));
-    t.on(failed{.attempt = n, .how = fault_class::permanent}, at(0));
+    t.on(failed{.attempt = n, .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(t) == endings{{0, failed_}, {2, held_back_}});
 }
 
 TEST_CASE("sender: resumed is for what is queued after it, however far the batch was cut")
 {
-    sender s(in_order(1));
+    batch_sender s(in_order(1));
     queue(s, {{1}, {2}, {1}});
-    s.on(failed{.attempt = start(s), .how = fault_class::permanent}, at(0));
+    s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}});  // the third has not been looked at yet
-    CHECK(s.on(resumed{1}, at(0)) == heard::taken);
+    CHECK(s.on(resumed{1}, at(0)) == event_result::applied);
     s.on(queued(1U, 1), at(0));
     s.on(flushed{}, at(0));
     CHECK(sending(s) == numbers{1});
@@ -184,7 +184,7 @@ TEST_CASE("sender: resumed is for what is queued after it, however far the batch
 
 TEST_CASE("sender: a batch that may have arrived keeps its keys busy")
 {
-    sender s(in_order(1, 3));
+    batch_sender s(in_order(1, 3));
     queue(s, {{1}, {1}, {2}});
     const std::uint64_t n = start(s);
     s.on(unknown{n}, at(0));
@@ -200,14 +200,14 @@ TEST_CASE("sender: a batch that may have arrived keeps its keys busy")
 
 TEST_CASE("sender: a batch of one key says so when the next item is of another")
 {
-    sender s({.limit = {.items = 3}, .one_key = true});
+    batch_sender s({.limit = {.items = 3}, .one_key = true});
     queue(s, {{7}, {7}, {0}, {unlimited}, {unlimited}});
     std::vector<numbers> sent;
-    std::vector<closed_by> why;
+    std::vector<batch_close_reason> why;
     while (!s.finished()) {
         const auto a = s.next(at(0));
         if (const auto* x = std::get_if<act::settle>(&a)) {
-            s.on(settled{run(x->items)}, at(0));
+            s.on(settled{item_range(x->items)}, at(0));
             continue;
         }
         const auto* send = std::get_if<act::send>(&a);
@@ -217,23 +217,24 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
         s.on(accepted{send->attempt}, at(0));
     }
     CHECK(sent == std::vector<numbers>{{0, 1}, {2}, {3, 4}});
-    CHECK(why == std::vector<closed_by>{closed_by::key, closed_by::key, closed_by::end});
+    CHECK(why == std::vector<batch_close_reason>{batch_close_reason::key, batch_close_reason::key,
+                                                 batch_close_reason::end});
 
     // What one key does is nothing to the others where order does not matter.
-    sender t({.limit = {.items = 1}, .one_key = true, .retry = {.most = 1}});
+    batch_sender t({.limit = {.items = 1}, .one_key = true, .retry = {.max_attempts = 1}});
     queue(t, {{1}, {1}});
     t.on(failed{.attempt = start(t)}, at(0));
     CHECK(settle_all(t) == endings{{0, failed_}});
     CHECK(sending(t) == numbers{1});
-    CHECK(t.on(resumed{1}, at(0)) == heard::late);
+    CHECK(t.on(resumed{1}, at(0)) == event_result::stale);
 }
 
 TEST_CASE("sender: keys do not count where the policy does not say so")
 {
-    sender s({.limit = {.items = 2}});
+    batch_sender s({.limit = {.items = 2}});
     queue(s, {{1}, {2}, {1}});
     CHECK(sending(s) == numbers{0, 1});
-    s.on(failed{.attempt = start(s), .how = fault_class::permanent}, at(0));
+    s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, failed_}});
     CHECK(sending(s) == numbers{2});
 }
@@ -243,16 +244,16 @@ TEST_CASE("sender: a broker that takes a batch ends a row of throttlings, whatev
     for (const bool ordered : {false, true}) {
         send_policy p = in_order(1);
         p.ordered = ordered;
-        sender s(p);
+        batch_sender s(p);
         queue(s, {{1}, {1}, {1}, {1}});
         steady_time now = at(0);
         for (int i = 0; i != 3; ++i) {
             s.on(throttled{start(s, now)}, now);
             const auto a = s.next(now);
-            const auto* w = std::get_if<act::wait>(&a);
+            const auto* w = std::get_if<act::wait_until>(&a);
             REQUIRE(w);
-            CHECK(w->until - now == duration::milliseconds(100));
-            now = w->until;
+            CHECK(w->time - now == duration::milliseconds(100));
+            now = w->time;
             s.on(accepted{start(s, now)}, now);
             settle_all(s);
         }
@@ -263,16 +264,16 @@ TEST_CASE("sender: retries end with the budget, and come back with successes")
 {
     send_policy p = in_order(1);
     p.ordered = false;
-    p.retry.most = 9;
+    p.retry.max_attempts = 9;
     p.budget = {.tokens = 1, .successes = 2};
-    sender s(p);
+    batch_sender s(p);
     queue(s, {{0}, {0}, {0}, {0}, {0}});
     s.on(failed{.attempt = start(s)}, at(0));
     CHECK(settle_all(s).empty());
     s.on(failed{.attempt = start(s, at(100))}, at(100));
     CHECK(settle_all(s) == endings{{0, failed_}});
     s.on(unknown{start(s, at(100))}, at(100));  // nor is what may have arrived repeated
-    CHECK(settle_all(s) == endings{{1, item_outcome::undecided}});
+    CHECK(settle_all(s) == endings{{1, item_outcome::in_doubt}});
     for (const std::uint64_t n : {2U, 3U}) {
         s.on(accepted{start(s, at(100))}, at(100));
         CHECK(settle_all(s) == endings{{n, accepted_}});
@@ -296,7 +297,7 @@ TEST_CASE("sender: a broker that refuses everything with numbers that lie gets t
             for (const auto& limit : wild) {
                 send_policy p = in_order(unlimited, 2);
                 p.ordered = ordered;
-                sender s(p);
+                batch_sender s(p);
                 std::vector<sized> all;
                 for (std::uint64_t n = 0; n != 60; ++n) all.push_back({n % 7, n % 5});
                 queue(s, all);
@@ -305,7 +306,7 @@ TEST_CASE("sender: a broker that refuses everything with numbers that lie gets t
                     ended += settle_all(s).size();
                     const std::uint64_t n = attempt(s, steady_time::highest());
                     if (n == unlimited) break;
-                    s.on(refused{n, actual, limit}, steady_time::lowest());
+                    s.on(too_large{n, actual, limit}, steady_time::lowest());
                 }
                 CHECK(ended == 60);
                 CHECK(s.finished());
@@ -317,19 +318,19 @@ TEST_CASE("sender: a broker that refuses everything with numbers that lie gets t
 
 TEST_CASE("sender: nothing of what was never queued or sent is heard")
 {
-    sender s(in_order(2));
-    const sender fresh = s;
-    CHECK(s.on(replaced{0, 1}, at(0)) == heard::late);
-    CHECK(s.on(kept{unlimited}, at(0)) == heard::late);
-    CHECK(s.on(resumed{unlimited}, at(0)) == heard::late);
-    CHECK(s.on(accepted{0}, at(0)) == heard::late);
-    CHECK(s.on(unknown{unlimited}, at(0)) == heard::late);
+    batch_sender s(in_order(2));
+    const batch_sender fresh = s;
+    CHECK(s.on(replaced{0, 1}, at(0)) == event_result::stale);
+    CHECK(s.on(not_replaced{unlimited}, at(0)) == event_result::stale);
+    CHECK(s.on(resumed{unlimited}, at(0)) == event_result::stale);
+    CHECK(s.on(accepted{0}, at(0)) == event_result::stale);
+    CHECK(s.on(unknown{unlimited}, at(0)) == event_result::stale);
     CHECK(s == fresh);
     queue(s, {{0}, {unlimited}});
-    sender same(in_order(2));
+    batch_sender same(in_order(2));
     queue(same, {{0}, {unlimited}});
     CHECK(s == same);
-    sender other(in_order(2));
+    batch_sender other(in_order(2));
     queue(other, {{0}, {1}});
     CHECK(!(s == other));
 }

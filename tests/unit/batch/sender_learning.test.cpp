@@ -47,13 +47,13 @@ std::uint64_t fewest(const numbers& all)
 // Requests and refusals, from a broker that tells sums to the byte, or nothing.
 send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
 {
-    sender s({.limit = {.bytes = documented}});
+    batch_sender s({.limit = {.bytes = documented}});
     std::uint64_t arrived = 0;
     const auto answer = [&](const auto& batch) -> send_outcome {
         std::uint64_t actual = 0;
         for (const std::uint64_t body : batch) actual += whole(body);
         if (actual > true_limit) {
-            return tells ? refused{.actual = actual, .limit = true_limit} : refused{};
+            return tells ? too_large{.actual = actual, .limit = true_limit} : too_large{};
         }
         arrived += batch.size();
         return tells ? accepted{.actual = actual} : accepted{};
@@ -119,8 +119,8 @@ static_assert(!with_large_items(4).fits(two_of_them) && with_large_items(5).fits
 
 namespace {
 
-constexpr limits small{.bytes = 1'000, .envelope = 10};
-constexpr limits large{.bytes = 2'000, .envelope = 10};
+constexpr batch_limits small{.bytes = 1'000, .envelope = 10};
+constexpr batch_limits large{.bytes = 2'000, .envelope = 10};
 
 constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
@@ -149,15 +149,18 @@ constexpr calibration between = [] {
     return c;
 }();
 // Knows a limit that is below another one, and was probing for that.
-constexpr calibration probed(calibration_state{.documented = 1'000, .limit = 700,
-                                               .ceiling = 1'000, .envelope = 10, .row = 70,
+constexpr calibration probed(calibration_state{.documented = 1'000,
+                                               .limit = 700,
+                                               .ceiling = 1'000,
+                                               .envelope = 10,
+                                               .row = 70,
                                                .probe_after = 64,
-                                               .tells = broker_tells::refusals});
+                                               .reports = broker_reports::refusals});
 static_assert(told.limit() == 700 && told.header() > 5);
 static_assert(between.budget() < 620 && between.state().refused < unlimited);
 static_assert(tried.header() > 0 && !tried.items().believed());
 
-constexpr bool void_under(const calibration& c, const limits& l)
+constexpr bool void_under(const calibration& c, const batch_limits& l)
 {
     const calibration now = c.under(l);
     const calibration_state s = now.state();
@@ -173,7 +176,7 @@ static_assert(void_under(told, large) && void_under(between, large) && void_unde
 static_assert(void_under(probed, large) && probed.under(small) == probed);
 static_assert(void_under(told, {.bytes = 500}) && void_under(between, {}));
 static_assert(told.under(large).items() == told.items());
-static_assert(told.under(large).state().tells == told.state().tells);
+static_assert(told.under(large).state().reports == told.state().reports);
 static_assert(tried.under(large).items() == tried.items());
 // As documented before: nothing has changed, whatever was learnt.
 static_assert(told.under(small) == told && between.under(small) == between);
@@ -182,9 +185,9 @@ static_assert(tried.under(small) == tried);
 TEST_CASE("sender: under another documented limit it keeps what it knows of items, no more")
 {
     for (const calibration& known : {told, tried, between, probed}) {
-        const sender same({.limit = small}, known);
+        const batch_sender same({.limit = small}, known);
         CHECK(same.learnt() == known);
-        const sender other({.limit = large}, known);
+        const batch_sender other({.limit = large}, known);
         CHECK(other.learnt().limit() == 2'000);
         CHECK(other.learnt().budget() == 2'000);
         CHECK(other.learnt().items() == known.items());
@@ -198,7 +201,7 @@ constexpr bool keeps(const calibration& learnt, const calibration& untouched)
 {
     const calibration both = merged(learnt, untouched);
     return both == merged(untouched, learnt) && both.items() == learnt.items() &&
-           both.limit() == learnt.limit() && both.state().tells == learnt.state().tells &&
+           both.limit() == learnt.limit() && both.state().reports == learnt.state().reports &&
            both.state().refused == learnt.state().refused && both.header() == learnt.header();
 }
 
@@ -222,7 +225,7 @@ struct came {
 };
 
 // One input of equal items.
-came send_on(const day& d, sender& s, std::uint64_t items, std::uint64_t bytes)
+came send_on(const day& d, batch_sender& s, std::uint64_t items, std::uint64_t bytes)
 {
     const numbers all(items, bytes);
     const send_report r = send_all(
@@ -231,8 +234,8 @@ came send_on(const day& d, sender& s, std::uint64_t items, std::uint64_t bytes)
             std::uint64_t actual = 0;
             for (const std::uint64_t body : batch) actual += body;
             if (actual <= d.limit) return accepted{};
-            if (!d.tells) return refused{};
-            return refused{.actual = actual, .limit = d.claims == 0 ? d.limit : d.claims};
+            if (!d.tells) return too_large{};
+            return too_large{.actual = actual, .limit = d.claims == 0 ? d.limit : d.claims};
         });
     CHECK(r.accepted + r.not_accepted == items);
     return {r.sends, r.not_accepted};
@@ -248,7 +251,7 @@ TEST_CASE("sender: a limit that was lower than every item for a while is found t
             CAPTURE(replaces);
             send_policy p{.limit = {.bytes = 262'144}, .exact_sizes = exact};
             if (replaces) p.on_too_large = when_too_large::replace;
-            sender s(p);
+            batch_sender s(p);
             CHECK(send_on({.limit = 1'000}, s, 500, 2'000).lost == 500);
             CHECK(send_on({.limit = 262'144}, s, 500, 2'000).lost < 32);
             const came third = send_on({.limit = 262'144}, s, 500, 2'000);
@@ -260,17 +263,17 @@ TEST_CASE("sender: a limit that was lower than every item for a while is found t
 
 TEST_CASE("sender: a limit that holds costs few tries of what is over it")
 {
-    sender s({.limit = {.bytes = 262'144}, .exact_sizes = true});
+    batch_sender s({.limit = {.bytes = 262'144}, .exact_sizes = true});
     const day low{.limit = 1'000};
     CHECK(send_on(low, s, 500, 2'000).sends < 30);
     CHECK(send_on(low, s, 3'200, 2'000).sends <= 101);  // each 32nd
-    sender documented({.limit = {.bytes = 1'000}});      // nothing higher is known
+    batch_sender documented({.limit = {.bytes = 1'000}});  // nothing higher is known
     CHECK(send_on(low, documented, 500, 2'000).sends == 0);
 }
 
 TEST_CASE("sender: no number that a broker names stops it for good, nor a guess")
 {
-    sender s({.limit = {.bytes = 262'144}, .header = 54});
+    batch_sender s({.limit = {.bytes = 262'144}, .header = 54});
     const day absurd{.limit = 100'000, .tells = true, .claims = 256};  // it means kilobytes
     CHECK(send_on(absurd, s, 5'000, 300).lost < 5'000);
     CHECK(send_on({.limit = 262'144, .tells = false}, s, 5'000, 300).lost < 32);
@@ -278,7 +281,7 @@ TEST_CASE("sender: no number that a broker names stops it for good, nor a guess"
 
     for (const std::uint64_t header : {200'000U, 300'000U, 1'000'000'000U}) {
         CAPTURE(header);
-        sender guessed({.limit = {.bytes = 262'144}, .header = header});
+        batch_sender guessed({.limit = {.bytes = 262'144}, .header = header});
         CHECK(send_on({.limit = 262'144}, guessed, 5'000, 200).lost == 0);
         CHECK(send_on({.limit = 262'144}, guessed, 5'000, 200).sends <= 8);  // 4 would do,
         for (int n = 0; n != 10; ++n) send_on({.limit = 262'144}, guessed, 5'000, 200);
@@ -288,13 +291,13 @@ TEST_CASE("sender: no number that a broker names stops it for good, nor a guess"
 
 TEST_CASE("sender: what is too large by its share of a sum is sent before it is given up")
 {
-    sender s({.limit = {.bytes = 1'000}});
+    batch_sender s({.limit = {.bytes = 1'000}});
     for (int n = 0; n != 3; ++n) s.on(queued{300}, steady_time{});
     s.on(flushed{}, steady_time{});
-    s.on(refused{0, 9'000}, steady_time{});  // 3,000 each, on the average
+    s.on(too_large{0, 9'000}, steady_time{});  // 3,000 each, on the average
     for (std::uint64_t attempt = 1; attempt != 4; ++attempt) {
         CHECK(std::holds_alternative<act::send>(s.next(steady_time{})));
-        CHECK(s.on(accepted{attempt}, steady_time{}) == heard::taken);
+        CHECK(s.on(accepted{attempt}, steady_time{}) == event_result::applied);
         s.on(settled{{attempt - 1, 1}}, steady_time{});
     }
     CHECK(s.finished());

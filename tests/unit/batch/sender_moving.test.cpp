@@ -127,7 +127,7 @@ private:
     void send(const act::send& a)
     {
         attempt x{.number = a.attempt, .limit = to_.limit(), .items = {}};
-        for (const waybill::run& r : a.items) {
+        for (const waybill::item_range& r : a.items) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
                 x.size += all_[n].size;
                 x.items.push_back(*broker::told(to_.tells.items > 0 ? to_.tells.items : 1,
@@ -148,8 +148,8 @@ private:
                 continue;
             }
             ++result_.refused;
-            refused no{x.number, broker::told(to_.tells.refused, x.size),
-                       broker::told(to_.tells.limit, x.limit)};
+            too_large no{x.number, broker::told(to_.tells.refused, x.size),
+                         broker::told(to_.tells.limit, x.limit)};
             if (to_.tells.items > 0) no.item_sizes = x.items;
             s_.on(no, {});
         }
@@ -161,7 +161,7 @@ private:
             const bool fits = envelope + all_[n].size <= full;
             if (x.outcome != item_outcome::accepted && fits) ++result_.lost;
         }
-        const waybill::run items = x.items;
+        const waybill::item_range items = x.items;
         s_.on(settled{items}, {});
     }
 
@@ -181,7 +181,7 @@ private:
 
     const messages& all_;
     broker& to_;
-    sender s_;
+    batch_sender s_;
     std::deque<attempt> away_;
     result result_;
 };
@@ -240,8 +240,8 @@ TEST_CASE("sender: numbers of a limit that varies by 3 % make four requests in f
 
 TEST_CASE("sender: headers that switch between 80 and 900 bytes are followed if sums are reported")
 {
-    // Each switch up costs a refusal, and each switch down a batch that is mostly empty: two or three
-    // requests a period pair, which is 14.7 batches for 2,500 messages. It was 1.67, and the
+    // Each switch up costs a refusal, and each switch down a batch that is mostly empty: two or
+    // three requests a period pair, which is 14.7 batches for 2,500 messages. It was 1.67, and the
     // estimator of Kafka's producer needs 1.63.
     const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54};
     struct which {
@@ -263,7 +263,8 @@ struct wrong {
     reports factor;
 };
 
-// Each subset of the numbers of a broker that is wrong in that way, but for those without a wrong one.
+// Each subset of the numbers of a broker that is wrong in that way, but for those without a wrong
+// one.
 template <class F>
 void for_each_subset(const wrong& w, F&& f)
 {

@@ -20,28 +20,29 @@ namespace {
 
 const steady_time now{};
 
-sender with(when_too_large how, const std::vector<std::uint64_t>& sizes, limits l = {.bytes = 100})
+batch_sender with(when_too_large how, const std::vector<std::uint64_t>& sizes,
+                  batch_limits l = {.bytes = 100})
 {
-    sender s({.limit = l, .in_flight = 2, .on_too_large = how, .retry = {.most = 1}});
+    batch_sender s({.limit = l, .in_flight = 2, .on_too_large = how, .retry = {.max_attempts = 1}});
     for (const std::uint64_t n : sizes) s.on(queued(n), now);
     s.on(flushed{}, now);
     return s;
 }
 
-act::replace asked(const sender& s)
+act::replace asked(const batch_sender& s)
 {
     const auto a = s.next(now);
     const auto* r = std::get_if<act::replace>(&a);
     return r ? *r : act::replace{unlimited};
 }
 
-act::settle settle(sender& s)
+act::settle settle(batch_sender& s)
 {
     const auto a = s.next(now);
     const auto* x = std::get_if<act::settle>(&a);
     if (!x) return {};
     const act::settle copy = *x;
-    CHECK(s.on(settled{copy.items}, now) == heard::taken);
+    CHECK(s.on(settled{copy.items}, now) == event_result::applied);
     return copy;
 }
 
@@ -56,48 +57,47 @@ static_assert(name(static_cast<when_too_large>(9)) == "?");
 
 TEST_CASE("sender: asks for a smaller one, says how large it was, and sends nothing else meanwhile")
 {
-    sender s = with(when_too_large::replace, {10, 95, 20},
-                    {.bytes = 100, .envelope = 10});
+    batch_sender s = with(when_too_large::replace, {10, 95, 20}, {.bytes = 100, .envelope = 10});
     CHECK(asked(s) == act::replace{1, 105, 100, 10});
     CHECK(asked(s) == act::replace{1, 105, 100, 10});
-    CHECK(s.on(replaced{0, 5}, now) == heard::invalid);
-    CHECK(s.on(kept{2}, now) == heard::invalid);
+    CHECK(s.on(replaced{0, 5}, now) == event_result::invalid);
+    CHECK(s.on(not_replaced{2}, now) == event_result::invalid);
     CHECK(sending(s).empty());
-    CHECK(s.on(replaced{1, 30}, now) == heard::taken);
-    CHECK(s.on(replaced{1, 30}, now) == heard::late);
+    CHECK(s.on(replaced{1, 30}, now) == event_result::applied);
+    CHECK(s.on(replaced{1, 30}, now) == event_result::stale);
     CHECK(sending(s) == numbers{0, 1, 2});
     CHECK(std::get<act::send>(s.next(now)).bytes == 70);
 
-    sender t = with(when_too_large::replace, {40}, {.bytes = 100, .single = 30});
+    batch_sender t = with(when_too_large::replace, {40}, {.bytes = 100, .single = 30});
     CHECK(asked(t) == act::replace{0, 40, 30, 0});
-    CHECK(t.on(kept{0}, now) == heard::taken);
-    CHECK(settle(t) == act::settle{{0, 1}, too_large_, fault_class::permanent, 40, 30, 0});
+    CHECK(t.on(not_replaced{0}, now) == event_result::applied);
+    CHECK(settle(t) == act::settle{{0, 1}, too_large_, fault_kind::permanent, 40, 30, 0});
     CHECK(t.finished());
 }
 
 TEST_CASE("sender: what replaces an item may be too large as well, and is not replaced again")
 {
-    sender s = with(when_too_large::replace, {200, 1});
+    batch_sender s = with(when_too_large::replace, {200, 1});
     s.on(replaced{0, 150}, now);
-    CHECK(settle(s) == act::settle{{0, 1}, too_large_, fault_class::permanent, 150, 100, 0});
+    CHECK(settle(s) == act::settle{{0, 1}, too_large_, fault_kind::permanent, 150, 100, 0});
     CHECK(sending(s) == numbers{1});
 
-    sender t = with(when_too_large::replace, {200});
+    batch_sender t = with(when_too_large::replace, {200});
     t.on(replaced{0, 90}, now);
     CHECK(sending(t) == numbers{0});
-    t.on(refused{attempt(t)}, now);
+    t.on(too_large{attempt(t)}, now);
     CHECK(settle(t).outcome == too_large_);
     CHECK(t.finished());
 }
 
 TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no cap")
 {
-    sender s({.exact_sizes = true, .on_too_large = when_too_large::replace});
+    batch_sender s({.exact_sizes = true, .on_too_large = when_too_large::replace});
     for (int i = 0; i != 2; ++i) s.on(queued(10), now);
     s.on(flushed{}, now);
-    s.on(refused{attempt(s)}, now);
+    s.on(too_large{attempt(s)}, now);
     CHECK(sending(s) == numbers{0});
-    s.on(refused{attempt(s), 170, 150}, now);
+    s.on(too_large{attempt(s), 170, 150}, now);
     CHECK(asked(s) == act::replace{0, 170, 150, 0});
     s.on(replaced{0, 0}, now);
     CHECK(sending(s) == numbers{0, 1});
@@ -105,17 +105,17 @@ TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no
 
 TEST_CASE("sender: two that were refused alone are asked for one after the other")
 {
-    sender s = with(when_too_large::replace, {90, 90, 90});
+    batch_sender s = with(when_too_large::replace, {90, 90, 90});
     const std::uint64_t first = attempt(s);
     s.on(started{first}, now);
     const std::uint64_t second = attempt(s);
     s.on(started{second}, now);
-    s.on(refused{second}, now);
+    s.on(too_large{second}, now);
     CHECK(asked(s).item == 1);
-    s.on(refused{first}, now);
+    s.on(too_large{first}, now);
     CHECK(asked(s).item == 1);  // what was asked for first stays
-    s.on(kept{1}, now);
-    CHECK(settle(s).items == run{1, 1});
+    s.on(not_replaced{1}, now);
+    CHECK(settle(s).items == item_range{1, 1});
     CHECK(asked(s).item == 0);
     s.on(replaced{0, 9}, now);
     CHECK(sending(s) == numbers{0, 2});
@@ -123,13 +123,13 @@ TEST_CASE("sender: two that were refused alone are asked for one after the other
 
 TEST_CASE("sender: answers are heard while something is asked for, and it may be stopped")
 {
-    sender s = with(when_too_large::replace, {30, 30, 200, 1});
+    batch_sender s = with(when_too_large::replace, {30, 30, 200, 1});
     const std::uint64_t first = attempt(s);
     CHECK(first == unlimited);  // it is asked before what stands in front of it has gone
     CHECK(asked(s).item == 2);
     s.on(stopped{}, now);
-    CHECK(s.on(replaced{2, 1}, now) == heard::late);
-    CHECK(s.on(kept{2}, now) == heard::late);
+    CHECK(s.on(replaced{2, 1}, now) == event_result::stale);
+    CHECK(s.on(not_replaced{2}, now) == event_result::stale);
     std::uint64_t unsent = 0;
     for (act::settle x = settle(s); x.items.count != 0; x = settle(s)) {
         CHECK(x.outcome == item_outcome::unsent);
@@ -138,26 +138,26 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
     CHECK(unsent == 4);
     CHECK(s.finished());
 
-    sender t = with(when_too_large::replace, {60, 60});
+    batch_sender t = with(when_too_large::replace, {60, 60});
     const std::uint64_t a = attempt(t);
     t.on(started{a}, now);
     t.on(queued(200U), now);
     CHECK(asked(t).item == 2);
-    CHECK(t.on(accepted{a}, now) == heard::taken);
-    CHECK(settle(t).items == run{0, 1});
+    CHECK(t.on(accepted{a}, now) == event_result::applied);
+    CHECK(settle(t).items == item_range{0, 1});
     CHECK(asked(t).item == 2);
 }
 
 TEST_CASE("sender: reports what is too large at once, or sends it alone, as it is told")
 {
-    sender s = with(when_too_large::report, {10, 200, 10});
+    batch_sender s = with(when_too_large::report, {10, 200, 10});
     CHECK(settle(s).outcome == too_large_);
     CHECK(sending(s) == numbers{0, 2});
-    CHECK(s.on(replaced{1, 1}, now) == heard::late);
+    CHECK(s.on(replaced{1, 1}, now) == event_result::stale);
 
     // Alone also where it is the item that is limited, and there would be room for others.
-    sender t = with(when_too_large::send_alone, {10, 200, 10, 40, 10},
-                    {.bytes = 100, .single = 30});
+    batch_sender t =
+        with(when_too_large::send_alone, {10, 200, 10, 40, 10}, {.bytes = 100, .single = 30});
     std::vector<numbers> sent;
     while (attempt(t) != unlimited) {
         sent.push_back(sending(t));
@@ -166,16 +166,17 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     }
     CHECK(sent == std::vector<numbers>{{0}, {1}, {2}, {3}, {4}});
     CHECK(t.finished());
-    sender u = with(when_too_large::send_alone, {unlimited, 200});
-    CHECK(settle(u).items == run{0, 1});  // what has no size cannot be sent
+    batch_sender u = with(when_too_large::send_alone, {unlimited, 200});
+    CHECK(settle(u).items == item_range{0, 1});  // what has no size cannot be sent
     CHECK(sending(u) == numbers{1});
-    u.on(refused{attempt(u)}, now);
+    u.on(too_large{attempt(u)}, now);
     CHECK(settle(u).outcome == too_large_);
 }
 
 TEST_CASE("sender: one that was sent alone and accepted says nothing of the others' sizes")
 {
-    sender s({.limit = {.bytes = 1'000}, .header = 54, .on_too_large = when_too_large::send_alone});
+    batch_sender s(
+        {.limit = {.bytes = 1'000}, .header = 54, .on_too_large = when_too_large::send_alone});
     s.on(queued(5'000U), now);
     s.on(flushed{}, now);
     const calibration before = s.learnt();
@@ -186,10 +187,10 @@ TEST_CASE("sender: one that was sent alone and accepted says nothing of the othe
 
 TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an item as well")
 {
-    sender s({.limit = {.bytes = 100},
-              .header = 1'000,
-              .exact_sizes = true,
-              .on_too_large = when_too_large::replace});
+    batch_sender s({.limit = {.bytes = 100},
+                    .header = 1'000,
+                    .exact_sizes = true,
+                    .on_too_large = when_too_large::replace});
     for (const std::uint64_t n : {50U, 101U, 30U}) s.on(queued(n), now);
     s.on(flushed{}, now);
     CHECK(asked(s).bytes == 101);
@@ -202,9 +203,10 @@ TEST_CASE("sender: limits of nothing and of everything, with each way to be too 
 {
     for (const when_too_large how :
          {when_too_large::report, when_too_large::send_alone, when_too_large::replace}) {
-        for (const limits& l : {limits{0, 0, 0, 0}, limits{unlimited, unlimited, unlimited, 0},
-                                limits{unlimited, 1, 0, unlimited}, limits{1, 2, 1, 1}}) {
-            sender s = with(how, {0, 1, unlimited, 0}, l);
+        for (const batch_limits& l :
+             {batch_limits{0, 0, 0, 0}, batch_limits{unlimited, unlimited, unlimited, 0},
+              batch_limits{unlimited, 1, 0, unlimited}, batch_limits{1, 2, 1, 1}}) {
+            batch_sender s = with(how, {0, 1, unlimited, 0}, l);
             std::uint64_t ended = 0, steps = 0;
             while (!s.finished() && ++steps != 100) {
                 if (const act::settle x = settle(s); x.items.count != 0) {
@@ -212,7 +214,7 @@ TEST_CASE("sender: limits of nothing and of everything, with each way to be too 
                 } else if (const act::replace r = asked(s); r.item != unlimited) {
                     s.on(replaced{r.item, steps % 2 == 0 ? 0 : unlimited}, now);
                 } else {
-                    s.on(refused{attempt(s)}, now);
+                    s.on(too_large{attempt(s)}, now);
                 }
             }
             CHECK(ended == 4);

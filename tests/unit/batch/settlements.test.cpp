@@ -8,9 +8,9 @@
 
 namespace settlements_test {
 
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::item_outcome;
-using waybill::run;
+using waybill::item_range;
 using waybill::settlements;
 using waybill::act::settle;
 
@@ -24,21 +24,21 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
     CHECK(s.front() == settle{{3, 1}, item_outcome::accepted});
     s.push({{5, 2}, item_outcome::accepted});
     s.push({{8, 1}, item_outcome::accepted});                        // a gap
-    s.push({{9, 1}, item_outcome::failed, fault_class::transient});  // another outcome
-    s.push({{10, 1}, item_outcome::failed, fault_class::permanent});
-    s.push({{11, 1}, item_outcome::failed, fault_class::permanent});
-    s.push({{12, 1}, item_outcome::too_large, fault_class::permanent, 7, 5});
+    s.push({{9, 1}, item_outcome::failed, fault_kind::transient});   // another outcome
+    s.push({{10, 1}, item_outcome::failed, fault_kind::permanent});
+    s.push({{11, 1}, item_outcome::failed, fault_kind::permanent});
+    s.push({{12, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5});
     s.push(
-        {{13, 1}, item_outcome::too_large, fault_class::permanent, 7, 5});  // each has its own size
+        {{13, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5});  // each has its own size
     s.push({{1, 1}, item_outcome::accepted});
     CHECK(s.first(9) == 1);
     const settle expected[] = {{{3, 1}, item_outcome::accepted},
                                {{4, 3}, item_outcome::accepted},
                                {{8, 1}, item_outcome::accepted},
-                               {{9, 1}, item_outcome::failed, fault_class::transient},
-                               {{10, 2}, item_outcome::failed, fault_class::permanent},
-                               {{12, 1}, item_outcome::too_large, fault_class::permanent, 7, 5},
-                               {{13, 1}, item_outcome::too_large, fault_class::permanent, 7, 5},
+                               {{9, 1}, item_outcome::failed, fault_kind::transient},
+                               {{10, 2}, item_outcome::failed, fault_kind::permanent},
+                               {{12, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5},
+                               {{13, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5},
                                {{1, 1}, item_outcome::accepted}};
     for (const settle& e : expected) {
         CHECK(s.front() == e);

@@ -9,11 +9,11 @@
 
 namespace tally_test {
 
-using waybill::adding;
-using waybill::closed_by;
+using waybill::add_result;
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 using waybill::envelope_of;
 using waybill::highest_size;
-using waybill::limits;
 using waybill::size_alone;
 using waybill::tally;
 
@@ -37,10 +37,10 @@ struct growing {
     constexpr void push(state& s, int) const { ++s.count; }
 };
 
-static_assert(name(adding::added) == "added");
-static_assert(name(adding::full) == "full");
-static_assert(name(adding::too_large) == "too_large");
-static_assert(name(static_cast<adding>(77)) == "?");
+static_assert(name(add_result::added) == "added");
+static_assert(name(add_result::full) == "full");
+static_assert(name(add_result::too_large) == "too_large");
+static_assert(name(static_cast<add_result>(77)) == "?");
 
 static_assert(size_alone({.envelope = 5}, growing{}, 3) == 38);
 static_assert(envelope_of({.envelope = 5}, growing{}, 3) == 35);
@@ -49,58 +49,64 @@ static_assert(size_alone({.envelope = highest_size}, plain{}, 3) == highest_size
 
 // Three answers, the bytes and why it is full.
 static_assert([] {
-    const limits l{.bytes = 10, .envelope = 2};
+    const batch_limits l{.bytes = 10, .envelope = 2};
     tally<plain> t;
-    if (t.add(l, {}, 5) != adding::added || t.bytes != 7 || t.items != 1 || t.full) return false;
-    if (t.add(l, {}, 9) != adding::too_large || t.full) return false;
-    if (t.add(l, {}, 3) != adding::added || t.bytes != 10 || t.full) return false;
-    if (t.add(l, {}, 1) != adding::full || t.closed != closed_by::bytes) return false;
+    if (t.add(l, {}, 5) != add_result::added || t.bytes != 7 || t.items != 1 || t.full)
+        return false;
+    if (t.add(l, {}, 9) != add_result::too_large || t.full) return false;
+    if (t.add(l, {}, 3) != add_result::added || t.bytes != 10 || t.full) return false;
+    if (t.add(l, {}, 1) != add_result::full || t.closed != batch_close_reason::bytes) return false;
     // What is small enough does not overtake what had to wait, and what is too large still is.
-    if (t.add(l, {}, 0) != adding::full || t.add(l, {}, 9) != adding::too_large) return false;
+    if (t.add(l, {}, 0) != add_result::full || t.add(l, {}, 9) != add_result::too_large)
+        return false;
     return t.bytes == 10 && t.items == 2;
 }());
 
 static_assert([] {
-    const limits l{.bytes = 10, .items = 2};
+    const batch_limits l{.bytes = 10, .items = 2};
     tally<plain> t;
-    if (t.add(l, {}, 1) != adding::added || t.full) return false;
-    if (t.add(l, {}, 1) != adding::added || !t.full || t.closed != closed_by::items) return false;
-    return t.add(l, {}, 1) == adding::full && t.add(l, {}, 11) == adding::too_large &&
-           t.closed == closed_by::items && t.bytes == 2;
+    if (t.add(l, {}, 1) != add_result::added || t.full) return false;
+    if (t.add(l, {}, 1) != add_result::added || !t.full || t.closed != batch_close_reason::items)
+        return false;
+    return t.add(l, {}, 1) == add_result::full && t.add(l, {}, 11) == add_result::too_large &&
+           t.closed == batch_close_reason::items && t.bytes == 2;
 }());
 
 // An empty one is left as it was by what is too large.
 static_assert([] {
     tally<growing> t;
-    return t.add({.bytes = 10}, {}, 1) == adding::too_large && t == tally<growing>{} &&
-           t.add({.single = 4}, {}, 5) == adding::too_large && t == tally<growing>{} &&
-           t.add({}, {}, -1) == adding::too_large && t == tally<growing>{} &&
-           t.add({.envelope = highest_size}, {}, 0) == adding::too_large && t == tally<growing>{};
+    return t.add({.bytes = 10}, {}, 1) == add_result::too_large && t == tally<growing>{} &&
+           t.add({.single = 4}, {}, 5) == add_result::too_large && t == tally<growing>{} &&
+           t.add({}, {}, -1) == add_result::too_large && t == tally<growing>{} &&
+           t.add({.envelope = highest_size}, {}, 0) == add_result::too_large &&
+           t == tally<growing>{};
 }());
 
 // By its place: what is too large behind others may fit in front, and the other way round.
 static_assert([] {
-    const limits l{.bytes = 100, .single = 4};
+    const batch_limits l{.bytes = 100, .single = 4};
     tally<growing> t;
-    if (t.add(l, {}, 3) != adding::added || t.bytes != 33) return false;
-    if (t.add(l, {}, 3) != adding::added || t.bytes != 37) return false;
-    if (t.add(l, {}, 3) != adding::full || t.closed != closed_by::bytes) return false;  // 5 here
+    if (t.add(l, {}, 3) != add_result::added || t.bytes != 33) return false;
+    if (t.add(l, {}, 3) != add_result::added || t.bytes != 37) return false;
+    if (t.add(l, {}, 3) != add_result::full || t.closed != batch_close_reason::bytes)
+        return false;  // 5 here
     t = {};
-    if (t.add(l, {}, 3) != adding::added) return false;
+    if (t.add(l, {}, 3) != add_result::added) return false;
     t = {};
-    if (t.add({.bytes = 30}, {}, 2) != adding::added) return false;
-    return t.add({.bytes = 30}, {}, 3) == adding::added &&    // alone it would take 33
-           t.add({.bytes = 30}, {}, 3) == adding::too_large;  // here it would take 5
+    if (t.add({.bytes = 30}, {}, 2) != add_result::added) return false;
+    return t.add({.bytes = 30}, {}, 3) == add_result::added &&    // alone it would take 33
+           t.add({.bytes = 30}, {}, 3) == add_result::too_large;  // here it would take 5
 }());
 
 // Limits that change between two items count from then on.
 static_assert([] {
     tally<plain> t;
     for (int i = 0; i != 3; ++i) (void)t.add({}, {}, 1);
-    if (t.add({.items = 3}, {}, 1) != adding::full || t.closed != closed_by::items) return false;
+    if (t.add({.items = 3}, {}, 1) != add_result::full || t.closed != batch_close_reason::items)
+        return false;
     t = {};
-    if (t.add({.bytes = 100}, {}, 50) != adding::added) return false;
-    return t.add({.bytes = 50}, {}, 1) == adding::full && t.bytes == 50;
+    if (t.add({.bytes = 100}, {}, 50) != add_result::added) return false;
+    return t.add({.bytes = 50}, {}, 1) == add_result::full && t.bytes == 50;
 }());
 
 // Nothing wraps around, and no limit of items is a limit of one.
@@ -110,20 +116,20 @@ static_assert([] {
     constexpr std::uint64_t none = 0;
     constexpr std::uint64_t one = 1;
     tally<wide> t;
-    if (t.add({}, f, highest_size) != adding::too_large) return false;
+    if (t.add({}, f, highest_size) != add_result::too_large) return false;
     constexpr std::uint64_t most = highest_size - 1;
-    if (t.add({}, f, most) != adding::added || t.bytes != most) return false;
-    if (t.add({}, f, none) != adding::added) return false;
-    if (t.add({}, f, one) != adding::full || t.bytes != most) return false;
+    if (t.add({}, f, most) != add_result::added || t.bytes != most) return false;
+    if (t.add({}, f, none) != add_result::added) return false;
+    if (t.add({}, f, one) != add_result::full || t.bytes != most) return false;
     t = {};
-    return t.add({.items = 0}, f, one) == adding::added && t.full && t.items == 1;
+    return t.add({.items = 0}, f, one) == add_result::added && t.full && t.items == 1;
 }());
 
 static_assert([] {
     tally<plain> t;
-    t.close(closed_by::key);
-    return t.full && t.closed == closed_by::key && t.add({}, {}, 1) == adding::full &&
-           t.closed == closed_by::key && t.items == 0;
+    t.close(batch_close_reason::key);
+    return t.full && t.closed == batch_close_reason::key && t.add({}, {}, 1) == add_result::full &&
+           t.closed == batch_close_reason::key && t.items == 0;
 }());
 
 struct asking {
@@ -146,13 +152,13 @@ struct asking {
 TEST_CASE("a framing is asked once about what fits, and twice about what does not")
 {
     int asked = 0;
-    const limits l{.bytes = 10};
+    const batch_limits l{.bytes = 10};
     tally<asking> t;
-    CHECK(t.add(l, asking{&asked}, 6) == adding::added);
+    CHECK(t.add(l, asking{&asked}, 6) == add_result::added);
     CHECK(asked == 1);
-    CHECK(t.add(l, asking{&asked}, 5) == adding::full);
+    CHECK(t.add(l, asking{&asked}, 5) == add_result::full);
     CHECK(asked == 3);
-    CHECK(t.add(l, asking{&asked}, 1) == adding::full);
+    CHECK(t.add(l, asking{&asked}, 1) == add_result::full);
     CHECK(asked == 4);
 
     // A size function says the same in every place, and is asked once.
@@ -163,8 +169,8 @@ TEST_CASE("a framing is asked once about what fits, and twice about what does no
     };
     const waybill::plain_framing<decltype(size)> f{size};
     tally<waybill::plain_framing<decltype(size)>> p;
-    CHECK(p.add(l, f, 6) == adding::added);
-    CHECK(p.add(l, f, 5) == adding::full);
+    CHECK(p.add(l, f, 6) == add_result::added);
+    CHECK(p.add(l, f, 5) == add_result::full);
     CHECK(asked == 2);
 }
 

@@ -17,10 +17,10 @@
 
 namespace too_large_test {
 
+using waybill::batch_limits;
 using waybill::first_too_large;
 using waybill::highest_size;
-using waybill::limits;
-using waybill::oversize;
+using waybill::oversized_item;
 using waybill::unlimited;
 
 constexpr int sizes[] = {4, 90, 91, 400};
@@ -28,18 +28,19 @@ constexpr int sizes[] = {4, 90, 91, 400};
 static_assert(!first_too_large(sizes, {}));
 static_assert(!first_too_large(sizes, {.bytes = 400}));
 static_assert(first_too_large(sizes, {.bytes = 100, .envelope = 10}) ==
-              oversize{2, 101, 91, 10, 100, false});
-static_assert(first_too_large(sizes, {.single = 89}) == oversize{1, 90, 90, 0, 89, true});
+              oversized_item{2, 101, 91, 10, 100, false});
+static_assert(first_too_large(sizes, {.single = 89}) == oversized_item{1, 90, 90, 0, 89, true});
 static_assert(first_too_large(sizes, {.bytes = 100, .single = 90, .envelope = 20}) ==
-              oversize{1, 110, 90, 20, 100, false});
+              oversized_item{1, 110, 90, 20, 100, false});
 static_assert(first_too_large(sizes, {.bytes = 9, .envelope = 9}) ==
-              oversize{0, 13, 4, 9, 9, false});
-static_assert(first_too_large(sizes, {.bytes = 3, .single = 3}) == oversize{0, 4, 4, 0, 3, true},
+              oversized_item{0, 13, 4, 9, 9, false});
+static_assert(first_too_large(sizes, {.bytes = 3, .single = 3}) ==
+                  oversized_item{0, 4, 4, 0, 3, true},
               "the narrower of both is told");
 static_assert(first_too_large(sizes, {}, [](int n) { return n == 91 ? -1 : n; }) ==
-              oversize{2, highest_size, highest_size, 0, unlimited, false});
+              oversized_item{2, highest_size, highest_size, 0, unlimited, false});
 static_assert(first_too_large(&sizes[1], &sizes[3], {.bytes = 90}) ==
-              oversize{1, 91, 91, 0, 90, false});
+              oversized_item{1, 91, 91, 0, 90, false});
 static_assert(!first_too_large(&sizes[0], &sizes[0], {.bytes = 0}));
 
 /// Ten bytes for each letter of the first text, and the texts with a comma.
@@ -59,22 +60,22 @@ struct by_first {
 constexpr std::string_view texts[] = {"1", "12", "1234", "123"};
 static_assert(!first_too_large(texts, {.bytes = 49, .envelope = 5}, by_first{}));
 static_assert(first_too_large(texts, {.bytes = 48, .envelope = 5}, by_first{}) ==
-              oversize{2, 49, 4, 45, 48, false});
+              oversized_item{2, 49, 4, 45, 48, false});
 
 TEST_CASE("the line names the item, its size, the limit and the envelope")
 {
-    CHECK(text(oversize{7, 300'512, 300'000, 512, 262'144, false}) ==
+    CHECK(describe(oversized_item{7, 300'512, 300'000, 512, 262'144, false}) ==
           "item 7: too_large, 300512 bytes where the limit is 262144, 300000 of them its own, "
           "envelope 512");
-    CHECK(text(oversize{7, 5'512, 5'000, 512, 4'096, true}) ==
+    CHECK(describe(oversized_item{7, 5'512, 5'000, 512, 4'096, true}) ==
           "item 7: too_large, 5000 bytes where the limit is 4096 for one item, envelope 512");
-    CHECK(text(*first_too_large(std::vector<int>{-1}, {})) ==
+    CHECK(describe(*first_too_large(std::vector<int>{-1}, {})) ==
           "item 0: too_large, a size that is negative or beyond counting where there is no limit, "
           "envelope 0");
-    CHECK(text(*first_too_large(std::vector<int>{1, -1}, {.bytes = 9, .single = 5})) ==
+    CHECK(describe(*first_too_large(std::vector<int>{1, -1}, {.bytes = 9, .single = 5})) ==
           "item 1: too_large, a size that is negative or beyond counting where the limit is 5 for "
           "one item, envelope 0");
-    CHECK(text(*first_too_large(std::vector<int>{1}, {.envelope = unlimited})) ==
+    CHECK(describe(*first_too_large(std::vector<int>{1}, {.envelope = unlimited})) ==
           "item 0: too_large, a size that is negative or beyond counting where there is no limit, "
           "envelope 18446744073709551615");
 }
@@ -101,7 +102,7 @@ TEST_CASE("any input, a stream included, and nothing is asked behind the answer"
 
 template <class Items, class... F>
 concept can_ask = requires(const Items& items, const F&... size) {
-    first_too_large(items, limits{}, size...);
+    first_too_large(items, batch_limits{}, size...);
 };
 static_assert(can_ask<std::vector<int>>);
 static_assert(!can_ask<std::vector<std::string>>, "no size of a string");
@@ -113,7 +114,7 @@ TEST_CASE("it names the item whose chunk does not fit")
     const std::vector<std::int64_t> some{4, 90, 91, 400, -1, 0};
     for (std::uint64_t bytes = 0; bytes != 500; ++bytes) {
         for (const std::uint64_t single : {std::uint64_t{90}, std::uint64_t{0}, unlimited}) {
-            const limits l{.bytes = bytes, .single = single, .envelope = 3};
+            const batch_limits l{.bytes = bytes, .single = single, .envelope = 3};
             std::optional<std::uint64_t> index;
             std::uint64_t whole = 0;
             for (auto part : waybill::chunk_by(some, l)) {

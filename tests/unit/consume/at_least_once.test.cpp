@@ -26,26 +26,26 @@ using waybill::answered;
 using waybill::at_least_once_machine;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::checkpoint;
 using waybill::checkpoint_stands;
 using waybill::delivery_guarantee;
 using waybill::done;
+using waybill::event_result;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::handled;
-using waybill::heard;
 using waybill::position;
 using waybill::stood;
 
 using action = at_least_once_machine::action;
 
 constexpr handled good{};
-constexpr handled bad{fault_class::permanent};
+constexpr handled bad{fault_kind::permanent};
 constexpr advanced applied{};
-constexpr advanced no_answer{advance_outcome::conflict, fault_class::infrastructure};
+constexpr advanced no_answer{advance_outcome::conflict, fault_kind::infrastructure};
 
-action dead(std::uint64_t event, std::uint32_t tries = 1, fault_class how = fault_class::permanent)
+action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault_kind::permanent)
 {
     return act::dead_letter{event, how, tries};
 }
@@ -62,20 +62,20 @@ TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the
 {
     at_least_once_machine m(3);
     CHECK(m.next() == action(act::handle{0}));
-    CHECK(m.on(good) == heard::taken);
-    CHECK(m.on(bad) == heard::taken);
+    CHECK(m.on(good) == event_result::applied);
+    CHECK(m.on(bad) == event_result::applied);
     CHECK(m.next() == dead(1));
     CHECK(m.next() == dead(1));  // asked again, it says the same
-    CHECK(m.on(done{}) == heard::taken);
+    CHECK(m.on(done{}) == event_result::applied);
     CHECK(m.next() == action(act::handle{2}));
-    CHECK(m.on(good) == heard::taken);
+    CHECK(m.on(good) == event_result::applied);
     CHECK(m.next() == action(act::commit_to{2}));
     CHECK(m.covered_events() == 0);
-    CHECK(m.on(applied) == heard::taken);
-    CHECK(m.ended() == batch_end::committed);
+    CHECK(m.on(applied) == event_result::applied);
+    CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.handled_events() == 2);
     CHECK(m.dead_lettered() == 1);
-    CHECK(m.why() == fault_class::none);
+    CHECK(m.reason() == fault_kind::none);
     CHECK(m.next() == action(act::idle{}));
 }
 
@@ -83,60 +83,62 @@ TEST_CASE("at_least_once: terminal means terminal, and answers to other steps ar
 {
     at_least_once_machine m(1);
     const auto untouched = m;
-    CHECK(m.on(done{}) == heard::late);
-    CHECK(m.on(applied) == heard::late);
-    CHECK(m.on(stood{}) == heard::late);
-    CHECK(m.on(answered{}) == heard::late);
+    CHECK(m.on(done{}) == event_result::stale);
+    CHECK(m.on(applied) == event_result::stale);
+    CHECK(m.on(stood{}) == event_result::stale);
+    CHECK(m.on(answered{}) == event_result::stale);
     CHECK(m == untouched);
     m.on(good);
     m.on(applied);
     const auto over = m;
-    CHECK(m.on(good) == heard::late);
-    CHECK(m.on(bad, waybill::steady_time{}) == heard::late);
-    CHECK(m.on(done{}) == heard::late);
-    CHECK(m.on(applied) == heard::late);
-    CHECK(m.on(stood{}) == heard::late);
+    CHECK(m.on(good) == event_result::stale);
+    CHECK(m.on(bad, waybill::steady_time{}) == event_result::stale);
+    CHECK(m.on(done{}) == event_result::stale);
+    CHECK(m.on(applied) == event_result::stale);
+    CHECK(m.on(stood{}) == event_result::stale);
     CHECK(m == over);
-    CHECK(at_least_once_machine(0).ended() == batch_end::empty);
+    CHECK(at_least_once_machine(0).ended() == batch_outcome::empty);
 }
 
 TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what is done is committed")
 {
-    for (const fault_class how : {fault_class::infrastructure, fault_class::cancelled, fault_class::transient}) {
+    for (const fault_kind how :
+         {fault_kind::infrastructure, fault_kind::cancelled, fault_kind::transient}) {
         at_least_once_machine m(3, {.tries = 1});
         m.on(good);
         m.on(handled{how});
         CHECK(m.next() == action(act::commit_to{0}));
         CHECK_FALSE(m.ended());
         m.on(applied);
-        CHECK(m.ended() == (how == fault_class::cancelled ? batch_end::cancelled : batch_end::redeliver));
-        CHECK(m.why() == how);
+        CHECK(m.ended() ==
+              (how == fault_kind::cancelled ? batch_outcome::cancelled : batch_outcome::redeliver));
+        CHECK(m.reason() == how);
         CHECK(m.covered_events() == 1);
     }
     at_least_once_machine first(3);
-    first.on(handled{fault_class::infrastructure});
-    CHECK(first.ended() == batch_end::redeliver);
+    first.on(handled{fault_kind::infrastructure});
+    CHECK(first.ended() == batch_outcome::redeliver);
     at_least_once_machine lost(3);
     lost.on(good);
-    lost.on(handled{fault_class::ownership_lost});
-    CHECK(lost.ended() == batch_end::abandoned);  // and writes nothing
+    lost.on(handled{fault_kind::ownership_lost});
+    CHECK(lost.ended() == batch_outcome::abandoned);  // and writes nothing
     CHECK(lost.covered_events() == 0);
 }
 
 TEST_CASE("at_least_once: what is transient has its tries, and then the policy's end")
 {
-    const handled late{fault_class::transient};
+    const handled late{fault_kind::transient};
     at_least_once_machine m(1, {.tries = 3, .on_exhausted = waybill::when_exhausted::dead_letter});
     m.on(late);
     m.on(late);
     CHECK(m.next() == action(act::handle{0}));
     m.on(late);
-    CHECK(m.next() == dead(0, 3, fault_class::transient));
+    CHECK(m.next() == dead(0, 3, fault_kind::transient));
     at_least_once_machine again(1, {.tries = 2});
     again.on(late);
     again.on(good);
     again.on(applied);
-    CHECK(again.ended() == batch_end::committed);
+    CHECK(again.ended() == batch_outcome::committed);
 }
 
 TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
@@ -144,18 +146,18 @@ TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
     at_least_once_machine m(3);
     m.on(good);
     m.on(bad);
-    m.on(done{fault_class::permanent});
+    m.on(done{fault_kind::permanent});
     CHECK(m.next() == action(act::commit_to{0}));
     m.on(applied);
-    CHECK(m.ended() == batch_end::redeliver);
-    CHECK(m.why() == fault_class::permanent);
+    CHECK(m.ended() == batch_outcome::redeliver);
+    CHECK(m.reason() == fault_kind::permanent);
 
     at_least_once_machine busy(1, {.tries = 2});
     busy.on(bad);
-    busy.on(done{fault_class::transient});
+    busy.on(done{fault_kind::transient});
     CHECK(busy.next() == dead(0));
-    busy.on(done{fault_class::transient});
-    CHECK(busy.ended() == batch_end::redeliver);
+    busy.on(done{fault_kind::transient});
+    CHECK(busy.ended() == batch_outcome::redeliver);
 }
 
 TEST_CASE("at_least_once: a commit of which nobody knows is read back")
@@ -163,28 +165,28 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     at_least_once_machine m(1, {.tries = 2});
     m.on(good);
     m.on(no_answer);
-    CHECK(m.next() == action(act::read_back{}));
+    CHECK(m.next() == action(act::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
-    CHECK(there.ended() == batch_end::committed);
+    CHECK(there.ended() == batch_outcome::committed);
     auto stolen = m;
     stolen.on(stood{checkpoint_stands::elsewhere});
-    CHECK(stolen.ended() == batch_end::abandoned);
-    CHECK(stolen.why() == fault_class::ownership_lost);
+    CHECK(stolen.ended() == batch_outcome::abandoned);
+    CHECK(stolen.reason() == fault_kind::ownership_lost);
     auto moved = m;
     moved.on(stood{checkpoint_stands::moved});
-    CHECK(moved.ended() == batch_end::unknown);
+    CHECK(moved.ended() == batch_outcome::unknown);
     auto dark = m;
-    dark.on(stood{{}, fault_class::infrastructure});
-    CHECK(dark.ended() == batch_end::unknown);
+    dark.on(stood{{}, fault_kind::infrastructure});
+    CHECK(dark.ended() == batch_outcome::unknown);
     CHECK(dark.covered_events() == 0);
     CHECK(dark.done_events() == 1);
     m.on(stood{checkpoint_stands::before});
     CHECK(m.next() == action(act::commit_to{0}));  // once more
     m.on(no_answer);
     m.on(stood{checkpoint_stands::before});
-    CHECK(m.ended() == batch_end::redeliver);
-    CHECK(m.why() == fault_class::infrastructure);
+    CHECK(m.ended() == batch_outcome::redeliver);
+    CHECK(m.reason() == fault_kind::infrastructure);
 }
 
 TEST_CASE("at_least_once: a commit that is refused")
@@ -193,103 +195,104 @@ TEST_CASE("at_least_once: a commit that is refused")
     m.on(good);
     auto stale = m;
     stale.on(advanced{advance_outcome::stale_epoch});
-    CHECK(stale.ended() == batch_end::abandoned);
+    CHECK(stale.ended() == batch_outcome::abandoned);
     m.on(advanced{advance_outcome::conflict});
-    CHECK(m.next() == action(act::read_back{}));  // it may be a late one of ours
+    CHECK(m.next() == action(act::check_commit{}));  // it may be a late one of ours
     auto ours = m;
     ours.on(stood{checkpoint_stands::after});
-    CHECK(ours.ended() == batch_end::committed);
+    CHECK(ours.ended() == batch_outcome::committed);
     m.on(stood{checkpoint_stands::elsewhere});
-    CHECK(m.ended() == batch_end::abandoned);
+    CHECK(m.ended() == batch_outcome::abandoned);
 }
 
 TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again")
 {
-    const advanced cancelled{advance_outcome::conflict, fault_class::cancelled};
+    const advanced cancelled{advance_outcome::conflict, fault_kind::cancelled};
     at_least_once_machine m(1);
     m.on(good);
     m.on(cancelled);
     auto there = m;
     there.on(stood{checkpoint_stands::after});
-    CHECK(there.ended() == batch_end::committed);  // all of it is there: nothing comes again
+    CHECK(there.ended() == batch_outcome::committed);  // all of it is there: nothing comes again
     CHECK(there.covered_events() == 1);
-    CHECK(there.why() == fault_class::none);
+    CHECK(there.reason() == fault_kind::none);
     m.on(stood{checkpoint_stands::before});
-    CHECK(m.ended() == batch_end::cancelled);
-    CHECK(m.why() == fault_class::cancelled);
+    CHECK(m.ended() == batch_outcome::cancelled);
+    CHECK(m.reason() == fault_kind::cancelled);
     // Part of it is there: the rest is left.
     at_least_once_machine part(2, {.commit_every = 1});
     part.on(good);
     part.on(cancelled);
     part.on(stood{checkpoint_stands::after});
-    CHECK(part.ended() == batch_end::cancelled);
+    CHECK(part.ended() == batch_outcome::cancelled);
     CHECK(part.covered_events() == 1);
-    CHECK(part.why() == fault_class::cancelled);
+    CHECK(part.reason() == fault_kind::cancelled);
     CHECK(part.checkpoint_failed());
 }
 
 TEST_CASE("at_least_once: why it ended so")
 {
-    const handled lost{fault_class::ownership_lost};
+    const handled lost{fault_kind::ownership_lost};
     const stood there{checkpoint_stands::after};
     at_least_once_machine m(2);
     m.on(good);
     m.on(lost);
-    CHECK(m.ended() == batch_end::abandoned);
-    CHECK(m.why() == fault_class::ownership_lost);
+    CHECK(m.ended() == batch_outcome::abandoned);
+    CHECK(m.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(m.checkpoint_failed());
 
-    at_least_once_machine earlier(3, {.commit_every = 1});  // what an earlier commit answered is over
+    // what an earlier commit answered is over
+    at_least_once_machine earlier(3, {.commit_every = 1});
     earlier.on(good);
     earlier.on(no_answer);
     earlier.on(there);
-    CHECK(earlier.why() == fault_class::none);
+    CHECK(earlier.reason() == fault_kind::none);
     earlier.on(good);
     earlier.on(no_answer);
     auto stolen = earlier;
     earlier.on(there);
     earlier.on(lost);
-    CHECK(earlier.why() == fault_class::ownership_lost);
+    CHECK(earlier.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(earlier.checkpoint_failed());
     stolen.on(stood{checkpoint_stands::elsewhere});
-    CHECK(stolen.why() == fault_class::ownership_lost);
+    CHECK(stolen.reason() == fault_kind::ownership_lost);
     CHECK(stolen.checkpoint_failed());
 
     at_least_once_machine asked(3);
     asked.on(bad);
     asked.on(bad);
-    asked.on(handled{fault_class::none, true});
+    asked.on(handled{fault_kind::none, true});
     asked.on(answered{waybill::if_all_failed::redeliver});
-    CHECK(asked.ended() == batch_end::redeliver);
-    CHECK(asked.why() == fault_class::permanent);
+    CHECK(asked.ended() == batch_outcome::redeliver);
+    CHECK(asked.reason() == fault_kind::permanent);
 
     at_least_once_machine sink(2, {.tries = 1});
     sink.on(good);
     sink.on(bad);
-    sink.on(done{fault_class::transient});
+    sink.on(done{fault_kind::transient});
     auto not_there = sink;
-    sink.on(advanced{advance_outcome::conflict, fault_class::cancelled});
+    sink.on(advanced{advance_outcome::conflict, fault_kind::cancelled});
     sink.on(there);
-    CHECK(sink.ended() == batch_end::cancelled);
-    CHECK(sink.why() == fault_class::cancelled);
+    CHECK(sink.ended() == batch_outcome::cancelled);
+    CHECK(sink.reason() == fault_kind::cancelled);
     // It stops for the sink. That the commit is not there either is seen from what is covered.
     not_there.on(no_answer);
     not_there.on(stood{checkpoint_stands::before});
-    CHECK(not_there.ended() == batch_end::redeliver);
-    CHECK(not_there.why() == fault_class::transient);
+    CHECK(not_there.ended() == batch_outcome::redeliver);
+    CHECK(not_there.reason() == fault_kind::transient);
     CHECK(not_there.covered_events() == 0);
 
     at_least_once_machine refused(1, {.tries = 1});  // where nothing is in the way
     refused.on(good);
     refused.on(advanced{advance_outcome::conflict});
     refused.on(stood{checkpoint_stands::before});
-    CHECK(refused.ended() == batch_end::redeliver);
-    CHECK(refused.why() == fault_class::infrastructure);
+    CHECK(refused.ended() == batch_outcome::redeliver);
+    CHECK(refused.reason() == fault_kind::infrastructure);
 }
 
 TEST_CASE("at_least_once: no more failures wait than events do for a commit, and enough to ask about")
 {
-    const handled down{fault_class::infrastructure};
+    const handled down{fault_kind::infrastructure};
     at_least_once_machine m(5, {.commit_every = 1});
     m.on(bad);
     CHECK(m.next() == action(act::handle{1}));  // one is too few to ask about
@@ -305,22 +308,22 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(m.next() == action(act::ask{3}));  // still none has worked
     auto stays = m;
     stays.on(answered{waybill::if_all_failed::redeliver});
-    CHECK(stays.ended() == batch_end::redeliver);
+    CHECK(stays.ended() == batch_outcome::redeliver);
     CHECK(stays.covered_events() == 2);
     m.on(answered{});
     m.on(done{});
     m.on(applied);
     m.on(down);
-    CHECK(m.ended() == batch_end::redeliver);
+    CHECK(m.ended() == batch_outcome::redeliver);
     CHECK(m.covered_events() == 3);
     CHECK(m.dead_lettered() == 3);
 
     // What is skipped waits as well, and counts.
     at_least_once_machine skips(9, {.commit_every = 4});
-    skips.on(handled{fault_class::none, true});
+    skips.on(handled{fault_kind::none, true});
     skips.on(bad);
     skips.on(bad);
-    skips.on(handled{fault_class::none, true});
+    skips.on(handled{fault_kind::none, true});
     CHECK(skips.next() == action(act::ask{2}));
     skips.on(answered{});
     skips.on(done{});
@@ -345,7 +348,7 @@ TEST_CASE("at_least_once: commits as often as it is told")
     m.on(good);
     CHECK(m.next() == action(act::commit_to{4}));
     m.on(applied);
-    CHECK(m.ended() == batch_end::committed);
+    CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.handled_events() == 5);
 }
 
@@ -359,7 +362,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     CHECK(m.next() == action(act::ask{2}));
     auto down = m;
     down.on(answered{waybill::if_all_failed::redeliver});
-    CHECK(down.ended() == batch_end::redeliver);
+    CHECK(down.ended() == batch_outcome::redeliver);
     m.on(answered{waybill::if_all_failed::go_on});
     CHECK(m.next() == dead(0));
     m.on(done{});
@@ -377,8 +380,8 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     mixed.on(applied);
     CHECK(mixed.handled_events() == 1);
     CHECK(mixed.dead_lettered() == 1);
-    stuck.on(done{fault_class::infrastructure});
-    CHECK(stuck.ended() == batch_end::redeliver);  // the good one comes again
+    stuck.on(done{fault_kind::infrastructure});
+    CHECK(stuck.ended() == batch_outcome::redeliver);  // the good one comes again
     CHECK(stuck.done_events() == 0);
 }
 
@@ -386,14 +389,14 @@ TEST_CASE("at_least_once: an outage while nothing has worked makes no dead lette
 {
     at_least_once_machine m(3);
     m.on(bad);
-    m.on(handled{fault_class::infrastructure});
-    CHECK(m.ended() == batch_end::redeliver);
+    m.on(handled{fault_kind::infrastructure});
+    CHECK(m.ended() == batch_outcome::redeliver);
     CHECK(m.dead_lettered() == 0);
 }
 
 TEST_CASE("at_least_once: skipped events are passed, and are no success")
 {
-    const handled skipped{fault_class::none, true};
+    const handled skipped{fault_kind::none, true};
     at_least_once_machine m(4);
     m.on(skipped);
     m.on(bad);
@@ -411,7 +414,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
 
 TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is counted as dropped")
 {
-    at_least_once_machine m(2, {.keeps = waybill::letter_keeps::nothing});
+    at_least_once_machine m(2, {.keeps = waybill::dead_letter_body::nothing});
     m.on(good);
     m.on(bad);
     CHECK(m.next() == action(act::commit_to{1}));
@@ -422,13 +425,13 @@ TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is cou
 
 TEST_CASE("at_least_once: what was confirmed is looked for where the policy says so")
 {
-    at_least_once_machine m(1, {.read_back = waybill::when_read_back::always});
+    at_least_once_machine m(1, {.check_commit = waybill::commit_check::always});
     m.on(good);
     m.on(applied);
-    CHECK(m.next() == action(act::read_back{}));
+    CHECK(m.next() == action(act::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
-    CHECK(there.ended() == batch_end::committed);
+    CHECK(there.ended() == batch_outcome::committed);
     m.on(stood{checkpoint_stands::before});
     CHECK(m.next() == action(act::commit_to{0}));
 }
@@ -447,11 +450,12 @@ TEST_CASE("at_least_once: where a checkpoint stands")
     CHECK(waybill::stands(checkpoint{{0, ""}, 3}, nullopt, {7, ""}, 4) == checkpoint_stands::elsewhere);
 }
 
-static_assert(!check(at_least_once_policy{}));
-static_assert(check(at_least_once_policy{.tries = 0})->field == "tries");
-static_assert(check(at_least_once_policy{.commit_every = 0})->field == "commit_every");
-static_assert(check(at_least_once_policy{.ask_from = 0})->field == "ask_from");
-static_assert(check(at_least_once_policy{.keys = {.most = 1}})->field == "idempotency.most");
+static_assert(!validate(at_least_once_policy{}));
+static_assert(validate(at_least_once_policy{.tries = 0})->field == "tries");
+static_assert(validate(at_least_once_policy{.commit_every = 0})->field == "commit_every");
+static_assert(validate(at_least_once_policy{.ask_from = 0})->field == "ask_from");
+static_assert(validate(at_least_once_policy{.keys = {.max_bytes = 1}})->field ==
+              "idempotency.max_bytes");
 
 // ---------------------------------------------------------------------------------------------
 // The driver.
@@ -485,27 +489,32 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
     };
     const waybill::assignment mine{key, {}, 4, 0};
     const at_least_once_report r = waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
-    CHECK(r == at_least_once_report{.end = batch_end::committed, .reached = position{8, "x8"}, .handled = 2, .dead_lettered = 1});
+    CHECK(r == at_least_once_report{.outcome = batch_outcome::committed,
+                                    .reached = position{8, "x8"},
+                                    .handled = 2,
+                                    .dead_lettered = 1});
     CHECK(keys == std::vector<std::string>{"log/mail/3/3", "log/mail/3/7", "log/mail/3/8"});
     CHECK(*s.load(key) == std::optional(checkpoint{{8, "x8"}, 4}));
     const auto letter = s.find(key, 7);
     REQUIRE((letter && *letter));
     CHECK((*letter)->reason == "no good");
     CHECK((*letter)->body == "bad");
-    CHECK((*letter)->parked == now);
+    CHECK((*letter)->dead_lettered_at == now);
 
     // The same events again: they are done.
     const auto again = waybill::process_at_least_once(offsets, letters, {key, r.reached, 4, 0}, events, handle, now);
-    CHECK(again == at_least_once_report{.end = batch_end::empty, .reached = position{8, "x8"}, .repeated = 3});
+    CHECK(again == at_least_once_report{.outcome = batch_outcome::empty,
+                                        .reached = position{8, "x8"},
+                                        .repeated = 3});
     CHECK(keys.size() == 3);
 
     // Somebody who has loaded an older checkpoint does not get past this one.
     const std::vector<event> more = {{9, "d", ""}};
     const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
-    CHECK(zombie.end == batch_end::abandoned);
+    CHECK(zombie.outcome == batch_outcome::abandoned);
     CHECK(zombie.reached == position{3, ""});
     CHECK(zombie.uncovered == 1);
-    CHECK(zombie.why.how == fault_class::ownership_lost);
+    CHECK(zombie.reason.kind == fault_kind::ownership_lost);
 }
 
 TEST_CASE("process_at_least_once: stops at an outage, and says how far it has come")
@@ -522,13 +531,13 @@ TEST_CASE("process_at_least_once: stops at an outage, and says how far it has co
         return {};
     };
     auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now);
-    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reached == position{1, ""});
     CHECK(r.handled == 1);
-    CHECK(r.why == waybill::infrastructure("the mail server is down"));
+    CHECK(r.reason == waybill::infrastructure("the mail server is down"));
     down = false;
     r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now);
-    CHECK(r.end == batch_end::committed);
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.repeated == 1);
     CHECK(seen == std::vector<std::uint64_t>{1, 2, 2, 3});
 }
@@ -546,8 +555,8 @@ TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refuse
             return {};
         },
         now);
-    CHECK(r.end == batch_end::invalid);
-    CHECK(r.why.text == "event 1 has sequence 1, which must be greater than 1 before it");
+    CHECK(r.outcome == batch_outcome::invalid);
+    CHECK(r.reason.text == "event 1 has sequence 1, which must be greater than 1 before it");
     CHECK_FALSE(*s.load(key));
 }
 
@@ -568,14 +577,14 @@ TEST_CASE("process_at_least_once: asks, and takes skipped events")
         return answer;
     };
     auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, {}, ask);
-    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reached == position{1, ""});
     CHECK(r.skipped == 1);
-    CHECK(r.why == waybill::permanent("every one fails"));
+    CHECK(r.reason == waybill::permanent("every one fails"));
     CHECK_FALSE(*s.find(key, 2));
     answer = waybill::if_all_failed::go_on;
     r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now, {}, ask);
-    CHECK(r.end == batch_end::committed);
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dead_lettered == 2);
     CHECK(asked == std::vector<std::uint64_t>{2, 2});
 }
@@ -604,19 +613,20 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
     const fault gone = waybill::ownership_lost("the lease is gone");
     const auto lose = [&](const event& e, std::string_view) { return e.sequence == 4 ? gone : fault{}; };
     auto r = deliver(mute, lose, {.commit_every = 2});
-    CHECK(r.end == batch_end::abandoned);
+    CHECK(r.outcome == batch_outcome::abandoned);
     CHECK(r.uncovered == 1);
-    CHECK(r.why == gone);
+    CHECK(r.reason == gone);
 
     mute = {};
     mute.answer = waybill::cancelled("shutting down");
     r = deliver(mute, lose, {.commit_every = 2});
-    CHECK(r.end == batch_end::cancelled);
+    CHECK(r.outcome == batch_outcome::cancelled);
     CHECK(r.reached == position{2, ""});
-    CHECK(r.why == waybill::cancelled("shutting down"));
+    CHECK(r.reason == waybill::cancelled("shutting down"));
     mute.stored = {};
     r = deliver(mute, [](const event&, std::string_view) { return fault{}; }, {});
-    CHECK(r == at_least_once_report{.end = batch_end::committed, .reached = position{4, ""}, .handled = 4});
+    CHECK(r == at_least_once_report{
+                   .outcome = batch_outcome::committed, .reached = position{4, ""}, .handled = 4});
 
     // Asked about two failures: not the text of a third event that was busy once, and then skipped.
     int calls = 0;
@@ -626,8 +636,8 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
         return waybill::skipped();
     };
     r = deliver(mute, odd, {});
-    CHECK(r.end == batch_end::redeliver);
-    CHECK(r.why == waybill::permanent("bad 2"));
+    CHECK(r.outcome == batch_outcome::redeliver);
+    CHECK(r.reason == waybill::permanent("bad 2"));
 }
 
 TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the policy wants them")
@@ -674,12 +684,12 @@ TEST_CASE("process_at_least_once: a sink that fails")
     };
     odd_sink none{{}, 1, {}};
     auto r = waybill::process_at_least_once(offsets, none, {key, {}, 1, 0}, events, handle, now);
-    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reached == position{1, ""});
-    CHECK(r.why.how == fault_class::infrastructure);
+    CHECK(r.reason.kind == fault_kind::infrastructure);
     odd_sink busy{{}, 2, waybill::transient("too many requests")};
     r = waybill::process_at_least_once(offsets, busy, {key, r.reached, 1, 0}, events, handle, now);
-    CHECK(r.end == batch_end::committed);
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(busy.letters.size() == 1);
 }
 

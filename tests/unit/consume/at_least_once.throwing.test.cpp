@@ -44,11 +44,12 @@ TEST_CASE("process_at_least_once: a handler that throws loses the commit of what
     REQUIRE(stored);
     CHECK(stored->at.sequence == 2);
 
-    const auto down = waybill::catching(handle, [](const std::exception&) { return waybill::fault_class::infrastructure; });
+    const auto down = waybill::catching(
+        handle, [](const std::exception&) { return waybill::fault_kind::infrastructure; });
     const auto r = waybill::process_at_least_once(offsets, letters, {key, stored->at, 1, 0}, events, down, {});
-    CHECK(r.end == waybill::batch_end::redeliver);
+    CHECK(r.outcome == waybill::batch_outcome::redeliver);
     CHECK(r.reached->sequence == 3);
-    CHECK(r.why == waybill::infrastructure("out of it"));
+    CHECK(r.reason == waybill::infrastructure("out of it"));
 }
 
 }  // namespace

@@ -16,24 +16,25 @@ namespace batch_steps_test {
 namespace {
 
 namespace act = waybill::act;
-using waybill::attempt;
-using waybill::batch_end;
 using waybill::batch_machine;
+using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::checkpoint;
+using waybill::commit_check;
 using waybill::commit_outcome;
-using waybill::fault_class;
+using waybill::crash_record;
+using waybill::dead_letter_body;
+using waybill::event_result;
+using waybill::fault_kind;
 using waybill::handled;
-using waybill::heard;
 using waybill::if_all_failed;
-using waybill::letter_keeps;
 using waybill::position;
-using waybill::when_read_back;
 
-static_assert(waybill::check(batch_policy{.ask_from = 0})->field == "ask_from");
-static_assert(waybill::check(batch_policy{.deaths = 0})->field == "deaths");
-static_assert(name(if_all_failed::redeliver) == "redeliver" && name(letter_keeps::summary) == "summary");
-static_assert(name(when_read_back::always) == "always");
+static_assert(waybill::validate(batch_policy{.ask_from = 0})->field == "ask_from");
+static_assert(waybill::validate(batch_policy{.deaths = 0})->field == "deaths");
+static_assert(name(if_all_failed::redeliver) == "redeliver" &&
+              name(dead_letter_body::summary) == "summary");
+static_assert(name(commit_check::always) == "always");
 
 const position from{10, "10"};
 const position to{30, "30"};
@@ -48,29 +49,33 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}, std::uint64_t
 std::string told(const batch_machine& m)
 {
     return waybill::match(
-        m.next(), [](act::recall) { return std::string("recall"); },
+        m.next(), [](act::load_crash_record) { return std::string("recall"); },
         [](act::shorten a) { return "shorten " + std::to_string(a.events); },
         [](act::begin) { return std::string("begin"); },
-        [](const act::note& a) {
+        [](const act::store_crash_record& a) {
             return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) + "/" +
                    std::to_string(a.row.by);
         },
-        [](act::forget) { return std::string("forget"); }, [](act::savepoint) { return std::string("savepoint"); },
+        [](act::clear_crash_record) { return std::string("forget"); },
+        [](act::savepoint) { return std::string("savepoint"); },
         [](act::handle a) { return "handle " + std::to_string(a.event); },
-        [](act::release) { return std::string("release"); }, [](act::undo) { return std::string("undo"); },
+        [](act::release_savepoint) { return std::string("release"); },
+        [](act::rollback_to_savepoint) { return std::string("undo"); },
         [](act::dead_letter a) {
             return "dead_letter " + std::to_string(a.event) + " " + std::to_string(a.tries) +
-                   (a.condemned ? " condemned" : "");
+                   (a.poison_message ? " condemned" : "");
         },
         [](act::ask a) { return "ask " + std::to_string(a.failed); },
-        [](act::advance) { return std::string("advance"); }, [](act::commit) { return std::string("commit"); },
+        [](act::advance) { return std::string("advance"); },
+        [](act::commit) { return std::string("commit"); },
         [](act::rollback) { return std::string("rollback"); },
-        [](act::read_back) { return std::string("read_back"); }, [](act::idle) { return std::string("idle"); });
+        [](act::check_commit) { return std::string("read_back"); },
+        [](act::idle) { return std::string("idle"); });
 }
 
 // What a good world answers, but for the row that is found and what handlers say.
 struct world {
-    std::optional<attempt> row{};  // once noted, what was noted
+    std::optional<crash_record> row{};  // once noted, what was noted
     handled each{};
     if_all_failed answer = if_all_failed::go_on;
     std::string steps{};
@@ -85,18 +90,20 @@ struct world {
     {
         steps += told(m) + ", ";
         const auto a = m.next();
-        heard h = heard::late;
-        if (std::holds_alternative<act::recall>(a)) h = m.on(waybill::recalled{row, fault_class::none, within()});
+        event_result h = event_result::stale;
+        if (std::holds_alternative<act::load_crash_record>(a))
+            h = m.on(waybill::crash_record_loaded{row, fault_kind::none, within()});
         else if (std::holds_alternative<act::shorten>(a)) h = m.on(waybill::shortened{{20, "20"}});
         else if (std::holds_alternative<act::handle>(a)) h = m.on(each);
         else if (std::holds_alternative<act::ask>(a)) h = m.on(waybill::answered{answer});
         else if (std::holds_alternative<act::advance>(a)) h = m.on(waybill::advanced{});
         else if (std::holds_alternative<act::commit>(a)) h = m.on(waybill::committed{});
-        else if (std::holds_alternative<act::read_back>(a)) h = m.on(waybill::loaded{checkpoint{to, 4}});
+        else if (std::holds_alternative<act::check_commit>(a))
+            h = m.on(waybill::loaded{checkpoint{to, 4}});
         else h = m.on(waybill::done{});
-        if (const auto* noted = std::get_if<act::note>(&a)) row = noted->row;
-        if (std::holds_alternative<act::forget>(a)) row.reset();
-        CHECK(h == heard::taken);
+        if (const auto* noted = std::get_if<act::store_crash_record>(&a)) row = noted->row;
+        if (std::holds_alternative<act::clear_crash_record>(a)) row.reset();
+        CHECK(h == event_result::applied);
     }
     /// Of two events, 20 and 30.
     std::uint64_t within() const
@@ -112,41 +119,42 @@ TEST_CASE("batch_machine: with attempts the row is written and committed before 
     world w;
     w.run(m, "idle");
     CHECK(w.steps == "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, forget, commit, ");
-    CHECK(m.ended() == batch_end::committed);
+    CHECK(m.ended() == batch_outcome::committed);
 
     batch_machine off = fresh(1, {.attempts = false});
     CHECK(told(off) == "begin");
     batch_machine nameless = fresh(1, {}, 0);
     CHECK(told(nameless) == "begin");
-    CHECK(fresh(0).ended() == batch_end::empty);
+    CHECK(fresh(0).ended() == batch_outcome::empty);
 }
 
 TEST_CASE("batch_machine: late words about attempts change nothing")
 {
     batch_machine m = fresh(1);
     const batch_machine before = m;
-    CHECK(m.on(waybill::shortened{}) == heard::late);
-    CHECK(m.on(waybill::answered{}) == heard::late);
-    CHECK(m.on(waybill::done{}) == heard::late);
+    CHECK(m.on(waybill::shortened{}) == event_result::stale);
+    CHECK(m.on(waybill::answered{}) == event_result::stale);
+    CHECK(m.on(waybill::done{}) == event_result::stale);
     CHECK(m == before);
     world w;
     w.run(m, "handle 0");
     const batch_machine at_handle = m;
-    CHECK(m.on(waybill::recalled{}) == heard::late);
+    CHECK(m.on(waybill::crash_record_loaded{}) == event_result::stale);
     CHECK(m == at_handle);
 }
 
 TEST_CASE("batch_machine: attempts that cannot be read or written end it before anything is handled")
 {
     batch_machine unread = fresh();
-    CHECK(unread.on(waybill::recalled{{}, fault_class::infrastructure}) == heard::taken);
-    CHECK(unread.ended() == batch_end::redeliver);
-    CHECK(unread.why() == fault_class::infrastructure);
+    CHECK(unread.on(waybill::crash_record_loaded{{}, fault_kind::infrastructure}) ==
+          event_result::applied);
+    CHECK(unread.ended() == batch_outcome::redeliver);
+    CHECK(unread.reason() == fault_kind::infrastructure);
 
     world w;
     batch_machine unwritten = fresh();
     w.run(unwritten, "note 2/0/8");
-    CHECK(unwritten.on(waybill::done{fault_class::infrastructure}) == heard::taken);
+    CHECK(unwritten.on(waybill::done{fault_kind::infrastructure}) == event_result::applied);
     CHECK(told(unwritten) == "rollback");
     w.steps.clear();
     w.run(unwritten, "idle");
@@ -156,60 +164,62 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
         batch_machine m = fresh();
         w = {};
         w.run(m, "commit");
-        CHECK(m.on(waybill::committed{outcome}) == heard::taken);
+        CHECK(m.on(waybill::committed{outcome}) == event_result::applied);
         w.steps.clear();
         w.run(m, "idle");
         CHECK(w.steps == (outcome == commit_outcome::unknown ? "recall, begin, forget, commit, " : ""));
-        CHECK(m.ended() == batch_end::redeliver);
+        CHECK(m.ended() == batch_outcome::redeliver);
     }
 }
 
 TEST_CASE("batch_machine: what ends in order is called off, whatever the end is")
 {
-    for (const auto how : {fault_class::infrastructure, fault_class::cancelled, fault_class::ownership_lost}) {
+    for (const auto how :
+         {fault_kind::infrastructure, fault_kind::cancelled, fault_kind::ownership_lost}) {
         for (const bool known : {false, true}) {
             batch_machine m = fresh();
             world w;
-            if (known) w.row = attempt{10, 30, 2, 1, 7, 3};
+            if (known) w.row = crash_record{10, 30, 2, 1, 7, 3};
             w.run(m, "handle 1");
-            CHECK(m.on(handled{how}) == heard::taken);
+            CHECK(m.on(handled{how}) == event_result::applied);
             CHECK(!m.calling_off());
             w.steps.clear();
-            const auto end = how == fault_class::infrastructure ? batch_end::redeliver
-                             : how == fault_class::cancelled    ? batch_end::cancelled
-                                                                : batch_end::abandoned;
+            const auto end = how == fault_kind::infrastructure ? batch_outcome::redeliver
+                             : how == fault_kind::cancelled    ? batch_outcome::cancelled
+                                                               : batch_outcome::abandoned;
             w.run(m, "idle");
             CHECK(m.ended() == end);
-            CHECK(m.why() == how);
+            CHECK(m.reason() == how);
             CHECK(w.steps == (known ? "rollback, recall, begin, note 2/2/0, commit, "
                                     : "rollback, recall, begin, forget, commit, "));
-            CHECK(w.row == (known ? std::optional(attempt{10, 30, 2, 2, 0, 4}) : std::nullopt));
+            CHECK(w.row ==
+                  (known ? std::optional(crash_record{10, 30, 2, 2, 0, 4}) : std::nullopt));
         }
     }
 }
 
 TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
 {
-    const attempt noted{10, 30, 2, 0, me, 4};
-    const std::optional<attempt> rows[] = {std::nullopt,
-                                           attempt{30, 30, 2, 0, me, 4},
-                                           attempt{10, 20, 2, 0, me, 4},
-                                           attempt{10, 30, 1, 0, me, 4},
-                                           attempt{10, 30, 2, 1, me, 4},
-                                           attempt{10, 30, 2, 0, me + 1, 4},
-                                           attempt{10, 30, 2, 0, me, 5}};
+    const crash_record noted{10, 30, 2, 0, me, 4};
+    const std::optional<crash_record> rows[] = {std::nullopt,
+                                                crash_record{30, 30, 2, 0, me, 4},
+                                                crash_record{10, 20, 2, 0, me, 4},
+                                                crash_record{10, 30, 1, 0, me, 4},
+                                                crash_record{10, 30, 2, 1, me, 4},
+                                                crash_record{10, 30, 2, 0, me + 1, 4},
+                                                crash_record{10, 30, 2, 0, me, 5}};
     for (const auto& row : rows) {
         batch_machine m = fresh();
         world w;
         w.run(m, "handle 1");
         CHECK(w.row == noted);
         w.row = row;
-        CHECK(m.on(handled{fault_class::infrastructure}) == heard::taken);
+        CHECK(m.on(handled{fault_kind::infrastructure}) == event_result::applied);
         w.steps.clear();
         w.run(m, "idle");
         CHECK(w.steps == "rollback, recall, ");
-        CHECK(m.ended() == batch_end::redeliver);
-        CHECK(m.why() == fault_class::infrastructure);
+        CHECK(m.ended() == batch_outcome::redeliver);
+        CHECK(m.reason() == fault_kind::infrastructure);
     }
 }
 
@@ -220,14 +230,14 @@ TEST_CASE("batch_machine: what cannot be read back is called off, too")
     w.run(m, "advance");
     w.step(m);
     w.step(m);
-    w.row = attempt{10, 30, 2, 0, me, 4};  // the forget was not committed
-    CHECK(m.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
-    CHECK(m.on(waybill::loaded{{}, fault_class::transient}) == heard::taken);
+    w.row = crash_record{10, 30, 2, 0, me, 4};  // the forget was not committed
+    CHECK(m.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
+    CHECK(m.on(waybill::loaded{{}, fault_kind::transient}) == event_result::applied);
     w.steps.clear();
     w.run(m, "idle");
     CHECK(w.steps == "recall, begin, forget, commit, ");
-    CHECK(m.ended() == batch_end::unknown);
-    CHECK(m.why() == fault_class::transient);
+    CHECK(m.ended() == batch_outcome::unknown);
+    CHECK(m.reason() == fault_kind::transient);
 }
 
 TEST_CASE("batch_machine: where a later owner has noted something nothing is handled, and nothing noted")
@@ -235,10 +245,11 @@ TEST_CASE("batch_machine: where a later owner has noted something nothing is han
     for (const std::uint64_t epoch : {3U, 4U, 5U}) {
         for (const std::optional<std::uint64_t> at : {std::optional<std::uint64_t>(10), {}}) {
             batch_machine m = fresh();
-            CHECK(m.on(waybill::recalled{attempt{at, 30, 2, 0, 7, epoch}}) == heard::taken);
-            CHECK((m.ended() == batch_end::abandoned) == (epoch == 5));
+            CHECK(m.on(waybill::crash_record_loaded{crash_record{at, 30, 2, 0, 7, epoch}}) ==
+                  event_result::applied);
+            CHECK((m.ended() == batch_outcome::abandoned) == (epoch == 5));
             CHECK(told(m) == (epoch == 5 ? "idle" : "begin"));
-            if (epoch == 5) CHECK(m.why() == fault_class::ownership_lost);
+            if (epoch == 5) CHECK(m.reason() == fault_kind::ownership_lost);
         }
     }
 }
@@ -249,16 +260,20 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
         batch_machine m = fresh();
         world w;
         w.run(m, "handle 1");
-        CHECK(m.on(handled{fault_class::cancelled}) == heard::taken);
+        CHECK(m.on(handled{fault_kind::cancelled}) == event_result::applied);
         w.step(m);
         w.run(m, step);
         CHECK(m.calling_off());
-        if (std::string(step) == "commit") CHECK(m.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
-        else if (std::string(step) == "recall") CHECK(m.on(waybill::recalled{w.row, fault_class::ownership_lost}) == heard::taken);
-        else CHECK(m.on(waybill::done{fault_class::ownership_lost}) == heard::taken);
+        if (std::string(step) == "commit")
+            CHECK(m.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
+        else if (std::string(step) == "recall")
+            CHECK(m.on(waybill::crash_record_loaded{w.row, fault_kind::ownership_lost}) ==
+                  event_result::applied);
+        else
+            CHECK(m.on(waybill::done{fault_kind::ownership_lost}) == event_result::applied);
         if (std::string(step) == "forget") w.step(m);
-        CHECK(m.ended() == batch_end::cancelled);
-        CHECK(m.why() == fault_class::cancelled);
+        CHECK(m.ended() == batch_outcome::cancelled);
+        CHECK(m.reason() == fault_kind::cancelled);
     }
 }
 
@@ -266,14 +281,16 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
 {
     for (const std::uint64_t suspects : {1U, 2U, 3U}) {
         batch_machine m = fresh(2, {.deaths = 9});
-        CHECK(m.on(waybill::recalled{attempt{10, 30, suspects, 5, 7, 3}}) == heard::taken);
+        CHECK(m.on(waybill::crash_record_loaded{crash_record{10, 30, suspects, 5, 7, 3}}) ==
+              event_result::applied);
         CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
     }
-    // One of them is condemned only if it is the very event, counted or not.
+    // One of them is poison_message only if it is the very event, counted or not.
     for (const std::uint64_t at : {15U, 20U}) {
         batch_machine m = fresh(2, {.deaths = 2});
-        CHECK(m.on(waybill::recalled{attempt{10, at, 1, 5, 7, 3}}) == heard::taken);
-        CHECK(m.on(waybill::shortened{{20, "20"}}) == heard::taken);
+        CHECK(m.on(waybill::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==
+              event_result::applied);
+        CHECK(m.on(waybill::shortened{{20, "20"}}) == event_result::applied);
         world w;
         w.run(m, at == 20 ? "dead_letter 0 6 condemned" : "note 1/0/8");
     }
@@ -282,9 +299,10 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
 TEST_CASE("batch_machine: one event in the place of the one that was suspected alone is handled")
 {
     batch_machine m = fresh(2, {.deaths = 2});
-    CHECK(m.on(waybill::recalled{attempt{10, 25, 1, 5, 7, 3}, fault_class::none, 1}) == heard::taken);
+    CHECK(m.on(waybill::crash_record_loaded{crash_record{10, 25, 1, 5, 7, 3}, fault_kind::none,
+                                            1}) == event_result::applied);
     CHECK(told(m) == "shorten 1");
-    CHECK(m.on(waybill::shortened{{20, "20"}}) == heard::taken);
+    CHECK(m.on(waybill::shortened{{20, "20"}}) == event_result::applied);
     world w;
     w.run(m, "note 1/0/8");
     w.run(m, "idle");
@@ -295,7 +313,7 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
 {
     batch_machine m = fresh(2, {.deaths = 2});
     world w;
-    w.row = attempt{10, 30, 2, 1, 7, 3};
+    w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(m, "idle");
     CHECK(w.steps == "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
                      "note 1/0/0, commit, ");
@@ -304,12 +322,12 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
 
     // The commit of a shortened batch is read back against the event that it ends with now.
     batch_machine unknown = fresh(2, {.deaths = 2});
-    w.row = attempt{10, 30, 2, 1, 7, 3};
+    w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(unknown, "advance");
     w.run(unknown, "commit");
-    CHECK(unknown.on(waybill::committed{commit_outcome::unknown}) == heard::taken);
-    CHECK(unknown.on(waybill::loaded{checkpoint{{20, ""}, 4}}) == heard::taken);
-    CHECK(unknown.ended() == batch_end::committed);
+    CHECK(unknown.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
+    CHECK(unknown.on(waybill::loaded{checkpoint{{20, ""}, 4}}) == event_result::applied);
+    CHECK(unknown.ended() == batch_outcome::committed);
 }
 
 TEST_CASE("batch_machine: one event that ended its process too often is parked without being handled")
@@ -317,10 +335,10 @@ TEST_CASE("batch_machine: one event that ended its process too often is parked w
     for (const bool savepoints : {true, false}) {
         batch_machine m = fresh(2, {.savepoints = savepoints, .ask_from = 1, .deaths = 2});
         world w;
-        w.row = attempt{10, 20, 1, 1, 7, 3};
+        w.row = crash_record{10, 20, 1, 1, 7, 3};
         w.run(m, "idle");
         CHECK(w.steps == "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
-        CHECK(m.ended() == batch_end::committed);
+        CHECK(m.ended() == batch_outcome::committed);
         CHECK(m.dead_lettered() == 1);
         CHECK(m.handled_events() == 0);
     }
@@ -334,15 +352,16 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
             p.savepoints = savepoints;
             batch_machine m = fresh(3, p, 0);
             world w;
-            w.each = {fault_class::permanent};
+            w.each = {fault_kind::permanent};
             w.answer = answer;
             w.run(m, "ask 3");
             const batch_machine before = m;
-            CHECK(m.on(waybill::done{}) == heard::late);
+            CHECK(m.on(waybill::done{}) == event_result::stale);
             CHECK(m == before);
             w.run(m, "idle");
-            CHECK(m.ended() == (answer == if_all_failed::go_on ? batch_end::committed : batch_end::redeliver));
-            if (answer == if_all_failed::redeliver) CHECK(m.why() == fault_class::infrastructure);
+            CHECK(m.ended() == (answer == if_all_failed::go_on ? batch_outcome::committed
+                                                               : batch_outcome::redeliver));
+            if (answer == if_all_failed::redeliver) CHECK(m.reason() == fault_kind::infrastructure);
         }
     }
 }
@@ -361,21 +380,21 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
         }
         return asked;
     };
-    const handled bad{fault_class::permanent};
+    const handled bad{fault_kind::permanent};
     CHECK(asks(2, bad, 2, false));
     CHECK(!asks(2, bad, 2, true));
     CHECK(!asks(1, bad, 2, false));
     CHECK(asks(1, bad, 1, false));
     CHECK(!asks(5, bad, waybill::highest_size, false));
     CHECK(!asks(5, handled{}, 1, false));
-    CHECK(!asks(5, handled{fault_class::none, true}, 1, false));  // none of ours is no failure
+    CHECK(!asks(5, handled{fault_kind::none, true}, 1, false));  // none of ours is no failure
 }
 
 TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and the next one comes")
 {
     batch_machine m = fresh(2, {}, 0);
     world w;
-    w.each = {fault_class::none, true};
+    w.each = {fault_kind::none, true};
     w.run(m, "idle");
     CHECK(w.steps == "begin, savepoint, handle 0, undo, savepoint, handle 1, undo, advance, commit, ");
     CHECK(m.skipped_events() == 2);
@@ -384,7 +403,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
 
     batch_machine plain = fresh(2, {.savepoints = false}, 0);
     world v;
-    v.each = {fault_class::none, true};
+    v.each = {fault_kind::none, true};
     v.run(plain, "idle");
     CHECK(v.steps == "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
     CHECK(plain.skipped_events() == 2);
@@ -393,7 +412,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
     // A fault is one, whatever else is said.
     batch_machine both = fresh(1, one_try, 0);
     world u;
-    u.each = {fault_class::permanent, true};
+    u.each = {fault_kind::permanent, true};
     u.run(both, "idle");
     CHECK(both.dead_lettered() == 1);
     CHECK(both.skipped_events() == 0);
@@ -402,9 +421,10 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
 TEST_CASE("batch_machine: where dead letters keep nothing there are none, and the report can say so")
 {
     for (const bool savepoints : {true, false}) {
-        batch_machine m = fresh(2, {.savepoints = savepoints, .keeps = letter_keeps::nothing}, 0);
+        batch_machine m =
+            fresh(2, {.savepoints = savepoints, .keeps = dead_letter_body::nothing}, 0);
         world w;
-        w.each = {fault_class::permanent};
+        w.each = {fault_kind::permanent};
         w.run(m, "ask 2");
         w.run(m, "idle");
         CHECK(w.steps.find("dead_letter") == std::string::npos);
@@ -418,29 +438,30 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
     const struct {
         commit_outcome said;
         std::optional<checkpoint> stored;
-        batch_end end;
+        batch_outcome end;
     } cases[] = {
-        {commit_outcome::applied, checkpoint{to, 4}, batch_end::committed},
-        {commit_outcome::applied, checkpoint{from, 4}, batch_end::redeliver},  // a lie
-        {commit_outcome::applied, checkpoint{to, 5}, batch_end::abandoned},
-        {commit_outcome::not_applied, checkpoint{to, 4}, batch_end::committed},  // the other lie
-        {commit_outcome::not_applied, checkpoint{from, 4}, batch_end::redeliver},
-        {commit_outcome::unknown, checkpoint{to, 4}, batch_end::committed},
+        {commit_outcome::applied, checkpoint{to, 4}, batch_outcome::committed},
+        {commit_outcome::applied, checkpoint{from, 4}, batch_outcome::redeliver},  // a lie
+        {commit_outcome::applied, checkpoint{to, 5}, batch_outcome::abandoned},
+        {commit_outcome::not_applied, checkpoint{to, 4},
+         batch_outcome::committed},  // the other lie
+        {commit_outcome::not_applied, checkpoint{from, 4}, batch_outcome::redeliver},
+        {commit_outcome::unknown, checkpoint{to, 4}, batch_outcome::committed},
     };
     for (const auto& c : cases) {
-        batch_machine m = fresh(1, {.read_back = when_read_back::always}, 0);
+        batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
         world w;
         w.run(m, "commit");
-        CHECK(m.on(waybill::committed{c.said}) == heard::taken);
+        CHECK(m.on(waybill::committed{c.said}) == event_result::applied);
         CHECK(told(m) == "read_back");
-        CHECK(m.on(waybill::loaded{c.stored}) == heard::taken);
+        CHECK(m.on(waybill::loaded{c.stored}) == event_result::applied);
         CHECK(m.ended() == c.end);
     }
-    batch_machine m = fresh(1, {.read_back = when_read_back::always}, 0);
+    batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
     world w;
     w.run(m, "read_back");
-    CHECK(m.on(waybill::loaded{{}, fault_class::infrastructure}) == heard::taken);
-    CHECK(m.ended() == batch_end::unknown);
+    CHECK(m.on(waybill::loaded{{}, fault_kind::infrastructure}) == event_result::applied);
+    CHECK(m.ended() == batch_outcome::unknown);
 }
 
 }  // namespace

@@ -57,19 +57,29 @@ public:
     bool step(std::int64_t now, Between between)
     {
         const auto next = work.next(ours.at(now));
-        const bool waits = std::holds_alternative<act::wait>(next) || std::holds_alternative<act::idle>(next);
+        const bool waits = std::holds_alternative<act::wait_until>(next) ||
+                           std::holds_alternative<act::idle>(next);
         if (const auto* a = std::get_if<act::process>(&next)) {
             untrusted = untrusted || !work.leases().trusted(a->partition, ours.at(now));
         }
         between();
         const steady_time then = ours.at(now);
         waybill::match(
-            next, [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.5), then); },
-            [&](act::open a) { work.on(waybill::partition_opened{a.partition, a.epoch}, then); },
-            [&](act::process a) { work.on(waybill::processed{a.partition, a.epoch, commits(a, now)}, then); },
-            [&](act::close a) { work.on(waybill::partition_closed{a.partition, a.epoch}, then); },
-            [&](act::save a) { work.on(waybill::partition_saved{a.partition, a.epoch}, then); },
-            [](act::wait) {}, [](act::idle) {});
+            next,
+            [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.5), then); },
+            [&](act::open a) {
+                work.on(waybill::partition_opened{a.partition, a.epoch}, then);
+            },
+            [&](act::process a) {
+                work.on(waybill::processed{a.partition, a.epoch, commits(a, now)}, then);
+            },
+            [&](act::close a) {
+                work.on(waybill::partition_closed{a.partition, a.epoch}, then);
+            },
+            [&](act::save a) {
+                work.on(waybill::partition_saved{a.partition, a.epoch}, then);
+            },
+            [](act::wait_until) {}, [](act::idle) {});
         return !waits;
     }
 
@@ -82,7 +92,7 @@ public:
     // Without more time than it waits for.
     [[nodiscard]] bool ends(std::int64_t now, int most)
     {
-        work.on(waybill::stop_asked{}, ours.at(now));
+        work.on(waybill::stop_requested{}, ours.at(now));
         for (int n = 0; n != most && !work.ended(); ++n) (void)step(now, [] {});
         return work.ended();
     }

@@ -20,8 +20,8 @@
 namespace completion_tracker_memory_test {
 
 using waybill::completion_tracker;
-using waybill::heard;
-using waybill::ticket;
+using waybill::event_result;
+using waybill::tracked_event;
 
 namespace {
 
@@ -31,17 +31,17 @@ using tests_support::scarce::taken;
 // Some rounds of events, so far apart; done from the second on, the first one last.
 void busy(completion_tracker& t, std::uint64_t many, std::uint64_t apart, int rounds)
 {
-    std::vector<ticket> tickets(many);
+    std::vector<tracked_event> tickets(many);
     for (int round = 0; round != rounds; ++round) {
         std::uint64_t at = t.expected().value_or(0);
-        for (ticket& k : tickets) {
+        for (tracked_event& k : tickets) {
             const auto begun = t.begin(at);
             if (!begun) FAIL("not begun");
             k = *begun;
             at += apart;
         }
         for (std::size_t n = tickets.size(); n != 0; --n) {
-            if (t.complete(tickets[n - 1]) != heard::taken) FAIL("not done");
+            if (t.complete(tickets[n - 1]) != event_result::applied) FAIL("not done");
         }
     }
 }
@@ -67,7 +67,7 @@ TEST_CASE("completion_tracker memory: none at all, where room was made")
 {
     completion_tracker t;
     t.reserve(4'096, 1'000);
-    std::vector<ticket> tickets;
+    std::vector<tracked_event> tickets;
     tickets.reserve(2'000);
     const std::uint64_t before = taken;
     std::uint64_t at = 0;
@@ -114,7 +114,7 @@ TEST_CASE("completion_tracker memory: where there is none, all is as it was")
                 }
                 t.resume(start);
             }
-            std::vector<ticket> tickets;
+            std::vector<tracked_event> tickets;
             tickets.reserve(2'000);
             for (std::uint64_t n = 0; n != 1'500; ++n) {
                 // Dense again in the end, so that all ways to grow are gone.
@@ -147,7 +147,7 @@ TEST_CASE("completion_tracker memory: where there is none, all is as it was")
                 if (const auto k = t.begin(at)) tickets.push_back(*k);
             }
             for (std::size_t n = tickets.size(); n != 0; --n) {
-                if (t.complete(tickets[n - 1]) != heard::taken) FAIL("not done");
+                if (t.complete(tickets[n - 1]) != event_result::applied) FAIL("not done");
             }
             CHECK(t.in_flight() == 0);
             CHECK(t.watermark() == 800 * apart + 1'499);
@@ -159,17 +159,17 @@ TEST_CASE("completion_tracker memory: where there is none, all is as it was")
 TEST_CASE("completion_tracker memory: a copy or bytes that cannot be made leave all as it was")
 {
     completion_tracker t;
-    std::vector<ticket> tickets;
+    std::vector<tracked_event> tickets;
     for (std::uint64_t n = 0; n != 3'000; ++n) tickets.push_back(*t.begin(n * 100));
     for (std::size_t n = 1; n < tickets.size(); n += 3) (void)t.complete(tickets[n]);
     const completion_tracker before = t;
-    const std::string bytes = waybill::encode(t, {.most = 1'000'000}).bytes;
+    const std::string bytes = waybill::encode(t, {.max_bytes = 1'000'000}).bytes;
     completion_tracker other;
     for (std::uint64_t most = 0; most != 200; ++most) {
         left = most;
         bool threw = false;
         try {
-            const auto again = waybill::encode_text(t, {.most = 1'000'000});
+            const auto again = waybill::encode_text(t, {.max_bytes = 1'000'000});
             const auto start = waybill::decode_text({}, again.bytes);
             completion_tracker third = t;
             third.resume(*start);
@@ -181,7 +181,7 @@ TEST_CASE("completion_tracker memory: a copy or bytes that cannot be made leave 
         CHECK(t == before);
         if (!threw) break;
     }
-    CHECK(waybill::encode(other, {.most = 1'000'000}).bytes == bytes);
+    CHECK(waybill::encode(other, {.max_bytes = 1'000'000}).bytes == bytes);
 }
 
 }  // namespace completion_tracker_memory_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_machine over a store whose every call takes its time: a coroutine awaits one after the other,
-// and an event loop lets two partitions take turns.
+// batch_machine over a store whose every call takes its time: a coroutine awaits one after the
+// other, and an event loop lets two partitions take turns.
 //
 // Nothing here is needed but the machine. A driver is one loop that asks what comes next, awaits it
 // and says what came of it; it is the same loop whatever coroutine library the calls come from.
@@ -95,14 +95,14 @@ struct event {
 };
 
 template <class R>
-waybill::fault_class how(const R& r)
+waybill::fault_kind how(const R& r)
 {
-    return r ? waybill::fault_class::none : r.error().how;
+    return r ? waybill::fault_kind::none : r.error().kind;
 }
 
 // The driver. A step that is not awaited here does not exist: each action has its branch.
-task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment mine, std::vector<event> batch,
-                                 std::vector<std::string>& calls)
+task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment mine,
+                                     std::vector<event> batch, std::vector<std::string>& calls)
 {
     waybill::position to = waybill::position_of(batch.back());
     const waybill::batch_policy policy;
@@ -113,9 +113,9 @@ task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment min
 
     while (!m.ended()) {
         const auto next = m.next();
-        if (std::holds_alternative<act::recall>(next)) {
+        if (std::holds_alternative<act::load_crash_record>(next)) {
             const auto r = co_await call{events, [&] { say("recall"); return s.attempted(mine.key); }};
-            waybill::recalled row{r ? *r : std::nullopt, how(r), 0};
+            waybill::crash_record_loaded row{r ? *r : std::nullopt, how(r), 0};
             for (const event& e : batch) {
                 if (row.found && e.sequence <= row.found->to) ++row.within;
             }
@@ -127,10 +127,10 @@ task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment min
             auto r = co_await call{events, [&] { say("begin"); return s.begin(); }};
             if (r) tx.emplace(*std::move(r));
             m.on(waybill::done{how(r)});
-        } else if (const auto* note = std::get_if<act::note>(&next)) {
+        } else if (const auto* note = std::get_if<act::store_crash_record>(&next)) {
             const auto row = note->row;
             m.on(waybill::done{how(co_await call{events, [&] { say("note"); return s.note(*tx, mine.key, row); }})});
-        } else if (std::holds_alternative<act::forget>(next)) {
+        } else if (std::holds_alternative<act::clear_crash_record>(next)) {
             m.on(waybill::done{how(co_await call{events, [&] { say("forget"); return s.forget(*tx, mine.key); }})});
         } else if (std::holds_alternative<act::savepoint>(next)) {
             m.on(waybill::done{how(co_await call{events, [&] { say("savepoint"); return tx->savepoint(); }})});
@@ -143,14 +143,15 @@ task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment min
                 return e.body == "bad" ? waybill::permanent("cannot be") : waybill::fault{};
             }};
             reasons[n] = f.text;
-            m.on(waybill::handled{f.how});
-        } else if (std::holds_alternative<act::release>(next)) {
+            m.on(waybill::handled{f.kind});
+        } else if (std::holds_alternative<act::release_savepoint>(next)) {
             m.on(waybill::done{how(co_await call{events, [&] { say("release"); return tx->release(); }})});
-        } else if (std::holds_alternative<act::undo>(next)) {
+        } else if (std::holds_alternative<act::rollback_to_savepoint>(next)) {
             m.on(waybill::done{how(co_await call{events, [&] { say("undo"); return tx->undo(); }})});
         } else if (const auto* parked = std::get_if<act::dead_letter>(&next)) {
-            const auto letter = waybill::make_letter(mine.key, batch[parked->event],
-                                                     {parked->how, reasons[parked->event]}, parked->tries, {});
+            const auto letter = waybill::make_dead_letter(mine.key, batch[parked->event],
+                                                          {parked->kind, reasons[parked->event]},
+                                                          parked->tries, {});
             m.on(waybill::done{how(co_await call{events, [&] { say("put"); return s.put(*tx, letter); }})});
         } else if (std::holds_alternative<act::ask>(next)) {
             m.on(waybill::answered{waybill::if_all_failed::go_on});
@@ -167,7 +168,7 @@ task<waybill::batch_end> consume(loop& events, store& s, waybill::assignment min
         } else if (std::holds_alternative<act::rollback>(next)) {
             tx.reset();
             m.on(waybill::done{});
-        } else if (std::holds_alternative<act::read_back>(next)) {
+        } else if (std::holds_alternative<act::check_commit>(next)) {
             const auto r = co_await call{events, [&] { say("load"); return s.load(mine.key); }};
             m.on(waybill::loaded{r ? *r : std::nullopt, how(r)});
         } else {
@@ -186,7 +187,7 @@ TEST_CASE("coroutine: one partition, each call awaited")
     int turns = 0;
     while (events.turn()) ++turns;
     REQUIRE(t.done());
-    CHECK(t.answer() == waybill::batch_end::committed);
+    CHECK(t.answer() == waybill::batch_outcome::committed);
     CHECK(turns == 15);
     CHECK(calls.size() == 15);
     CHECK(s.records() == std::vector<std::string>{"Aa"});
@@ -203,8 +204,8 @@ TEST_CASE("coroutine: two partitions take turns in one loop, each in its own ord
     const auto b = consume(events, s, {{"log", "g", "B"}, {}, 1, 9}, {{1, "bad"}, {2, "c"}}, calls);
     while (events.turn()) continue;
     REQUIRE((a.done() && b.done()));
-    CHECK(a.answer() == waybill::batch_end::committed);
-    CHECK(b.answer() == waybill::batch_end::committed);
+    CHECK(a.answer() == waybill::batch_outcome::committed);
+    CHECK(b.answer() == waybill::batch_outcome::committed);
     int changes = 0;
     for (std::size_t i = 1; i != calls.size(); ++i) changes += calls[i][0] != calls[i - 1][0] ? 1 : 0;
     CHECK(changes > 20);  // neither waits for the other

@@ -25,7 +25,7 @@ namespace {
 
 namespace scarce = tests_support::scarce;
 using waybill::assignment;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::fault;
 using waybill::partition_key;
 using waybill::position;
@@ -85,7 +85,7 @@ public:
         return kept.list(k, after, most);
     }
     auto attempted(const partition_key& k) const { return kept.attempted(k); }
-    auto note(transaction& tx, const partition_key& k, const waybill::attempt& row)
+    auto note(transaction& tx, const partition_key& k, const waybill::crash_record& row)
     {
         return kept.note(tx.inner(), k, row);
     }
@@ -136,7 +136,8 @@ struct world {
                 return says(e.sequence);
             };
             const auto r = waybill::process_batch(store, mine, events, handle, {}, p);
-            if (r.end != batch_end::committed && r.end != batch_end::redeliver) return false;
+            if (r.outcome != batch_outcome::committed && r.outcome != batch_outcome::redeliver)
+                return false;
         }
         return false;
     }
@@ -161,7 +162,8 @@ struct world {
                 return f;
             };
             const auto r = waybill::process_at_least_once(checkpoints, letters, mine, events, handle, {});
-            if (r.end != batch_end::committed && r.end != batch_end::redeliver) return false;
+            if (r.outcome != batch_outcome::committed && r.outcome != batch_outcome::redeliver)
+                return false;
         }
         return false;
     }
@@ -173,13 +175,14 @@ struct world {
         REQUIRE(store.kept.letters().size() == 1);
         const auto& [row, letter] = *store.kept.letters().begin();
         CHECK(row.second == bad_event);
-        CHECK(letter.how == waybill::fault_class::permanent);
+        CHECK(letter.kind == waybill::fault_kind::permanent);
         CHECK(letter.reason == long_reason);
         CHECK((*store.load(key))->at.sequence == last_event);
     }
 };
 
-// Each allocation of `run` is the first that fails in one world; then it starts over with enough.
+// Each allocation of `item_range` is the first that fails in one world; then it starts over with
+// enough.
 template <class Prepare, class Run, class Again, class Check>
 std::uint64_t each_failure(Prepare prepare, Run run, Again again, Check check)
 {
@@ -255,7 +258,7 @@ bool rewind_once(world& w)
     const auto at = waybill::position_of(*w.store.load(key));
     if (at->sequence == 4) return true;
     const auto r = waybill::rewind(w.store, {key, at, 1}, position{4, "an offset of more than a few characters"});
-    return r.end == waybill::rewind_end::rewound;
+    return r.outcome == waybill::rewind_outcome::rewound;
 }
 
 }  // namespace
@@ -280,7 +283,7 @@ TEST_CASE("delivery memory: rewind, all the way or not at all")
 
 namespace {
 
-waybill::reprocess_end reprocess_once(world& w, const fault& says)
+waybill::reprocess_outcome reprocess_once(world& w, const fault& says)
 {
     const auto fetch = [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
         return std::optional(event{d.at.sequence});
@@ -289,25 +292,25 @@ waybill::reprocess_end reprocess_once(world& w, const fault& says)
         tx.record(100 + e.sequence);
         return says;
     };
-    return waybill::reprocess(w.store, key, bad_event, fetch, handle, {}).end;
+    return waybill::reprocess(w.store, key, bad_event, fetch, handle, {}).outcome;
 }
 
 }  // namespace
 
 TEST_CASE("delivery memory: reprocess, effect and letter change together")
 {
-    using waybill::reprocess_end;
+    using waybill::reprocess_outcome;
     const auto times = [](const world& w) {
         std::uint64_t n = 0;
         for (const std::uint64_t r : w.store.kept.records()) n += r == 100 + bad_event ? 1U : 0U;
         return n;
     };
     const std::uint64_t failures = each_failure(
-        drained, [](world& w) { return reprocess_once(w, {}) == reprocess_end::handled; },
+        drained, [](world& w) { return reprocess_once(w, {}) == reprocess_outcome::handled; },
         [&](world& w) {
             CHECK(w.store.kept.letters().size() + times(w) == 1);
             const auto end = reprocess_once(w, {});
-            CHECK((end == reprocess_end::handled || end == reprocess_end::absent));
+            CHECK((end == reprocess_outcome::handled || end == reprocess_outcome::absent));
         },
         [&](const world& w) {
             CHECK(w.store.kept.letters().empty());
@@ -316,10 +319,10 @@ TEST_CASE("delivery memory: reprocess, effect and letter change together")
     CHECK(failures >= 5);
     const fault bad = waybill::permanent(std::string(200, 'x'));
     const std::uint64_t more = each_failure(
-        drained, [&](world& w) { return reprocess_once(w, bad) == reprocess_end::failed; },
+        drained, [&](world& w) { return reprocess_once(w, bad) == reprocess_outcome::failed; },
         [&](world& w) {
             CHECK(w.store.kept.letters().size() == 1);
-            CHECK(reprocess_once(w, bad) == reprocess_end::failed);
+            CHECK(reprocess_once(w, bad) == reprocess_outcome::failed);
         },
         [&](const world& w) {
             CHECK(times(w) == 0);
@@ -342,7 +345,7 @@ TEST_CASE("delivery memory: the store in memory commits all or nothing")
         tx.record(n + 1);
         tx.record(n + 2);
         (void)p.store.put(tx, {.key = key, .at = {n + 3, {}}, .reason = long_reason});
-        (void)p.store.note(tx, key, waybill::attempt{});
+        (void)p.store.note(tx, key, waybill::crash_record{});
         (void)p.store.advance(tx, key, from, {n + 4, "an offset of more than a few characters"}, 1);
         (void)tx.commit();
     };

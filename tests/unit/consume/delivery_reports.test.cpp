@@ -21,14 +21,14 @@ namespace delivery_reports_test {
 namespace {
 
 using waybill::assignment;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::event_outcome;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::if_all_failed;
 using waybill::position;
 using waybill::process_batch;
-using waybill::testing::mishap;
+using waybill::testing::injected_fault;
 using waybill::testing::store_call;
 using store = waybill::testing::memory_store<std::string>;
 
@@ -69,8 +69,11 @@ TEST_CASE("process_batch: skipped events have no effects, no letters, and are co
 {
     store s;
     const auto r = process_batch(s, {key, {}, 1}, events_of({"foreign", "a", "bad", "foreign"}), handle, noon);
-    CHECK(r == waybill::batch_report{.end = batch_end::committed, .reached = position{40, ""}, .handled = 1,
-                                     .dead_lettered = 1, .skipped = 2});
+    CHECK(r == waybill::batch_report{.outcome = batch_outcome::committed,
+                                     .reached = position{40, ""},
+                                     .handled = 1,
+                                     .dead_lettered = 1,
+                                     .skipped = 2});
     CHECK(s.records() == std::vector<std::string>{"a"});
     CHECK(s.letters().size() == 1);
     const auto all = process_batch(s, {key, r.reached, 1}, std::vector<event>{{50, "foreign"}}, handle, noon);
@@ -94,8 +97,8 @@ TEST_CASE("process_batch: whoever can tell is asked about a batch in which every
             CHECK(r.dead_lettered == 2);
             continue;
         }
-        CHECK(r.end == batch_end::redeliver);
-        CHECK(r.why == waybill::infrastructure("each of 2 events failed, the last: cannot be"));
+        CHECK(r.outcome == batch_outcome::redeliver);
+        CHECK(r.reason == waybill::infrastructure("each of 2 events failed, the last: cannot be"));
         CHECK(s.letters().empty());
         // With iterators, and an ask that is not const.
         CHECK(process_batch(s, {key, {}, 1}, bad.begin(), bad.end(), handle, noon, {},
@@ -109,11 +112,11 @@ TEST_CASE("process_batch: whoever can tell is asked about a batch in which every
 
 // A store in front of which something goes wrong once at each of these calls.
 struct at_calls {
-    std::vector<std::pair<store_call, mishap>> what;
-    mishap operator()(store_call c)
+    std::vector<std::pair<store_call, injected_fault>> what;
+    injected_fault operator()(store_call c)
     {
-        if (what.empty() || what.front().first != c) return mishap::none;
-        const mishap m = what.front().second;
+        if (what.empty() || what.front().first != c) return injected_fault::none;
+        const injected_fault m = what.front().second;
         what.erase(what.begin());
         return m;
     }
@@ -123,28 +126,31 @@ const auto through = [](auto& tx, const event& e) { return handle(*tx.inner(), e
 TEST_CASE("process_batch: a commit that says what is not so is found at the next advance, or read back")
 {
     for (const bool always : {false, true}) {
-        const waybill::batch_policy p{
-            .read_back = always ? waybill::when_read_back::always : waybill::when_read_back::unknown};
+        const waybill::batch_policy p{.check_commit = always ? waybill::commit_check::always
+                                                             : waybill::commit_check::unknown};
         store said_done;
-        waybill::testing::faulty s(said_done, at_calls{{{store_call::commit, mishap::says_applied}}});
+        waybill::testing::faulty s(said_done,
+                                   at_calls{{{store_call::commit, injected_fault::says_applied}}});
         const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "bad"}), through, noon, p);
         if (always) {
-            CHECK(r.end == batch_end::redeliver);
-            CHECK(r.why == waybill::infrastructure("what was confirmed as committed is not there"));
+            CHECK(r.outcome == batch_outcome::redeliver);
+            CHECK(r.reason ==
+                  waybill::infrastructure("what was confirmed as committed is not there"));
         } else {
-            CHECK(r.end == batch_end::committed);
+            CHECK(r.outcome == batch_outcome::committed);
             const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
-            CHECK(next.end == batch_end::abandoned);
-            CHECK(next.why == waybill::ownership_lost("checkpoint conflict"));
+            CHECK(next.outcome == batch_outcome::abandoned);
+            CHECK(next.reason == waybill::ownership_lost("checkpoint conflict"));
         }
         CHECK(said_done.records().empty());
 
         store said_not;
-        waybill::testing::faulty t(said_not, at_calls{{{store_call::commit, mishap::says_not_applied}}});
+        waybill::testing::faulty t(
+            said_not, at_calls{{{store_call::commit, injected_fault::says_not_applied}}});
         const auto u = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
-        CHECK(u.end == (always ? batch_end::committed : batch_end::redeliver));
+        CHECK(u.outcome == (always ? batch_outcome::committed : batch_outcome::redeliver));
         const auto next = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
-        CHECK(next.end == batch_end::abandoned);
+        CHECK(next.outcome == batch_outcome::abandoned);
         CHECK(said_not.records() == std::vector<std::string>{"a"});
     }
 }
@@ -153,11 +159,12 @@ TEST_CASE("process_batch: a checkpoint that is there and cannot be read is neith
 {
     // As a store answers that finds a format newer than it knows.
     store kept;
-    waybill::testing::faulty s(kept, at_calls{{{store_call::commit, mishap::unknown_applied},
-                                               {store_call::load, mishap::fails}}});
+    waybill::testing::faulty s(kept,
+                               at_calls{{{store_call::commit, injected_fault::unknown_applied},
+                                         {store_call::load, injected_fault::fails}}});
     const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), through, noon);
-    CHECK(r.end == batch_end::unknown);
-    CHECK(r.why == waybill::infrastructure("store failed"));
+    CHECK(r.outcome == batch_outcome::unknown);
+    CHECK(r.reason == waybill::infrastructure("store failed"));
     CHECK(!r.reached);
 }
 
@@ -165,7 +172,8 @@ TEST_CASE("process_batch: a checkpoint ahead of the log says that all was done e
 {
     store s;
     const auto r = process_batch(s, {key, position{1'000, ""}, 1}, events_of({"a", "b"}), handle, noon);
-    CHECK(r == waybill::batch_report{.end = batch_end::empty, .reached = position{1'000, ""}, .repeated = 2});
+    CHECK(r == waybill::batch_report{
+                   .outcome = batch_outcome::empty, .reached = position{1'000, ""}, .repeated = 2});
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
     CHECK(process_batch(s, {key, position{largest, ""}, 1}, events_of({"a"}), handle, noon).repeated == 1);
 }
@@ -173,7 +181,7 @@ TEST_CASE("process_batch: a checkpoint ahead of the log says that all was done e
 TEST_CASE("process_batch: an event that ends its process is found, and the others take effect")
 {
     store kept;
-    waybill::testing::faulty s(kept, [](store_call) { return mishap::none; });
+    waybill::testing::faulty s(kept, [](store_call) { return injected_fault::none; });
     const auto log = events_of({"a", "b", "deadly", "d", "e", "f", "g", "h"});
     std::uint64_t processes = 0;
     std::uint64_t shortest = 0;
@@ -198,7 +206,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
             mine.from = waybill::position_of(*s.load(key));
             continue;
         }
-        CHECK(r.end == batch_end::committed);
+        CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.left + r.handled + r.dead_lettered == rest.size());
         if (r.left != 0) ++shortest;
         mine.from = r.reached;
@@ -206,7 +214,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(kept.records() == std::vector<std::string>{"a", "b", "d", "e", "f", "g", "h"});
     const auto letter = **kept.find(key, 30);
     CHECK(letter.reason == "its handler did not return 2 times: it threw an exception or its process ended");
-    CHECK(letter.how == fault_class::permanent);
+    CHECK(letter.kind == fault_kind::permanent);
     CHECK(letter.tries == 2);
     CHECK(processes <= waybill::deaths_at_most(8, 2));
     CHECK(shortest > 0);
@@ -217,16 +225,19 @@ TEST_CASE("process_batch: owners who are alive are not taken for dead, however o
 {
     for (const bool alive : {true, false}) {
         store kept;
-        batch_end last = batch_end::empty;
-        for (std::uint64_t n = 1; n <= 5 && last != batch_end::committed; ++n) {
+        batch_outcome last = batch_outcome::empty;
+        for (std::uint64_t n = 1; n <= 5 && last != batch_outcome::committed; ++n) {
             // The store takes the note, and is down then; the last one finds it well.
             int begins = 0;
             waybill::testing::faulty s(kept, [&](store_call c) {
-                return c == store_call::begin && n != 5 && ++begins > 1 ? mishap::fails : mishap::none;
+                return c == store_call::begin && n != 5 && ++begins > 1 ? injected_fault::fails
+                                                                        : injected_fault::none;
             });
             const std::optional<std::uint64_t> ended = alive ? std::optional<std::uint64_t>(0) : std::nullopt;
-            last = process_batch(s, {key, {}, n, 100 + n, ended}, events_of({"a"}), through, noon).end;
-            CHECK(last == (n == (alive ? 5 : 4) ? batch_end::committed : batch_end::redeliver));
+            last = process_batch(s, {key, {}, n, 100 + n, ended}, events_of({"a"}), through, noon)
+                       .outcome;
+            CHECK(last ==
+                  (n == (alive ? 5 : 4) ? batch_outcome::committed : batch_outcome::redeliver));
         }
         CHECK(kept.letters().empty() == alive);
     }
@@ -239,10 +250,11 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
         std::vector<store_call> calls;
         waybill::testing::faulty s(kept, [&](store_call c) {
             calls.push_back(c);
-            return mishap::none;
+            return injected_fault::none;
         });
         const assignment mine{key, {}, 1, by_policy ? 7U : 0U};
-        CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.attempts = !by_policy}).end == batch_end::committed);
+        CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.attempts = !by_policy})
+                  .outcome == batch_outcome::committed);
         for (const store_call c : calls) {
             CHECK(c != store_call::attempted);
             CHECK(c != store_call::note);
@@ -254,15 +266,16 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
 TEST_CASE("process_batch: why a delivery failed is not covered by what failed after it")
 {
     store kept;
-    waybill::testing::faulty s(kept, at_calls{{{store_call::attempted, mishap::none}, {store_call::forget, mishap::fails}}});
+    waybill::testing::faulty s(kept, at_calls{{{store_call::attempted, injected_fault::none},
+                                               {store_call::forget, injected_fault::fails}}});
     const auto r = process_batch(s, {key, {}, 1, 7}, events_of({"a", "down"}), through, noon);
-    CHECK(r.end == batch_end::redeliver);
-    CHECK(r.why == waybill::infrastructure("no answer"));
+    CHECK(r.outcome == batch_outcome::redeliver);
+    CHECK(r.reason == waybill::infrastructure("no answer"));
     CHECK((*kept.attempted(key))->by == 7);  // it could not be called off, and is ours
 }
 
 // Notes a row as somebody else would have.
-void stands(store& kept, const waybill::attempt& row)
+void stands(store& kept, const waybill::crash_record& row)
 {
     auto tx = *kept.begin();
     CHECK(kept.note(tx, key, row));
@@ -272,14 +285,15 @@ void stands(store& kept, const waybill::attempt& row)
 TEST_CASE("process_batch: where a later owner has noted something nothing is handled")
 {
     store kept;
-    const waybill::attempt row{{}, 20, 2, 1, 9, 5};
+    const waybill::crash_record row{{}, 20, 2, 1, 9, 5};
     stands(kept, row);
     const auto r = process_batch(kept, {key, {}, 4, 7}, events_of({"a"}), handle, noon);
-    CHECK(r.end == batch_end::abandoned);
-    CHECK(r.why == waybill::ownership_lost("epoch 5 is at it"));
+    CHECK(r.outcome == batch_outcome::abandoned);
+    CHECK(r.reason == waybill::ownership_lost("epoch 5 is at it"));
     CHECK(kept.records().empty());
     CHECK(*kept.attempted(key) == row);
-    CHECK(process_batch(kept, {key, {}, 5, 7}, events_of({"a"}), handle, noon).end == batch_end::committed);
+    CHECK(process_batch(kept, {key, {}, 5, 7}, events_of({"a"}), handle, noon).outcome ==
+          batch_outcome::committed);
 }
 
 TEST_CASE("process_batch: an owner who is robbed while he handles is not taken for dead")
@@ -288,8 +302,8 @@ TEST_CASE("process_batch: an owner who is robbed while he handles is not taken f
     const auto robbed = [](auto&, const event&) { return waybill::ownership_lost("the lease is gone"); };
     for (std::uint64_t n = 1; n <= 5; ++n) {
         const auto r = process_batch(kept, {key, {}, n, 100 + n}, events_of({"a"}), robbed, noon);
-        CHECK(r.end == batch_end::abandoned);
-        CHECK(r.why.text == "the lease is gone");
+        CHECK(r.outcome == batch_outcome::abandoned);
+        CHECK(r.reason.text == "the lease is gone");
         CHECK(!*kept.attempted(key));
     }
 }
@@ -303,12 +317,14 @@ TEST_CASE("process_batch: what a row says is of events by their sequence, and no
         std::vector<event> events = events_of({"a", "b", "c", "d", "e"});
         while (events.front().sequence != first) events.erase(events.begin());
         const auto r = process_batch(kept, {key, {}, 1, 7}, events, handle, noon);
-        CHECK(r.end == batch_end::committed);
+        CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.dead_lettered == 0);
         CHECK(r.handled == (first == 40 ? 2 : 1));
         const auto row = *kept.attempted(key);
         CHECK(row.has_value() == (first < 30));
-        if (row) CHECK(*row == waybill::attempt{first, 30, 3 - first / 10, first == 20 ? 0U : 3U, 0, 1});
+        if (row)
+            CHECK(*row ==
+                  waybill::crash_record{first, 30, 3 - first / 10, first == 20 ? 0U : 3U, 0, 1});
     }
     // 30 alone did, and is gone.
     store kept;

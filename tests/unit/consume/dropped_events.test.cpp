@@ -17,10 +17,10 @@
 namespace dropped_events_test {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
+using waybill::dead_letter_body;
 using waybill::dropped_event;
 using waybill::fault;
-using waybill::letter_keeps;
 using store = waybill::testing::memory_store<std::uint64_t>;
 
 struct event {
@@ -52,8 +52,8 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
         const auto r = waybill::process_batch(s, {key, {}, 1}, events(7), handle, {},
                                               {.on_exhausted = waybill::when_exhausted::dead_letter,
                                                .savepoints = savepoints,
-                                               .keeps = letter_keeps::nothing});
-        CHECK(r.end == batch_end::committed);
+                                               .keeps = dead_letter_body::nothing});
+        CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.dropped == 3);
         CHECK(r.dropped_events == std::vector<dropped_event>{dropped(2, waybill::permanent("bad 2")),
                                                              dropped(4, waybill::transient("busy")),
@@ -71,9 +71,9 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
         return e.sequence == 7 ? waybill::infrastructure("down") : every_second(e);
     };
     const waybill::at_least_once_policy p{.on_exhausted = waybill::when_exhausted::dead_letter,
-                                          .keeps = letter_keeps::nothing};
+                                          .keeps = dead_letter_body::nothing};
     const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1}, events(8), handle, {}, p);
-    CHECK(r.end == batch_end::redeliver);
+    CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 3);
     CHECK(r.dropped_events == std::vector<dropped_event>{dropped(2, waybill::permanent("bad 2")),
                                                          dropped(4, waybill::transient("busy")),
@@ -82,8 +82,8 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
     // A checkpoint that does not follow: they come again, and are reported then.
     store kept;
     waybill::testing::faulty down(kept, [](waybill::testing::store_call c) {
-        return c == waybill::testing::store_call::begin ? waybill::testing::mishap::fails
-                                                        : waybill::testing::mishap::none;
+        return c == waybill::testing::store_call::begin ? waybill::testing::injected_fault::fails
+                                                        : waybill::testing::injected_fault::none;
     });
     waybill::committing failing(down);
     const auto again = waybill::process_at_least_once(failing, letters, {key, {}, 1}, events(8), handle, {}, p);
@@ -97,8 +97,9 @@ TEST_CASE("process_batch: dropped events are listed up to the bound, and counted
         for (const std::uint64_t n : {waybill::max_dropped_events, waybill::max_dropped_events + 1}) {
             store s;
             const auto handle = [](store::transaction&, const event&) { return waybill::permanent("bad"); };
-            const auto r = waybill::process_batch(s, {key, {}, 1}, events(n), handle, {},
-                                                  {.savepoints = savepoints, .keeps = letter_keeps::nothing});
+            const auto r = waybill::process_batch(
+                s, {key, {}, 1}, events(n), handle, {},
+                {.savepoints = savepoints, .keeps = dead_letter_body::nothing});
             CHECK(r.dropped == n);
             REQUIRE(r.dropped_events.size() == waybill::max_dropped_events);
             CHECK(r.dropped_events.front() == dropped(1, waybill::permanent("bad")));
@@ -110,8 +111,8 @@ TEST_CASE("process_batch: dropped events are listed up to the bound, and counted
     waybill::parking<store> letters(s);
     const auto handle = [](const event&, std::string_view) { return waybill::permanent("bad"); };
     const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1},
-                                                  events(waybill::max_dropped_events + 1), handle, {},
-                                                  {.keeps = letter_keeps::nothing});
+                                                  events(waybill::max_dropped_events + 1), handle,
+                                                  {}, {.keeps = dead_letter_body::nothing});
     CHECK(r.dropped == waybill::max_dropped_events + 1);
     CHECK(r.dropped_events.size() == waybill::max_dropped_events);
 }
@@ -122,10 +123,12 @@ TEST_CASE("process_batch: an event that is dropped since its handler ends the pr
     std::vector<dropped_event> reported;
     waybill::assignment mine{key, {}, 1, 100};
     for (int n = 0; n != 3; ++n) {
-        waybill::testing::faulty s(kept, [](waybill::testing::store_call) { return waybill::testing::mishap::none; });
+        waybill::testing::faulty s(kept, [](waybill::testing::store_call) {
+            return waybill::testing::injected_fault::none;
+        });
         const auto handle = [&](auto&, const event&) { return s.die(); };
         const auto r = waybill::process_batch(s, mine, events(1), handle, {},
-                                              {.keeps = letter_keeps::nothing, .deaths = 2});
+                                              {.keeps = dead_letter_body::nothing, .deaths = 2});
         ++mine.incarnation;
         if (s.alive()) reported = r.dropped_events;
     }
@@ -138,12 +141,14 @@ TEST_CASE("process_batch: what was dropped in a batch that is not committed come
 {
     store kept;
     waybill::testing::faulty s(kept, [](waybill::testing::store_call c) {
-        return c == waybill::testing::store_call::commit ? waybill::testing::mishap::not_applied
-                                                         : waybill::testing::mishap::none;
+        return c == waybill::testing::store_call::commit
+                   ? waybill::testing::injected_fault::not_applied
+                   : waybill::testing::injected_fault::none;
     });
     const auto handle = [](auto&, const event& e) { return every_second(e); };
-    const auto r = waybill::process_batch(s, {key, {}, 1}, events(3), handle, {}, {.keeps = letter_keeps::nothing});
-    CHECK(r.end == batch_end::redeliver);
+    const auto r = waybill::process_batch(s, {key, {}, 1}, events(3), handle, {},
+                                          {.keeps = dead_letter_body::nothing});
+    CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 0);
     CHECK(r.dropped_events.empty());
 }

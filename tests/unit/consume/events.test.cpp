@@ -28,7 +28,8 @@ struct raw {
 
 namespace {
 
-// An iterator that makes its events on the way: it has no ->, which a forward iterator need not have.
+// An iterator that makes its events on the way: it has no ->, which a forward iterator need not
+// have.
 struct counted {
     using value_type = raw;
     using difference_type = std::ptrdiff_t;
@@ -59,7 +60,7 @@ TEST_CASE("process_batch: events that are made on the way, with bytes for a body
     };
     const auto r = waybill::process_batch(store, mine, counted{0}, counted{4}, odd,
                                           waybill::wall_time());
-    CHECK(r.end == waybill::batch_end::committed);
+    CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(r.reached == waybill::position{3, "30"});
     CHECK(store.records() == std::vector<std::string>{"0", "2"});
     const auto letter = *store.find(mine.key, 1);

@@ -25,7 +25,7 @@ TEST_CASE("process_batch: a handler that throws rolls back on the way out")
     std::vector<waybill::testing::store_call> calls;
     waybill::testing::faulty store(kept, [&](waybill::testing::store_call c) {
         calls.push_back(c);
-        return waybill::testing::mishap::none;
+        return waybill::testing::injected_fault::none;
     });
     int throws_at = 2;
     auto handle = [&](auto& tx, const event& e) {
@@ -41,7 +41,7 @@ TEST_CASE("process_batch: a handler that throws rolls back on the way out")
     // Nothing is left open: the same store goes on.
     throws_at = 0;
     const auto r = waybill::process_batch(store, {key, {}, 1}, events, handle, {});
-    CHECK(r.end == waybill::batch_end::committed);
+    CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(kept.records() == std::vector<std::string>{"1", "2", "3"});
 }
 

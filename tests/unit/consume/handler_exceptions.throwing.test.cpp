@@ -24,7 +24,7 @@ namespace handler_exceptions_test {
 namespace {
 
 using waybill::assignment;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::fault;
 using waybill::position;
 using store_type = waybill::testing::memory_store<std::uint64_t>;
@@ -62,7 +62,8 @@ struct result_of_rounds {
     std::vector<waybill::dead_letter> letters{};
 };
 
-// Events 1 to `events` of which the handler throws at `bad`, caught and delivered again by the caller.
+// Events 1 to `events` of which the handler throws at `bad`, caught and delivered again by the
+// caller.
 result_of_rounds deliver(way w, caller c, std::uint64_t events, const std::set<std::uint64_t>& bad,
                          std::uint64_t most_rounds = 50)
 {
@@ -171,15 +172,15 @@ TEST_CASE("process_batch: an event whose handler threw leaves the log, and no ot
     };
     const auto round = [&](const std::vector<event>& events) {
         try {
-            return process_batch(plain, mine, events, handle, {}).end;
+            return process_batch(plain, mine, events, handle, {}).outcome;
         } catch (const std::runtime_error&) {
-            return batch_end::redeliver;
+            return batch_outcome::redeliver;
         }
     };
-    for (int n = 0; n != 3; ++n) CHECK(round({{1}, {2}}) == batch_end::redeliver);
-    CHECK(round({{2}}) == batch_end::redeliver);
-    CHECK(round({{2}}) == batch_end::redeliver);
-    CHECK(round({{2}}) == batch_end::committed);
+    for (int n = 0; n != 3; ++n) CHECK(round({{1}, {2}}) == batch_outcome::redeliver);
+    CHECK(round({{2}}) == batch_outcome::redeliver);
+    CHECK(round({{2}}) == batch_outcome::redeliver);
+    CHECK(round({{2}}) == batch_outcome::committed);
     CHECK(kept.letters().empty());
 }
 
@@ -196,13 +197,13 @@ TEST_CASE("process_batch: a handler that throws a few times and then works leave
         };
         assignment mine{key, {}, 1, 7};
         for (std::uint64_t n = 1; n <= 12; ++n) {
-            batch_end end = batch_end::empty;
-            while (end != batch_end::committed) {
+            batch_outcome end = batch_outcome::empty;
+            while (end != batch_outcome::committed) {
                 const std::vector<event> one{{n}};
                 try {
                     const auto r = w == way::with_rows ? process_batch(kept, mine, one, handle, {})
                                                        : process_batch(plain, mine, one, handle, {});
-                    end = r.end;
+                    end = r.outcome;
                     mine.from = r.reached;
                 } catch (const std::runtime_error&) {
                 }
@@ -225,11 +226,14 @@ TEST_CASE("process_batch: a store that fails while a delivery ends is no excepti
             int begins = 0;
             waybill::testing::faulty s(kept, [&](waybill::testing::store_call c) {
                 const bool down = c == waybill::testing::store_call::begin && ++begins > 1;
-                return down ? waybill::testing::mishap::fails : waybill::testing::mishap::none;
+                return down ? waybill::testing::injected_fault::fails
+                            : waybill::testing::injected_fault::none;
             });
             if (!keeps) mine = {key, {}, 1, 7};
             const auto handle = [](auto&, const event&) { return fault{}; };
-            if (process_batch(s, mine, std::vector<event>{{1}}, handle, {}).end == batch_end::committed) break;
+            if (process_batch(s, mine, std::vector<event>{{1}}, handle, {}).outcome ==
+                batch_outcome::committed)
+                break;
         }
         CHECK(kept.letters().empty() == keeps);
         CHECK(rounds == (keeps ? 10 : 3));

@@ -25,10 +25,10 @@ namespace handler_throws_test {
 namespace {
 
 using waybill::assignment;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::fault;
-using waybill::fault_class;
-using waybill::reprocess_end;
+using waybill::fault_kind;
+using waybill::reprocess_outcome;
 using store_type = waybill::testing::memory_store<std::uint64_t>;
 
 struct event {
@@ -118,7 +118,7 @@ TEST_CASE("process_at_least_once: a bare handler that throws, and what was not c
         CHECK(o.store.letters().empty());
         for (std::uint64_t n = 1; n <= o.stands(); ++n) CHECK(o.effects[n - 1] == n);
         const auto r = o.deliver(o);
-        CHECK(r.end == batch_end::committed);
+        CHECK(r.outcome == batch_outcome::committed);
         CHECK(o.effects == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
         CHECK(o.stands() == 5);
     });
@@ -131,21 +131,21 @@ TEST_CASE("process_at_least_once: a wrapped handler that throws has a named end"
         const auto r = o.deliver(waybill::catching(std::ref(o)));
         if (o.what == thrown::no_memory) {
             // What was done before is committed; the rest comes again.
-            CHECK(r.end == batch_end::redeliver);
-            CHECK(r.why.how == fault_class::infrastructure);
-            CHECK(!r.why.text.empty());
+            CHECK(r.outcome == batch_outcome::redeliver);
+            CHECK(r.reason.kind == fault_kind::infrastructure);
+            CHECK(!r.reason.text.empty());
             CHECK(o.stands() == bad - 1);
-            CHECK(o.deliver(waybill::catching(std::ref(o))).end == batch_end::committed);
+            CHECK(o.deliver(waybill::catching(std::ref(o))).outcome == batch_outcome::committed);
             CHECK(o.store.letters().empty());
             CHECK(o.effects.size() == events.size());
         } else {
-            CHECK(r.end == batch_end::committed);
+            CHECK(r.outcome == batch_outcome::committed);
             CHECK(r.dead_lettered == 1);
             CHECK(r.handled == events.size() - 1);
             REQUIRE(o.store.letters().size() == 1);
             const auto& [row, letter] = *o.store.letters().begin();
             CHECK(row.second == bad);
-            CHECK(letter.how == fault_class::permanent);
+            CHECK(letter.kind == fault_kind::permanent);
             const std::string_view said = o.what == thrown::error ? "it is out of order"
                                                                   : "an exception that is not a std::exception";
             CHECK(letter.reason == said);
@@ -169,7 +169,7 @@ TEST_CASE("process_at_least_once: who is asked throws, and the batch comes again
                     std::runtime_error);
     CHECK(o.stands() == 0);
     const auto r = waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask);
-    CHECK(r.end == batch_end::committed);
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(o.store.letters().size() == 5);
 }
 
@@ -219,8 +219,8 @@ TEST_CASE("reprocess: a bare handler that throws leaves letter and effects as th
         CHECK(p.letter() == before);
         CHECK(p.untouched());
         p.what.reset();
-        CHECK(p.again(p).end == reprocess_end::handled);
-        CHECK(p.again(p).end == reprocess_end::absent);
+        CHECK(p.again(p).outcome == reprocess_outcome::handled);
+        CHECK(p.again(p).outcome == reprocess_outcome::absent);
         CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
     }
 }
@@ -234,17 +234,17 @@ TEST_CASE("reprocess: a wrapped handler that throws has a named end")
         const auto r = p.again(waybill::catching(std::ref(p)));
         CHECK(p.untouched());
         if (what == thrown::no_memory) {
-            CHECK(r.end == reprocess_end::not_done);
-            CHECK(r.why.how == fault_class::infrastructure);
+            CHECK(r.outcome == reprocess_outcome::not_done);
+            CHECK(r.reason.kind == fault_kind::infrastructure);
             CHECK(p.letter() == before);
         } else {
-            CHECK(r.end == reprocess_end::failed);
+            CHECK(r.outcome == reprocess_outcome::failed);
             CHECK(p.letter().tries == before.tries + 1);
-            CHECK(p.letter().reason == r.why.text);
+            CHECK(p.letter().reason == r.reason.text);
             CHECK(p.letter().reason != before.reason);
         }
         p.what.reset();
-        CHECK(p.again(waybill::catching(std::ref(p))).end == reprocess_end::handled);
+        CHECK(p.again(waybill::catching(std::ref(p))).outcome == reprocess_outcome::handled);
         CHECK(p.store.letters().empty());
         CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
     }
@@ -260,8 +260,8 @@ TEST_CASE("reprocess: what fetches throws, and nothing has changed")
     CHECK_THROWS_AS((void)waybill::reprocess(p.store, key, 3, fetch, p, {}), std::runtime_error);
     CHECK(p.letter() == before);
     const auto r = waybill::reprocess(p.store, key, 3, waybill::catching(fetch), p, {});
-    CHECK(r.end == reprocess_end::not_done);
-    CHECK(r.why.text == "the log is not there");
+    CHECK(r.outcome == reprocess_outcome::not_done);
+    CHECK(r.reason.text == "the log is not there");
     CHECK(p.letter() == before);
     CHECK(p.untouched());
 }

@@ -32,7 +32,7 @@ TEST_CASE("idempotency_key: golden keys of version 0.1")
     CHECK(idempotency_key({"~a", "B.c_d-e", "%41"}, 2) == "%7Ea/B.c_d-e/%2541/2");
     const partition_key longer{std::string(200, 'x'), "g", "0"};
     CHECK(idempotency_key(longer, 5) == "~9A3C4A03661CBC234DE0E845E203AB79/5");
-    CHECK(idempotency_key(longer, 5, {.most = 300}) == std::string(200, 'x') + "/g/0/5");
+    CHECK(idempotency_key(longer, 5, {.max_bytes = 300}) == std::string(200, 'x') + "/g/0/5");
 }
 
 TEST_CASE("idempotency_key: two events never share one")
@@ -46,7 +46,8 @@ TEST_CASE("idempotency_key: two events never share one")
             for (const auto& group : names) {
                 for (const auto& partition : names) {
                     for (const std::uint64_t n : {0U, 1U, 11U}) {
-                        seen.insert(idempotency_key({source, group, partition}, n, {.most = most}));
+                        seen.insert(
+                            idempotency_key({source, group, partition}, n, {.max_bytes = most}));
                         ++keys;
                     }
                 }
@@ -80,8 +81,8 @@ TEST_CASE("idempotency_key: no key is longer than it may be, and all of a partit
     for (std::size_t size = 0; size != 150; ++size) {
         for (const std::size_t most : {std::size_t{0}, std::size_t{54}, std::size_t{64}, std::size_t{128}}) {
             const partition_key key{std::string(size, 's'), "g", "0"};
-            const std::string small = idempotency_key(key, 0, {.most = most});
-            const std::string large = idempotency_key(key, ~std::uint64_t{0}, {.most = most});
+            const std::string small = idempotency_key(key, 0, {.max_bytes = most});
+            const std::string large = idempotency_key(key, ~std::uint64_t{0}, {.max_bytes = most});
             CHECK(large.size() <= (most < 54 ? 54 : most));
             CHECK((small[0] == '~') == (large[0] == '~'));
             for (const char c : large) CHECK((c > ' ' && c < 127));
@@ -102,8 +103,8 @@ TEST_CASE("idempotency_keys: the same keys one after the other, and nothing is l
     CHECK(copy == keys);
 }
 
-static_assert(!check(idempotency_options{}));
-static_assert(check(idempotency_options{.most = 53})->field == "idempotency.most");
+static_assert(!validate(idempotency_options{}));
+static_assert(validate(idempotency_options{.max_bytes = 53})->field == "idempotency.max_bytes");
 static_assert(name(idempotency_scope::event) == "event");
 
 }  // namespace

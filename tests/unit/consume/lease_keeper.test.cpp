@@ -14,13 +14,13 @@ namespace lease_keeper_test {
 namespace {
 
 namespace act = waybill::act;
-using waybill::claim_end;
 using waybill::claim_outcome;
+using waybill::claim_result;
 using waybill::claimed;
 using waybill::duration;
-using waybill::heard;
+using waybill::event_result;
 using waybill::lease_group;
-using waybill::lease_keeper;
+using waybill::lease_manager;
 using waybill::listed;
 using waybill::owner_id;
 using waybill::steady_time;
@@ -31,11 +31,12 @@ steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
 TEST_CASE("lease_keeper: a group that cannot work is refused")
 {
-    CHECK(check(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
-    CHECK(check(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field == "leases.expiry");
-    const auto twice = check(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
-    CHECK(text(*twice) == "group.partitions is 2: must not be named as (0)");
-    CHECK(waybill::make<lease_keeper>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
+    CHECK(validate(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
+    CHECK(validate(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field ==
+          "leases.expiry");
+    const auto twice = validate(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
+    CHECK(describe(*twice) == "group.partitions is 2: must not be named as (0)");
+    CHECK(waybill::make<lease_manager>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
 }
 
 // A keeper with its store, one call at a time, and what is made of each call.
@@ -45,7 +46,7 @@ public:
     {
         lease_group g{"log", "g", {}, {name, incarnation}, {ms(10), ms(40)}};
         for (std::uint32_t p = 0; p != partitions; ++p) g.partitions.push_back(std::to_string(p));
-        keeper = lease_keeper(g);
+        keeper = lease_manager(g);
     }
 
     /// The next call, in a word.
@@ -54,15 +55,21 @@ public:
         const auto c = keeper->call(at(now));
         if (!c) return keeper->ended() ? "ended" : "wait";
         return waybill::match(
-            *c, [](const act::announce& a) { return "announce " + std::to_string(a.who.version); },
-            [](const act::withdraw& a) { return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version); },
+            *c, [](const act::heartbeat& a) { return "announce " + std::to_string(a.who.version); },
+            [](const act::leave& a) {
+                return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version);
+            },
             [](const act::list_leases&) { return std::string("list"); },
             [](const act::claim& a) {
-                std::string text = (a.row.owner.nobody() ? "give back " : "claim ") + a.row.key.partition;
+                std::string text =
+                    (a.row.owner.none() ? "give back " : "claim ") + a.row.key.partition;
                 return text + " epoch " + std::to_string(a.row.epoch) + (a.row.expected ? "" : " new");
             });
     }
-    heard go(std::int64_t now) { return keeper->on(waybill::ask(store_, *keeper->call(at(now)), 1.0), at(now)); }
+    event_result go(std::int64_t now)
+    {
+        return keeper->on(waybill::ask(store_, *keeper->call(at(now)), 1.0), at(now));
+    }
     /// The call takes effect or does not; its answer is an error.
     void fail(std::int64_t now, bool takes_effect)
     {
@@ -70,17 +77,26 @@ public:
         if (takes_effect) (void)waybill::ask(store_, c, 1.0);
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         waybill::match(
-            c, [&](const act::announce& a) { keeper->on(waybill::announced{a, down}, at(now)); },
-            [&](const act::withdraw& a) { keeper->on(waybill::withdrawn{a, down}, at(now)); },
-            [&](const act::list_leases&) { keeper->on(listed{down, 1.0}, at(now)); },
-            [&](const act::claim& a) { keeper->on(claimed{a, down}, at(now)); });
+            c,
+            [&](const act::heartbeat& a) {
+                keeper->on(waybill::heartbeat_stored{a, down}, at(now));
+            },
+            [&](const act::leave& a) {
+                keeper->on(waybill::group_left{a, down}, at(now));
+            },
+            [&](const act::list_leases&) {
+                keeper->on(listed{down, 1.0}, at(now));
+            },
+            [&](const act::claim& a) {
+                keeper->on(claimed{a, down}, at(now));
+            });
     }
     void all(std::int64_t now)
     {
         for (int n = 0; n != 100 && keeper->call(at(now)); ++n) go(now);
     }
 
-    std::optional<lease_keeper> keeper;
+    std::optional<lease_manager> keeper;
 
 private:
     memory_leases& store_;
@@ -94,9 +110,9 @@ TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, loo
     owner a(store, "a", 1, 2);
     CHECK(a.told(0) == "announce 1");
     CHECK(a.told(0) == "announce 1");  // asked again, it says the same
-    CHECK(a.go(0) == heard::taken);
+    CHECK(a.go(0) == event_result::applied);
     CHECK(a.told(0) == "list");
-    CHECK(a.keeper->on(claimed{}, at(0)) == heard::late);
+    CHECK(a.keeper->on(claimed{}, at(0)) == event_result::stale);
     a.go(0);
     CHECK(a.told(0) == "wait");
     CHECK(a.told(5) == "announce 2");
@@ -106,8 +122,8 @@ TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, loo
     a.all(5);
     CHECK(a.keeper->held() == 2);
     CHECK(!a.keeper->balanced());  // as of the last look
-    CHECK(std::get<act::wait>(a.keeper->next(at(6))).until == at(15));
-    CHECK(a.keeper->on(waybill::announced{}, at(6)) == heard::late);
+    CHECK(std::get<act::wait_until>(a.keeper->next(at(6))).time == at(15));
+    CHECK(a.keeper->on(waybill::heartbeat_stored{}, at(6)) == event_result::stale);
     CHECK(a.told(15) == "claim 0 epoch 1");
     a.all(15);
     CHECK(a.keeper->balanced());
@@ -120,23 +136,23 @@ TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of a
     for (std::int64_t now = 0; now != 60; ++now) {
         while (const auto call = a.keeper->call(at(now))) {
             const auto answer = waybill::ask(store, *call, 1.0);
-            REQUIRE(a.keeper->on(answer, at(now)) == heard::taken);
-            const lease_keeper before = *a.keeper;
-            CHECK(a.keeper->on(answer, at(now)) == heard::late);
+            REQUIRE(a.keeper->on(answer, at(now)) == event_result::applied);
+            const lease_manager before = *a.keeper;
+            CHECK(a.keeper->on(answer, at(now)) == event_result::stale);
             CHECK(*a.keeper == before);
         }
     }
     CHECK(a.keeper->held() == 2);
-    a.keeper->on(waybill::stop_asked{}, at(60));
-    for (std::uint32_t p = 0; p != 2; ++p) a.keeper->on(waybill::vacated{p}, at(60));
+    a.keeper->on(waybill::stop_requested{}, at(60));
+    for (std::uint32_t p = 0; p != 2; ++p) a.keeper->on(waybill::lease_released{p}, at(60));
     while (const auto call = a.keeper->call(at(60))) {
         const auto answer = waybill::ask(store, *call, 1.0);
-        REQUIRE(a.keeper->on(answer, at(60)) == heard::taken);
-        CHECK(a.keeper->on(answer, at(60)) == heard::late);
+        REQUIRE(a.keeper->on(answer, at(60)) == event_result::applied);
+        CHECK(a.keeper->on(answer, at(60)) == event_result::stale);
     }
     CHECK(a.keeper->ended());
     const auto table = *store.list("log", "g");
-    for (const auto& row : table.leases) CHECK(row.owner.nobody());
+    for (const auto& row : table.leases) CHECK(row.owner.none());
 }
 
 TEST_CASE("lease_keeper: an answer that comes after its call was given up is late")
@@ -149,13 +165,14 @@ TEST_CASE("lease_keeper: an answer that comes after its call was given up is lat
     const auto its_answer = waybill::ask(store, given_up, 1.0);
     REQUIRE(a.told(15) == "claim 0 epoch 1");
     a.fail(15, false);
-    CHECK(a.keeper->on(its_answer, at(15)) == heard::late);  // nothing is open
+    CHECK(a.keeper->on(its_answer, at(15)) == event_result::stale);  // nothing is open
     CHECK(a.told(20) == "claim 1 epoch 1");
-    CHECK(a.keeper->on(its_answer, at(20)) == heard::late);  // that of another partition is
+    CHECK(a.keeper->on(its_answer, at(20)) == event_result::stale);  // that of another partition is
     a.go(20);
     CHECK(a.told(20) == "claim 0 epoch 1");  // the same row again
     REQUIRE(std::get<act::claim>(*a.keeper->call(at(20))).row == std::get<act::claim>(given_up).row);
-    CHECK(a.keeper->on(its_answer, at(20)) == heard::late);  // or it would be trusted for too long
+    CHECK(a.keeper->on(its_answer, at(20)) ==
+          event_result::stale);  // or it would be trusted for too long
     a.all(20);
     a.all(30);
     CHECK(a.keeper->held() == 2);
@@ -175,13 +192,13 @@ TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if th
         a.go(15);
         REQUIRE(a.told(15) == "announce 3");
         a.fail(15, takes_effect);
-        a.keeper->on(waybill::stop_asked{}, at(15));
+        a.keeper->on(waybill::stop_requested{}, at(15));
         CHECK(a.told(15) == "announce 4");
         a.go(15);
         CHECK(a.told(15) == "withdraw a 4");
         a.go(15);
         CHECK(store.list("log", "g")->owners.empty());
-        a.keeper->on(waybill::vacated{0}, at(16));
+        a.keeper->on(waybill::lease_released{0}, at(16));
         a.all(16);
         CHECK(a.told(16) == "ended");
     }
@@ -190,8 +207,8 @@ TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if th
     a.all(0);
     const auto open = *a.keeper->call(at(5));
     REQUIRE(a.told(5) == "announce 2");
-    a.keeper->on(waybill::stop_asked{}, at(5));  // before its answer is there
-    CHECK(a.keeper->on(waybill::ask(store, open, 1.0), at(5)) == heard::taken);
+    a.keeper->on(waybill::stop_requested{}, at(5));  // before its answer is there
+    CHECK(a.keeper->on(waybill::ask(store, open, 1.0), at(5)) == event_result::applied);
     CHECK(a.told(5) == "withdraw a 2");
     a.go(5);
     CHECK(a.told(5) == "ended");
@@ -224,8 +241,8 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
     owner a(store, "a", 1);
     a.all(0);
     a.all(5);
-    lease_keeper& k = *a.keeper;
-    const lease_keeper before = k;
+    lease_manager& k = *a.keeper;
+    const lease_manager before = k;
     for (const std::uint32_t p : {1U, 99U, ~std::uint32_t{0}}) {
         CHECK(k.epoch(p) == std::nullopt);
         CHECK(!k.trusted(p, at(5)));
@@ -234,15 +251,15 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
         CHECK(k.assignment_of(p, 3, {}) == waybill::assignment{{"log", "g", ""}, {}, 3, 1, {}});
         CHECK(k.seen().row_of(p) == nullptr);
         CHECK(!k.seen().expired(p));
-        CHECK(k.on(waybill::vacated{p}, at(5)) == heard::invalid);
-        CHECK(k.on(waybill::doubted{p}, at(5)) == heard::late);
-        CHECK(k.on(waybill::outdated{p, 7}, at(5)) == heard::invalid);
+        CHECK(k.on(waybill::lease_released{p}, at(5)) == event_result::invalid);
+        CHECK(k.on(waybill::lease_suspected{p}, at(5)) == event_result::stale);
+        CHECK(k.on(waybill::outdated{p, 7}, at(5)) == event_result::invalid);
     }
     CHECK(k == before);
 
     waybill::held_leases books(1);
     const waybill::held_leases untouched = books;
-    books.won(7, {waybill::claim_end::won, 1, 1}, at(0), ms(1));
+    books.won(7, {waybill::claim_outcome::won, 1, 1}, at(0), ms(1));
     books.doubt(7);
     books.distrust(7);
     books.vacate(7);
@@ -353,16 +370,17 @@ TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once
     owner a(store, "a", 1);
     a.all(0);
     a.all(5);
-    CHECK(a.keeper->on(waybill::outdated{7, 1}, at(6)) == heard::invalid);
-    CHECK(a.keeper->on(waybill::outdated{0, 0}, at(6)) == heard::late);
-    CHECK(a.keeper->on(waybill::outdated{0, 41}, at(6)) == heard::taken);
+    CHECK(a.keeper->on(waybill::outdated{7, 1}, at(6)) == event_result::invalid);
+    CHECK(a.keeper->on(waybill::outdated{0, 0}, at(6)) == event_result::stale);
+    CHECK(a.keeper->on(waybill::outdated{0, 41}, at(6)) == event_result::applied);
     CHECK(a.told(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
-    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch - 1}, at(7)) == heard::taken);
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch - 1}, at(7)) ==
+          event_result::applied);
     CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
     a.go(7);
-    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch}, at(8)) == heard::invalid);
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch}, at(8)) == event_result::invalid);
     CHECK(a.told(8) == "wait");
     CHECK(a.keeper->trusted(0, at(8)));
     CHECK(!a.keeper->exhausted(0));  // it is ours
@@ -395,8 +413,8 @@ TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is
 {
     memory_leases store;
     owner a(store, "a", 1, 4);
-    const waybill::presence hung{"log", "g", {"h", 1}, 1};
-    const waybill::presence dead{"log", "g", {"d", 1}, 1};
+    const waybill::owner_heartbeat hung{"log", "g", {"h", 1}, 1};
+    const waybill::owner_heartbeat dead{"log", "g", {"d", 1}, 1};
     (void)store.announce(dead);
     std::uint64_t n = 0;
     for (std::int64_t now = 0; now != 200; now += 10) {
@@ -419,33 +437,34 @@ TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back wh
     owner a(store, "a", 1, 2);
     a.all(0);
     a.all(5);
-    CHECK(a.keeper->on(waybill::stop_asked{}, at(6)) == heard::taken);
-    CHECK(a.keeper->on(waybill::stop_asked{}, at(6)) == heard::late);
+    CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::stale);
     CHECK(a.told(6) == "withdraw a 2");
     a.go(6);
     CHECK(store.list("log", "g")->owners.empty());
     CHECK(a.told(6) == "wait");
     a.all(15);
     CHECK(a.keeper->held() == 2);  // a long way to close
-    CHECK(a.keeper->on(waybill::vacated{1}, at(16)) == heard::taken);
+    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::applied);
     CHECK(a.told(16) == "give back 1 epoch 2");
     CHECK(!a.keeper->trusted(1, at(16)));
     CHECK(a.keeper->trusted(0, at(16)));
     a.go(16);
-    CHECK(a.keeper->on(waybill::vacated{1}, at(16)) == heard::late);
-    a.keeper->on(waybill::vacated{0}, at(16));
+    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::stale);
+    a.keeper->on(waybill::lease_released{0}, at(16));
     a.fail(16, false);
     a.fail(16, false);
     CHECK(!a.keeper->ended());
     a.fail(16, false);
     CHECK(a.told(16) == "ended");
-    CHECK(std::get_if<act::idle>(&static_cast<const lease_keeper::action&>(a.keeper->next(at(16)))) != nullptr);
-    CHECK(a.keeper->on(waybill::vacated{0}, at(16)) == heard::late);
-    CHECK(a.keeper->on(claimed{}, at(16)) == heard::late);
-    CHECK(a.keeper->on(listed{}, at(16)) == heard::late);
+    CHECK(std::get_if<act::idle>(
+              &static_cast<const lease_manager::action&>(a.keeper->next(at(16)))) != nullptr);
+    CHECK(a.keeper->on(waybill::lease_released{0}, at(16)) == event_result::stale);
+    CHECK(a.keeper->on(claimed{}, at(16)) == event_result::stale);
+    CHECK(a.keeper->on(listed{}, at(16)) == event_result::stale);
     const auto rows = store.list("log", "g")->leases;
     CHECK(rows[0].owner == owner_id{"a", 1});  // it expires
-    CHECK(rows[1].owner.nobody());
+    CHECK(rows[1].owner.none());
 }
 
 TEST_CASE("lease_keeper: what is won while it stops is given back")
@@ -456,13 +475,13 @@ TEST_CASE("lease_keeper: what is won while it stops is given back")
     a.go(5);
     a.go(5);
     const auto claim = *a.keeper->call(at(5));
-    a.keeper->on(waybill::stop_asked{}, at(5));
+    a.keeper->on(waybill::stop_requested{}, at(5));
     CHECK(a.keeper->call(at(5)) == claim);  // it was asked for, and is answered first
     a.go(5);
     CHECK(!a.keeper->trusted(0, at(5)));
     a.all(5);
     CHECK(a.told(5) == "ended");
-    CHECK(store.list("log", "g")->leases[0].owner.nobody());
+    CHECK(store.list("log", "g")->leases[0].owner.none());
 }
 
 // This call takes effect, and its answer is lost; then it stops, with all closed.
@@ -479,10 +498,10 @@ bool gives_back_after(const char* lost_call)
             else a.go(now);
         }
     }
-    a.keeper->on(waybill::stop_asked{}, at(41));
-    a.keeper->on(waybill::vacated{0}, at(41));
+    a.keeper->on(waybill::stop_requested{}, at(41));
+    a.keeper->on(waybill::lease_released{0}, at(41));
     a.all(41);
-    return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.nobody();
+    return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
 
 TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row is, and gives it back")
@@ -502,15 +521,15 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row 
             a.go(now);
             CHECK(!a.keeper->trusted(0, at(now)));
         }
-        a.keeper->on(waybill::stop_asked{}, at(now));
+        a.keeper->on(waybill::stop_requested{}, at(now));
         CHECK(a.keeper->epoch(0));  // no other owner has written the row
-        a.keeper->on(waybill::vacated{0}, at(now));
+        a.keeper->on(waybill::lease_released{0}, at(now));
         while (!a.told(now).starts_with("withdraw")) a.go(now);  // what was open is answered first
         a.go(now);
         CHECK(a.told(now) == "list");
         a.all(now);
         CHECK(a.told(now) == "ended");
-        CHECK(store.list("log", "g")->leases[0].owner.nobody());
+        CHECK(store.list("log", "g")->leases[0].owner.none());
     }
 }
 
@@ -522,9 +541,9 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is someb
     a.all(5);
     a.fail(15, false);
     const auto row = store.list("log", "g")->leases[0];
-    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->end == claim_end::won);
-    a.keeper->on(waybill::stop_asked{}, at(16));
-    a.keeper->on(waybill::vacated{0}, at(16));
+    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome == claim_outcome::won);
+    a.keeper->on(waybill::stop_requested{}, at(16));
+    a.keeper->on(waybill::lease_released{0}, at(16));
     a.go(16);
     CHECK(a.told(16) == "list");
     a.go(16);
@@ -540,8 +559,8 @@ TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
     a.all(5);
     REQUIRE(a.keeper->held() == 3);
     a.fail(15, true);
-    a.keeper->on(waybill::stop_asked{}, at(16));
-    for (std::uint32_t p = 0; p != 3; ++p) a.keeper->on(waybill::vacated{p}, at(16));
+    a.keeper->on(waybill::stop_requested{}, at(16));
+    for (std::uint32_t p = 0; p != 3; ++p) a.keeper->on(waybill::lease_released{p}, at(16));
     int calls = 0;
     for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
     CHECK(a.told(16) == "ended");
@@ -552,12 +571,12 @@ TEST_CASE("lease_keeper: options that check refuses make no call without end")
 {
     memory_leases store;
     for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
-        lease_keeper k({"log", "g", {"0"}, {"b", 2}, {.interval = none, .expiry = duration{}}});
+        lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = none, .expiry = duration{}}});
         int calls = 0;
         for (; calls != 100 && k.call(at(0)); ++calls) k.on(waybill::ask(store, *k.call(at(0)), 0.5), at(0));
         CHECK(calls < 10);
     }
-    lease_keeper k({"log", "g", {"0"}, {"b", 2}, {.interval = ms(10), .expiry = {}}});
+    lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = ms(10), .expiry = {}}});
     for (int now = 0; now != 100; ++now) {
         while (const auto c = k.call(at(now))) k.on(waybill::ask(store, *c, 0.5), at(now));
     }
@@ -581,7 +600,7 @@ TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expire
         REQUIRE(b.keeper->held() == 1);
         CHECK(ended_of(b) == 1);
 
-        b.keeper->on(waybill::vacated{0}, at(120));  // given back
+        b.keeper->on(waybill::lease_released{0}, at(120));  // given back
         b.all(120);
         owner c(store, "c", 3);
         for (int now = 120; now != 200; ++now) c.all(now);
@@ -631,7 +650,7 @@ TEST_CASE("lease_keeper: a copy goes on by itself")
     memory_leases store;
     owner a(store, "a", 1);
     a.all(0);
-    lease_keeper copy = *a.keeper;
+    lease_manager copy = *a.keeper;
     CHECK(copy == *a.keeper);
     a.all(5);
     CHECK(copy != *a.keeper);
@@ -647,7 +666,7 @@ TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is 
     REQUIRE(a.keeper->trusted(0, at(5)));
     while (a.told(15) == "wait") FAIL("no round at 15");
     a.go(15);  // the renewal; to announce comes next
-    a.keeper->on(waybill::stop_asked{}, at(15));
+    a.keeper->on(waybill::stop_requested{}, at(15));
     std::uint64_t calls = 0;
     for (std::int64_t t = 15; t != 300; ++t) {
         for (; a.keeper->call(at(t)); ++calls) {
@@ -655,11 +674,11 @@ TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is 
             a.go(t);
         }
         const auto next = a.keeper->next(at(t));
-        REQUIRE(std::get<act::wait>(next).until > at(t));
+        REQUIRE(std::get<act::wait_until>(next).time > at(t));
         CHECK(a.keeper->trusted(0, at(t)));
     }
     CHECK(calls > 20);
-    a.keeper->on(waybill::vacated{0}, at(300));
+    a.keeper->on(waybill::lease_released{0}, at(300));
     a.all(300);
     CHECK(a.told(300) == "ended");
 }

@@ -18,22 +18,25 @@ using waybill::lease_observer;
 using waybill::lease_options;
 using waybill::lease_table;
 using waybill::lease_view;
+using waybill::owner_heartbeat;
 using waybill::owner_id;
-using waybill::presence;
 using waybill::steady_time;
 
 constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
 steady_time at(duration d) { return steady_time::at(d); }
 
-static_assert(!check(lease_options{}));
-static_assert(!check(lease_options{ms(10), ms(30)}));
-static_assert(check(lease_options{ms(10), duration::nanoseconds(29'999'999)})->field == "leases.expiry");
-static_assert(check(lease_options{ms(10), duration::nanoseconds(29'999'999)})->bound == 30'000'000);
-static_assert(check(lease_options{ms(0), ms(30)})->field == "leases.interval");
-static_assert(check(lease_options{ms(-5), ms(30)})->negative);
-static_assert(check(lease_options{duration::lowest(), ms(30)})->value == std::uint64_t{1} << 63U);
-static_assert(check(lease_options{ms(10), ms(-1)})->value == 1'000'000);
-static_assert(!check(lease_options{duration::highest(), duration::highest()}), "sums saturate");
+static_assert(!validate(lease_options{}));
+static_assert(!validate(lease_options{ms(10), ms(30)}));
+static_assert(validate(lease_options{ms(10), duration::nanoseconds(29'999'999)})->field ==
+              "leases.expiry");
+static_assert(validate(lease_options{ms(10), duration::nanoseconds(29'999'999)})->bound ==
+              30'000'000);
+static_assert(validate(lease_options{ms(0), ms(30)})->field == "leases.interval");
+static_assert(validate(lease_options{ms(-5), ms(30)})->negative);
+static_assert(validate(lease_options{duration::lowest(), ms(30)})->value == std::uint64_t{1}
+                                                                                << 63U);
+static_assert(validate(lease_options{ms(10), ms(-1)})->value == 1'000'000);
+static_assert(!validate(lease_options{duration::highest(), duration::highest()}), "sums saturate");
 
 // An owner stops trusting before others may take, by an eighth, to the nanosecond.
 static_assert(trusted_for(lease_options{ms(10), ms(80)}) == ms(70));
@@ -42,7 +45,7 @@ static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.0) == ms(8));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.5) == ms(9));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 7.0) == ms(10));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, -1.0) == ms(8));
-static_assert(name(waybill::claim_end::contended) == "contended");
+static_assert(name(waybill::claim_outcome::contended) == "contended");
 
 const owner_id a{"a", 1};
 const owner_id b{"b", 2};
@@ -52,7 +55,10 @@ lease row(std::string partition, owner_id owner, std::uint64_t epoch, std::uint6
 {
     return {{"log", "group", std::move(partition)}, std::move(owner), epoch, version};
 }
-presence here(owner_id owner, std::uint64_t version) { return {"log", "group", std::move(owner), version}; }
+owner_heartbeat here(owner_id owner, std::uint64_t version)
+{
+    return {"log", "group", std::move(owner), version};
+}
 
 lease_observer observer(std::uint32_t partitions = 2)
 {
@@ -159,7 +165,7 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     o.look(t, at(ms(60)));
     CHECK(o.view(a).holders[0] == lease_view::left_over);
     CHECK(o.view(a).holders[1] == lease_view::left_over);
-    CHECK(o.departed() == std::vector<presence>{here({"joiner", 5}, 1)});
+    CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});
 }
 
 }  // namespace

@@ -16,16 +16,16 @@
 namespace letters_unit_test {
 namespace {
 
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::crc32c;
 using waybill::dead_letter;
+using waybill::dead_letter_body;
 using waybill::event_outcome;
 using waybill::fault;
-using waybill::fault_class;
-using waybill::letter_keeps;
+using waybill::fault_kind;
 using waybill::reprocess;
-using waybill::reprocess_end;
+using waybill::reprocess_outcome;
 using waybill::result;
 using waybill::wall_time;
 using store = waybill::testing::memory_store<std::string>;
@@ -35,7 +35,8 @@ const wall_time noon = wall_time::at(waybill::duration::seconds(43'200));
 const wall_time later = wall_time::at(waybill::duration::seconds(43'260));
 
 static_assert(waybill::dead_letter_queue<store>);
-static_assert(name(reprocess_end::gone) == "gone" && name(reprocess_end::not_done) == "not_done");
+static_assert(name(reprocess_outcome::gone) == "gone" &&
+              name(reprocess_outcome::not_done) == "not_done");
 
 struct event {
     std::uint64_t sequence;
@@ -44,7 +45,7 @@ struct event {
 
 dead_letter letter_of(const std::string& body, const batch_policy& p)
 {
-    return waybill::make_letter(key, event{7, body}, waybill::permanent("no"), 1, noon, p);
+    return waybill::make_dead_letter(key, event{7, body}, waybill::permanent("no"), 1, noon, p);
 }
 
 TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and checksum")
@@ -52,18 +53,22 @@ TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and c
     const std::string body = "12345678\xE2\x82\xAC rest";  // a euro sign from the ninth byte on
     const auto whole = letter_of(body, {});
     CHECK(whole.body == body);
-    CHECK(whole.kept == letter_keeps::body);
-    const auto pointer = letter_of(body, {.keeps = letter_keeps::pointer});
+    CHECK(whole.kept == dead_letter_body::body);
+    const auto pointer = letter_of(body, {.keeps = dead_letter_body::pointer});
     CHECK(pointer.body == "");
-    CHECK(pointer.kept == letter_keeps::pointer);
+    CHECK(pointer.kept == dead_letter_body::pointer);
     CHECK(pointer.at.sequence == 7);
     for (const std::uint64_t most : {std::uint64_t{8}, std::uint64_t{9}, std::uint64_t{10}, std::uint64_t{11}}) {
-        const auto summary = letter_of(body, {.keeps = letter_keeps::summary, .summary_bytes = most});
-        CHECK(summary.kept == letter_keeps::summary);
+        const auto summary =
+            letter_of(body, {.keeps = dead_letter_body::summary, .summary_bytes = most});
+        CHECK(summary.kept == dead_letter_body::summary);
         CHECK(summary.body == body.substr(0, most == 11 ? 11 : 8));
     }
-    CHECK(letter_of(body, {.keeps = letter_keeps::summary, .summary_bytes = waybill::highest_size}).body == body);
-    for (const auto keeps : {letter_keeps::body, letter_keeps::pointer, letter_keeps::summary}) {
+    CHECK(letter_of(body,
+                    {.keeps = dead_letter_body::summary, .summary_bytes = waybill::highest_size})
+              .body == body);
+    for (const auto keeps :
+         {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
         const auto d = letter_of(body, {.keeps = keeps});
         CHECK(d.size == body.size());
         CHECK(d.checksum == crc32c(body));
@@ -74,15 +79,16 @@ TEST_CASE("letter: a body that is too large is summed up, of any bytes")
 {
     const std::string huge(10'000'000, '\xFF');
     const auto d = letter_of(huge, {.body_bytes = 1'000'000, .summary_bytes = 100});
-    CHECK(d.kept == letter_keeps::summary);
+    CHECK(d.kept == dead_letter_body::summary);
     CHECK(d.body == std::string(100, '\xFF'));
     CHECK(d.body.capacity() < 1'000);
     CHECK(d.size == 10'000'000);
-    CHECK(letter_of(std::string(100, 'x'), {.body_bytes = 100}).kept == letter_keeps::body);
-    const auto none = waybill::make_letter(key, waybill::position{3, "3"}, waybill::transient("x"), 2, noon);
+    CHECK(letter_of(std::string(100, 'x'), {.body_bytes = 100}).kept == dead_letter_body::body);
+    const auto none =
+        waybill::make_dead_letter(key, waybill::position{3, "3"}, waybill::transient("x"), 2, noon);
     CHECK(none.size == 0);
     CHECK(none.at.offset == "3");
-    CHECK(none.how == fault_class::transient);
+    CHECK(none.kind == fault_kind::transient);
 }
 
 TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and says so")
@@ -93,14 +99,16 @@ TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and sa
         return e.body == "bad" ? waybill::permanent("cannot be") : fault{};
     };
     store pointers;
-    CHECK(waybill::process_batch(pointers, {key, {}, 1}, events, handle, noon, {.keeps = letter_keeps::pointer})
+    CHECK(waybill::process_batch(pointers, {key, {}, 1}, events, handle, noon,
+                                 {.keeps = dead_letter_body::pointer})
               .dead_lettered == 1);
     CHECK((*pointers.find(key, 2))->body == "");
     CHECK((*pointers.find(key, 2))->checksum == crc32c("bad"));
 
     store nothing;
-    const auto r = waybill::process_batch(nothing, {key, {}, 1}, events, handle, noon, {.keeps = letter_keeps::nothing});
-    CHECK(r.end == batch_end::committed);
+    const auto r = waybill::process_batch(nothing, {key, {}, 1}, events, handle, noon,
+                                          {.keeps = dead_letter_body::nothing});
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dropped == 1);
     CHECK(r.dead_lettered == 0);
     CHECK(nothing.letters().empty());
@@ -117,7 +125,8 @@ struct world {
     void park(std::uint64_t n, const std::string& body)
     {
         auto tx = *s.begin();
-        (void)s.put(tx, waybill::make_letter(key, event{n, body}, waybill::permanent("cannot be"), 1, noon));
+        (void)s.put(tx, waybill::make_dead_letter(key, event{n, body},
+                                                  waybill::permanent("cannot be"), 1, noon));
         (void)tx.commit();
     }
     auto run(std::uint64_t n = 2, std::optional<fault> log = {}, bool gone = false)
@@ -139,10 +148,10 @@ struct world {
 TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
 {
     world w;
-    CHECK(w.run() == waybill::reprocess_report{reprocess_end::handled, {}});
+    CHECK(w.run() == waybill::reprocess_report{reprocess_outcome::handled, {}});
     CHECK(w.s.records() == std::vector<std::string>{"bad"});
     CHECK(w.s.letters().empty());
-    CHECK(w.run().end == reprocess_end::absent);
+    CHECK(w.run().outcome == reprocess_outcome::absent);
     CHECK(w.fetched == 1);
 }
 
@@ -151,13 +160,13 @@ TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how
     world w;
     w.answer = waybill::transient(std::string(5'000, 'x'));
     const auto r = w.run();
-    CHECK(r.end == reprocess_end::failed);
-    CHECK(r.why.how == fault_class::transient);
+    CHECK(r.outcome == reprocess_outcome::failed);
+    CHECK(r.reason.kind == fault_kind::transient);
     const dead_letter d = **w.s.find(key, 2);
-    CHECK(d.how == fault_class::transient);
+    CHECK(d.kind == fault_kind::transient);
     CHECK(d.reason == std::string(1'024, 'x'));
     CHECK(d.tries == 2);
-    CHECK(d.parked == later);
+    CHECK(d.dead_lettered_at == later);
     CHECK(d.body == "bad");
     CHECK(w.s.records().empty());
 }
@@ -166,7 +175,7 @@ TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
 {
     world w;
     w.answer = waybill::skipped();
-    CHECK(w.run().end == reprocess_end::skipped);
+    CHECK(w.run().outcome == reprocess_outcome::skipped);
     CHECK(w.s.records().empty());
     CHECK(w.s.letters().empty());
 }
@@ -175,14 +184,15 @@ TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its l
 {
     world w;
     const dead_letter before = **w.s.find(key, 2);
-    CHECK(w.run(2, {}, true).end == reprocess_end::gone);
-    CHECK(w.run(2, waybill::infrastructure("log down")).end == reprocess_end::not_done);
-    CHECK(w.run(2, waybill::cancelled("stop")).end == reprocess_end::cancelled);
+    CHECK(w.run(2, {}, true).outcome == reprocess_outcome::gone);
+    CHECK(w.run(2, waybill::infrastructure("log down")).outcome == reprocess_outcome::not_done);
+    CHECK(w.run(2, waybill::cancelled("stop")).outcome == reprocess_outcome::cancelled);
     for (const auto& f : {waybill::infrastructure("down"), waybill::ownership_lost("not mine"), waybill::cancelled("stop")}) {
         w.answer = f;
         const auto r = w.run();
-        CHECK(r.end == (f.how == fault_class::cancelled ? reprocess_end::cancelled : reprocess_end::not_done));
-        CHECK(r.why == f);
+        CHECK(r.outcome == (f.kind == fault_kind::cancelled ? reprocess_outcome::cancelled
+                                                            : reprocess_outcome::not_done));
+        CHECK(r.reason == f);
     }
     CHECK(**w.s.find(key, 2) == before);
     CHECK(w.s.records().empty());
@@ -199,7 +209,7 @@ TEST_CASE("reprocess: all that is listed, from the first to the last")
         if (page.empty()) break;
         for (const dead_letter& d : page) {
             seen.push_back(d.at.sequence);
-            CHECK(w.run(d.at.sequence).end == reprocess_end::handled);
+            CHECK(w.run(d.at.sequence).outcome == reprocess_outcome::handled);
         }
         after = page.back().at.sequence;
     }
@@ -211,8 +221,9 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
 {
     using waybill::position;
     using waybill::rewind;
-    using waybill::rewind_end;
-    static_assert(name(rewind_end::rewound) == "rewound" && name(rewind_end::abandoned) == "abandoned");
+    using waybill::rewind_outcome;
+    static_assert(name(rewind_outcome::rewound) == "rewound" &&
+                  name(rewind_outcome::abandoned) == "abandoned");
 
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {
@@ -221,14 +232,16 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     };
     const std::vector<event> events{{1, "a"}, {2, "b"}, {3, "c"}};
     waybill::assignment mine{key, {}, 4};
-    CHECK(rewind(s, mine, position{1, ""}).end == rewind_end::invalid);
-    CHECK(rewind(s, mine, position{1, ""}).why.text == "cannot rewind to 1: the checkpoint is absent");
+    CHECK(rewind(s, mine, position{1, ""}).outcome == rewind_outcome::invalid);
+    CHECK(rewind(s, mine, position{1, ""}).reason.text ==
+          "cannot rewind to 1: the checkpoint is absent");
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
-    CHECK(rewind(s, mine, position{3, ""}).why.text == "cannot rewind to 3: the checkpoint is at 3");
-    CHECK(rewind(s, mine, position{4, ""}).end == rewind_end::invalid);
+    CHECK(rewind(s, mine, position{3, ""}).reason.text ==
+          "cannot rewind to 3: the checkpoint is at 3");
+    CHECK(rewind(s, mine, position{4, ""}).outcome == rewind_outcome::invalid);
 
     const auto r = rewind(s, mine, position{1, "one"});
-    CHECK(r.end == rewind_end::rewound);
+    CHECK(r.outcome == rewind_outcome::rewound);
     CHECK(r.mine == waybill::assignment{key, position{1, "one"}, 4});
     CHECK(*s.load(key) == waybill::checkpoint{{1, "one"}, 4});
     const auto again = waybill::process_batch(s, r.mine, events, handle, noon);
@@ -237,9 +250,10 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "b", "c"});
 
     // Whoever still thinks that the checkpoint is elsewhere, or is of an earlier epoch, is refused.
-    CHECK(rewind(s, r.mine, position{0, ""}).end == rewind_end::abandoned);
+    CHECK(rewind(s, r.mine, position{0, ""}).outcome == rewind_outcome::abandoned);
     waybill::assignment earlier{key, again.reached, 3};
-    CHECK(rewind(s, earlier, position{0, ""}).why == waybill::ownership_lost("checkpoint stale_epoch"));
+    CHECK(rewind(s, earlier, position{0, ""}).reason ==
+          waybill::ownership_lost("checkpoint stale_epoch"));
     CHECK((*s.load(key))->at.sequence == 3);
 }
 
@@ -262,7 +276,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
 {
     using waybill::position;
     using waybill::rewind;
-    using waybill::rewind_end;
+    using waybill::rewind_outcome;
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {
         tx.record(e.body);
@@ -270,47 +284,51 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
     };
     const std::vector<event> events{{0, "a"}, {1, "b"}};
     waybill::assignment mine{key, {}, 4};
-    CHECK(rewind(s, mine, std::nullopt).why.text == "cannot rewind to the beginning: the checkpoint is absent");
+    CHECK(rewind(s, mine, std::nullopt).reason.text ==
+          "cannot rewind to the beginning: the checkpoint is absent");
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
     without_reset plain{s};
-    CHECK(rewind(plain, mine, std::nullopt).end == rewind_end::unable);
-    CHECK(rewind(plain, mine, std::nullopt).why == waybill::permanent("the store has no reset"));
-    CHECK(rewind(plain, mine, position{0, ""}).end == rewind_end::rewound);
+    CHECK(rewind(plain, mine, std::nullopt).outcome == rewind_outcome::unable);
+    CHECK(rewind(plain, mine, std::nullopt).reason == waybill::permanent("the store has no reset"));
+    CHECK(rewind(plain, mine, position{0, ""}).outcome == rewind_outcome::rewound);
     mine.from = position{0, ""};
-    CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).end == rewind_end::abandoned);
+    CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).outcome == rewind_outcome::abandoned);
 
     const auto r = rewind(s, mine, std::nullopt);
-    CHECK(r.end == rewind_end::rewound);
+    CHECK(r.outcome == rewind_outcome::rewound);
     CHECK(r.mine == waybill::assignment{key, {}, 4});
     CHECK(!*s.load(key));
     // Whoever had it before the owner who did that writes nothing.
-    CHECK(waybill::process_batch(s, {key, {}, 3}, events, handle, noon).end == batch_end::abandoned);
+    CHECK(waybill::process_batch(s, {key, {}, 3}, events, handle, noon).outcome ==
+          batch_outcome::abandoned);
     CHECK(waybill::process_batch(s, r.mine, events, handle, noon).handled == 2);
     CHECK(s.records() == std::vector<std::string>{"a", "b", "a", "b"});
 }
 
 TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
 {
-    using waybill::rewind_end;
-    using waybill::testing::mishap;
-    for (const mishap what : {mishap::unknown_applied, mishap::unknown_not_applied}) {
+    using waybill::rewind_outcome;
+    using waybill::testing::injected_fault;
+    for (const injected_fault what :
+         {injected_fault::unknown_applied, injected_fault::unknown_not_applied}) {
         store kept;
         auto tx = *kept.begin();
         (void)kept.advance(tx, key, {}, {3, ""}, 4);
         (void)tx.commit();
         waybill::testing::faulty s(kept, [&](waybill::testing::store_call c) {
-            return c == waybill::testing::store_call::commit ? what : mishap::none;
+            return c == waybill::testing::store_call::commit ? what : injected_fault::none;
         });
         const auto r = waybill::rewind(s, {key, waybill::position{3, ""}, 4}, std::nullopt);
-        CHECK(r.end == (what == mishap::unknown_applied ? rewind_end::rewound : rewind_end::not_done));
-        CHECK(kept.load(key)->has_value() == (what == mishap::unknown_not_applied));
+        CHECK(r.outcome == (what == injected_fault::unknown_applied ? rewind_outcome::rewound
+                                                                    : rewind_outcome::not_done));
+        CHECK(kept.load(key)->has_value() == (what == injected_fault::unknown_not_applied));
     }
 }
 
 TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with our epoch")
 {
     using waybill::position;
-    using waybill::rewind_end;
+    using waybill::rewind_outcome;
     for (const std::uint64_t their_epoch : {std::uint64_t{4}, std::uint64_t{5}}) {
         store kept;
         const auto set = [&](const std::optional<position>& from, std::uint64_t to, std::uint64_t epoch) {
@@ -320,12 +338,14 @@ TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with
         };
         set({}, 3, 4);
         waybill::testing::faulty s(kept, [&](waybill::testing::store_call c) {
-            if (c != waybill::testing::store_call::commit) return waybill::testing::mishap::none;
+            if (c != waybill::testing::store_call::commit)
+                return waybill::testing::injected_fault::none;
             set(position{3, ""}, 1, their_epoch);  // somebody else has rewound to the same place
-            return waybill::testing::mishap::unknown_not_applied;
+            return waybill::testing::injected_fault::unknown_not_applied;
         });
         const auto r = waybill::rewind(s, {key, position{3, ""}, 4}, position{1, ""});
-        CHECK(r.end == (their_epoch == 4 ? rewind_end::rewound : rewind_end::abandoned));
+        CHECK(r.outcome ==
+              (their_epoch == 4 ? rewind_outcome::rewound : rewind_outcome::abandoned));
     }
 }
 
@@ -350,10 +370,10 @@ TEST_CASE("letters: one that the store never takes goes without its body, and st
     const std::vector<large> events{{1, "small"}, {2, std::string(11, 'x')}, {3, "last"}};
     const auto handle = [](auto&, const large&) { return waybill::permanent("bad"); };
     const auto r = waybill::process_batch(small, mine, events, handle, waybill::wall_time{});
-    CHECK(r.end == waybill::batch_end::committed);
+    CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(r.dead_lettered == 3);
     const auto letter = **small.find(mine.key, 2);
-    CHECK(letter.kept == waybill::letter_keeps::pointer);
+    CHECK(letter.kept == waybill::dead_letter_body::pointer);
     CHECK(letter.body.empty());
     CHECK(letter.size == 11);
     CHECK(letter.reason == "bad");

@@ -28,7 +28,7 @@ namespace {
 namespace act = waybill::act;
 namespace scarce = tests_support::scarce;
 using waybill::duration;
-using waybill::heard;
+using waybill::event_result;
 using waybill::processor;
 using waybill::steady_time;
 
@@ -50,15 +50,15 @@ class far_leases {
 
 public:
     auto list(const std::string& source, const std::string& group) const { return kept.list(source, group); }
-    waybill::result<waybill::claim_outcome> claim(const waybill::lease_claim& c)
+    waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
         return made([&] { return kept.claim(c); });
     }
-    waybill::result<void> announce(const waybill::presence& p)
+    waybill::result<void> announce(const waybill::owner_heartbeat& p)
     {
         return made([&] { return kept.announce(p); });
     }
-    waybill::result<void> withdraw(const waybill::presence& p)
+    waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
     {
         return made([&] { return kept.withdraw(p); });
     }
@@ -77,15 +77,22 @@ public:
     {
         const auto next = work.next(now);
         waybill::match(
-            next, [&](const waybill::lease_call& c) { (void)work.on(waybill::ask(store_, c, 0.5), now); },
-            [&](act::open a) { (void)work.on(waybill::partition_opened{a.partition, a.epoch}, now); },
+            next,
+            [&](const waybill::lease_call& c) { (void)work.on(waybill::ask(store_, c, 0.5), now); },
+            [&](act::open a) {
+                (void)work.on(waybill::partition_opened{a.partition, a.epoch}, now);
+            },
             [&](act::process a) {
                 untrusted = untrusted || !work.leases().trusted(a.partition, now);
                 (void)work.on(waybill::processed{a.partition, a.epoch, waybill::batch_pass::drained}, now);
             },
-            [&](act::close a) { (void)work.on(waybill::partition_closed{a.partition, a.epoch}, now); },
-            [&](act::save a) { (void)work.on(waybill::partition_saved{a.partition, a.epoch}, now); },
-            [](act::wait) {}, [](act::idle) {});
+            [&](act::close a) {
+                (void)work.on(waybill::partition_closed{a.partition, a.epoch}, now);
+            },
+            [&](act::save a) {
+                (void)work.on(waybill::partition_saved{a.partition, a.epoch}, now);
+            },
+            [](act::wait_until) {}, [](act::idle) {});
     }
 
 private:
@@ -135,7 +142,7 @@ public:
         const auto group = *store_.list("a source with a rather long name", "a group with a rather long name");
         CHECK(group.owners.empty());
         CHECK(group.leases.size() == partitions);
-        for (const waybill::lease& row : group.leases) CHECK(row.owner.nobody());
+        for (const waybill::lease& row : group.leases) CHECK(row.owner.none());
     }
 
 private:
@@ -152,7 +159,7 @@ private:
     void tried(process& p, bool stops)
     {
         try {
-            if (stops) (void)p.work.on(waybill::stop_asked{}, at(now_));
+            if (stops) (void)p.work.on(waybill::stop_requested{}, at(now_));
             p.step(at(now_));
         } catch (const std::bad_alloc&) {
             scarce::left = scarce::plenty;
@@ -235,9 +242,9 @@ private:
         }
     }
 
-    heard step(steady_time t)
+    event_result step(steady_time t)
     {
-        heard h = heard::taken;
+        event_result h = event_result::applied;
         if (answer_) {  // one that could not be told
             h = calls_.on(*answer_, t);
             answer_.reset();
@@ -253,7 +260,8 @@ private:
                 const std::uint64_t item = b->items[i];
                 const bool later = item % 3 == 0 && asked_[item]++ == 0;
                 if (item == 5 || later) {
-                    const auto how = item == 5 ? waybill::fault_class::permanent : waybill::fault_class::transient;
+                    const auto how =
+                        item == 5 ? waybill::fault_kind::permanent : waybill::fault_kind::transient;
                     s.failed.push_back({i, how});
                 } else {
                     ++settled[item];

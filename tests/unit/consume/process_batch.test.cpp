@@ -17,10 +17,10 @@ namespace process_batch_test {
 namespace {
 
 using waybill::assignment;
-using waybill::batch_end;
+using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::position;
 using waybill::process_batch;
 using waybill::wall_time;
@@ -68,14 +68,17 @@ TEST_CASE("process_batch: effects, dead letter and checkpoint are there together
     events[1].offset = "@20";
     events[2].offset = "@30";
     const auto r = process_batch(s, assignment{key, {}, 3}, events, h, noon);
-    CHECK(r == waybill::batch_report{.end = batch_end::committed,
-                                     .reached = position{30, "@30"}, .handled = 2, .dead_lettered = 1});
+    CHECK(r == waybill::batch_report{.outcome = batch_outcome::committed,
+                                     .reached = position{30, "@30"},
+                                     .handled = 2,
+                                     .dead_lettered = 1});
     CHECK(s.records() == std::vector<std::string>{"a", "c"});
     CHECK(*s.load(key) == waybill::checkpoint{position{30, "@30"}, 3});
     const auto letter = **s.find(key, 20);
-    CHECK(letter == waybill::dead_letter{key, position{20, "@20"}, fault_class::permanent, "cannot be", "bad", 1,
-                                         wall_time::at(waybill::duration::seconds(5)), noon,
-                                         waybill::letter_keeps::body, 3, waybill::crc32c("bad")});
+    CHECK(letter ==
+          waybill::dead_letter{key, position{20, "@20"}, fault_kind::permanent, "cannot be", "bad",
+                               1, wall_time::at(waybill::duration::seconds(5)), noon,
+                               waybill::dead_letter_body::body, 3, waybill::crc32c("bad")});
     CHECK(s.letters().size() == 1);
     CHECK(h.calls == 3);
 }
@@ -86,27 +89,29 @@ TEST_CASE("process_batch: goes on after what took effect, and leaves it out if i
     handler h;
     const auto events = events_of({"a", "b", "c", "d"});
     const auto first = process_batch(s, {key, {}, 1}, events.begin(), events.begin() + 2, h, noon);
-    CHECK(first.end == batch_end::committed);
+    CHECK(first.outcome == batch_outcome::committed);
     const auto second = process_batch(s, {key, first.reached, 1}, events, h, noon);
-    CHECK(second.end == batch_end::committed);
+    CHECK(second.outcome == batch_outcome::committed);
     CHECK(second.repeated == 2);
     CHECK(second.handled == 2);
     CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "d"});
 
     const auto third = process_batch(s, {key, second.reached, 1}, events, h, noon);
-    CHECK(third == waybill::batch_report{.end = batch_end::empty, .reached = second.reached, .repeated = 4});
+    CHECK(third == waybill::batch_report{
+                       .outcome = batch_outcome::empty, .reached = second.reached, .repeated = 4});
     const auto none = process_batch(s, {key, second.reached, 1}, std::vector<event>{}, h, noon);
-    CHECK(none == waybill::batch_report{.end = batch_end::empty, .reached = second.reached});
+    CHECK(none ==
+          waybill::batch_report{.outcome = batch_outcome::empty, .reached = second.reached});
     const auto nothing = process_batch(s, {key, {}, 1}, std::vector<event>{}, h, noon);
     CHECK(nothing == waybill::batch_report{});
     CHECK(h.calls == 4);
 
     // Whoever thinks he is at the beginning still is stopped by what is stored.
     const auto again = process_batch(s, {key, {}, 1}, events, h, noon);
-    CHECK(again.end == batch_end::abandoned);
-    CHECK(again.why == waybill::ownership_lost("checkpoint conflict"));
+    CHECK(again.outcome == batch_outcome::abandoned);
+    CHECK(again.reason == waybill::ownership_lost("checkpoint conflict"));
     const auto old = process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
-    CHECK(old.why == waybill::ownership_lost("checkpoint stale_epoch"));
+    CHECK(old.reason == waybill::ownership_lost("checkpoint stale_epoch"));
     CHECK(s.records().size() == 4);
 }
 
@@ -117,13 +122,14 @@ TEST_CASE("process_batch: sequence numbers from 0 to the largest")
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
     const std::vector<event> events{{0, "zero"}, {largest - 1, "before"}, {largest, "last"}};
     const auto zero = process_batch(s, {key, {}, 1}, events.begin(), events.begin() + 1, h, noon);
-    CHECK(zero.end == batch_end::committed);
+    CHECK(zero.outcome == batch_outcome::committed);
     CHECK(zero.reached == position{0, ""});
     const auto rest = process_batch(s, {key, zero.reached, 1}, events, h, noon);
     CHECK(rest.repeated == 1);
     CHECK(rest.reached == position{largest, ""});
     CHECK(s.records() == std::vector<std::string>{"zero", "before", "last"});
-    CHECK(process_batch(s, {key, rest.reached, 1}, events, h, noon).end == batch_end::empty);
+    CHECK(process_batch(s, {key, rest.reached, 1}, events, h, noon).outcome ==
+          batch_outcome::empty);
 }
 
 TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is touched")
@@ -133,11 +139,11 @@ TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is
         handler h;
         const std::vector<event> events{{10, "a"}, {20, "b"}, {third, "c"}};
         const auto r = process_batch(s, {key, {}, 1}, events, h, noon);
-        CHECK(r.end == batch_end::invalid);
+        CHECK(r.outcome == batch_outcome::invalid);
         CHECK(!r.reached);
         CHECK(process_batch(s, {key, waybill::position{5, "x"}, 1}, events, h, noon).reached == waybill::position{5, "x"});
-        CHECK(r.why == waybill::permanent("event 2 has sequence " + std::to_string(third) +
-                                          ", which must be greater than 20 before it"));
+        CHECK(r.reason == waybill::permanent("event 2 has sequence " + std::to_string(third) +
+                                             ", which must be greater than 20 before it"));
         CHECK(h.calls == 0);
         CHECK(s.records().empty());
         CHECK(!*s.load(key));
@@ -160,9 +166,11 @@ TEST_CASE("process_batch: a negative number is none, and not the largest that th
         const waybill::position five{5, ""};
         for (const auto& from : {std::optional<waybill::position>{}, std::optional{five}}) {
             const auto r = process_batch(s, {key, from, 1}, events, handle, noon);
-            CHECK(r.end == batch_end::invalid);
+            CHECK(r.outcome == batch_outcome::invalid);
             CHECK(r.reached == from);
-            CHECK(r.why.text.ends_with(" has a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1"));
+            CHECK(
+                r.reason.text.ends_with(" has a sequence that is negative or has more than 64 "
+                                        "bits; it must be from 0 to 2^64 - 1"));
             CHECK(!*s.load(key));
         }
     }
@@ -184,9 +192,9 @@ TEST_CASE("process_batch: an error code is no number, whatever its type")
         return process_batch(s, {key, {}, 1}, std::vector<one>{{number}},
                              [](auto&, const one&) { return waybill::fault{}; }, noon);
     };
-    CHECK(ends(end_of_log).end == batch_end::invalid);
-    CHECK(ends(wrapped{-1}).end == batch_end::invalid);
-    CHECK(ends(std::int8_t{-1}).end == batch_end::invalid);
+    CHECK(ends(end_of_log).outcome == batch_outcome::invalid);
+    CHECK(ends(wrapped{-1}).outcome == batch_outcome::invalid);
+    CHECK(ends(std::int8_t{-1}).outcome == batch_outcome::invalid);
     CHECK(ends(wrapped{7}).reached == waybill::position{7, ""});
     CHECK(ends(error(5)).reached == waybill::position{5, ""});
 }
@@ -202,7 +210,8 @@ TEST_CASE("process_batch: any signed or narrow number, any forward range, a lamb
         tx.record(std::to_string(e.sequence));
         return fault{};
     };
-    CHECK(process_batch(s, {key, position{1, ""}, 1}, events, count, noon).end == batch_end::abandoned);
+    CHECK(process_batch(s, {key, position{1, ""}, 1}, events, count, noon).outcome ==
+          batch_outcome::abandoned);
     CHECK(process_batch(s, {key, {}, 1}, events, count, noon).reached == position{7, ""});
     const narrow array[] = {{8}, {9}};
     CHECK(process_batch(s, {key, position{7, ""}, 1}, array, count, noon).handled == 2);
@@ -213,22 +222,22 @@ TEST_CASE("process_batch: what a handler reports decides the end of the delivery
 {
     const struct {
         const char* body;
-        batch_end end;
+        batch_outcome end;
         fault why;
         int calls;
     } cases[] = {
-        {"late", batch_end::redeliver, waybill::transient("not yet"), 1 + 3},
-        {"down", batch_end::redeliver, waybill::infrastructure("no answer"), 2},
-        {"lost", batch_end::abandoned, waybill::ownership_lost("not mine"), 2},
-        {"stop", batch_end::cancelled, waybill::cancelled("closing"), 2},
+        {"late", batch_outcome::redeliver, waybill::transient("not yet"), 1 + 3},
+        {"down", batch_outcome::redeliver, waybill::infrastructure("no answer"), 2},
+        {"lost", batch_outcome::abandoned, waybill::ownership_lost("not mine"), 2},
+        {"stop", batch_outcome::cancelled, waybill::cancelled("closing"), 2},
     };
     for (const auto& c : cases) {
         INFO(std::string(c.body));
         store s;
         handler h;
         const auto r = process_batch(s, {key, {}, 1}, events_of({"a", c.body, "c"}), h, noon);
-        CHECK(r.end == c.end);
-        CHECK(r.why == c.why);
+        CHECK(r.outcome == c.end);
+        CHECK(r.reason == c.why);
         CHECK(r.handled == 0);
         CHECK(!r.reached);
         CHECK(h.calls == c.calls);
@@ -240,7 +249,7 @@ TEST_CASE("process_batch: what a handler reports decides the end of the delivery
     handler h;
     const batch_policy park{.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter};
     CHECK(process_batch(s, {key, {}, 1}, events_of({"a", "late", "c"}), h, noon, park).dead_lettered == 1);
-    CHECK((*s.find(key, 20))->how == fault_class::transient);
+    CHECK((*s.find(key, 20))->kind == fault_kind::transient);
     CHECK((*s.find(key, 20))->tries == 2);
 }
 
@@ -261,7 +270,7 @@ TEST_CASE("process_batch: reasons are bounded, and no character is cut in two")
     // What ended a delivery is told in as many words.
     store s;
     const auto down = [&](store::transaction&, const event&) { return waybill::infrastructure(huge); };
-    CHECK(process_batch(s, {key, {}, 1}, events_of({"a"}), down, noon).why.text.size() == 1'023);
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"a"}), down, noon).reason.text.size() == 1'023);
 }
 
 // A store without savepoints.
@@ -298,7 +307,7 @@ TEST_CASE("process_batch: a store without savepoints comes to the same")
     };
     const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "bad", "late", "d", "bad", "f"}), h, noon,
                                  {.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter});
-    CHECK(r.end == batch_end::committed);
+    CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.handled == 3);
     CHECK(r.dead_lettered == 3);
     CHECK(s.behind.records() == std::vector<std::string>{"a", "d", "f"});
@@ -314,7 +323,7 @@ struct dead_store {
         waybill::result<waybill::commit_outcome> commit() { return waybill::unexpected(fault{}); }
         void rollback() noexcept {}
     };
-    fault_class how = fault_class::none;
+    fault_kind how = fault_kind::none;
     bool begins = false;
     int calls = 0;
     auto failed() { ++calls; return waybill::unexpected(fault{how, "no"}); }
@@ -336,28 +345,29 @@ struct dead_store {
 
 TEST_CASE("process_batch: a store whose every call fails ends it soon")
 {
-    for (const fault_class how : {fault_class::none, fault_class::infrastructure, fault_class::permanent}) {
+    for (const fault_kind how :
+         {fault_kind::none, fault_kind::infrastructure, fault_kind::permanent}) {
         dead_store s{how};
         const auto never = [](dead_store::transaction&, const event&) { FAIL("called"); return fault{}; };
         const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), never, noon);
-        CHECK(r.end == batch_end::redeliver);
-        CHECK(r.why.how == (how == fault_class::none ? fault_class::infrastructure : how));
-        CHECK(r.why.text == "no");
+        CHECK(r.outcome == batch_outcome::redeliver);
+        CHECK(r.reason.kind == (how == fault_kind::none ? fault_kind::infrastructure : how));
+        CHECK(r.reason.text == "no");
         CHECK(s.calls == 1);
     }
     // All works up to the commit, which fails, and then the load does, too.
-    dead_store s{fault_class::infrastructure, true};
+    dead_store s{fault_kind::infrastructure, true};
     const auto fine = [](dead_store::transaction&, const event&) { return fault{}; };
     const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), fine, noon);
-    CHECK(r.end == batch_end::unknown);
+    CHECK(r.outcome == batch_outcome::unknown);
     CHECK(!r.reached);
     CHECK(r.handled == 0);
-    CHECK(r.why.how == fault_class::infrastructure);
+    CHECK(r.reason.kind == fault_kind::infrastructure);
 
     const auto bad = [](dead_store::transaction&, const event&) { return waybill::permanent("bad"); };
     const auto parked = process_batch(s, {key, {}, 1}, events_of({"a"}), bad, noon);
-    CHECK(parked.end == batch_end::redeliver);
-    CHECK(parked.why == waybill::infrastructure("no"));
+    CHECK(parked.outcome == batch_outcome::redeliver);
+    CHECK(parked.reason == waybill::infrastructure("no"));
 }
 
 static_assert(waybill::sequenced<event>);

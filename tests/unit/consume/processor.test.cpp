@@ -18,15 +18,15 @@ namespace processor_test {
 namespace {
 
 namespace act = waybill::act;
+using waybill::batch_pass;
 using waybill::duration;
-using waybill::fault_class;
-using waybill::heard;
+using waybill::event_result;
+using waybill::fault_kind;
 using waybill::partition_closed;
 using waybill::partition_opened;
-using waybill::batch_pass;
+using waybill::partition_saved;
 using waybill::processed;
 using waybill::processor;
-using waybill::partition_saved;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
 
@@ -45,12 +45,18 @@ public:
     {
         for (int n = 0; n != most; ++n) {
             const auto next = work.next(at(now));
-            if (std::holds_alternative<act::wait>(next) || std::holds_alternative<act::idle>(next)) return;
+            if (std::holds_alternative<act::wait_until>(next) ||
+                std::holds_alternative<act::idle>(next))
+                return;
             waybill::match(
-                next, [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.0), at(now)); },
+                next,
+                [&](const waybill::lease_call& c) {
+                    work.on(waybill::ask(store_, c, 0.0), at(now));
+                },
                 [&](act::open a) {
                     said += "open" + of(a);
-                    work.on(partition_opened{a.partition, a.epoch, fault_class::none, stored}, at(now));
+                    work.on(partition_opened{a.partition, a.epoch, fault_kind::none, stored},
+                            at(now));
                 },
                 [&](act::process a) {
                     said += "process" + of(a);
@@ -64,7 +70,7 @@ public:
                     said += "save" + of(a);
                     work.on(partition_saved{a.partition, a.epoch}, at(now));
                 },
-                [](act::wait) {}, [](act::idle) {});
+                [](act::wait_until) {}, [](act::idle) {});
         }
     }
     std::string what()
@@ -107,15 +113,15 @@ TEST_CASE("processor: takes, opens and processes, and gives back what it has")
     a.work.on(waybill::woken{1}, at(5));
     a.run(5);
     CHECK(a.what() == "process 1/1 ");
-    CHECK(a.work.on(waybill::stop_asked{}, at(6)) == heard::taken);
-    CHECK(a.work.on(waybill::stop_asked{}, at(6)) == heard::late);
+    CHECK(a.work.on(waybill::stop_requested{}, at(6)) == event_result::applied);
+    CHECK(a.work.on(waybill::stop_requested{}, at(6)) == event_result::stale);
     a.run(6);
     CHECK(a.what() == "close 0/1 close 1/1 save 0/1 save 1/1 ");
     CHECK(a.work.ended());
     CHECK(a.work.next(at(6)) == processor::action(act::idle{}));
     const auto table = *store.list("log", "g");
     CHECK(table.owners.empty());
-    for (const auto& row : table.leases) CHECK(row.owner.nobody());
+    for (const auto& row : table.leases) CHECK(row.owner.none());
 }
 
 TEST_CASE("processor: an assignment is made of what is opened and what is stored")
@@ -183,7 +189,7 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
     CHECK(!a.work.leases().epoch(0));
-    a.work.on(waybill::stop_asked{}, at(7));
+    a.work.on(waybill::stop_requested{}, at(7));
     a.run(7);
     CHECK(a.what().empty());
     CHECK(a.work.ended());
@@ -210,11 +216,11 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
             while (!std::holds_alternative<waybill::lease_call>(a.work.next(at(now)))) ++now;
             a.work.on(waybill::ask(store, std::get<waybill::lease_call>(a.work.next(at(now))), 0.0), at(now));
         }
-        a.work.on(waybill::stop_asked{}, at(now));
+        a.work.on(waybill::stop_requested{}, at(now));
         a.run(now);
         CHECK(a.what() == "close 0/1 save 0/1 ");
         CHECK(a.work.ended());
-        CHECK(store.list("log", "g")->leases[0].owner.nobody());
+        CHECK(store.list("log", "g")->leases[0].owner.none());
     }
 }
 
@@ -259,7 +265,7 @@ TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is 
     CHECK(a.what().find("process") == std::string::npos);
     CHECK(a.work.leases().epoch(0) == 1U);  // raised to no end
     for (const std::uint32_t p : {0U, 1U}) CHECK(a.work.trouble(p) == waybill::epochs_used_up());
-    CHECK(a.work.trouble(0).how == fault_class::permanent);
+    CHECK(a.work.trouble(0).kind == fault_kind::permanent);
     CHECK(a.work.trouble(9).ok());
     a.stored = 5;  // somebody has written a lower one
     for (std::int64_t now = 80; now != 110; ++now) a.run(now);
@@ -286,7 +292,7 @@ TEST_CASE("processor: of a partition that is not there it has an idle one")
     CHECK(a.work.key(99) == waybill::partition_key{"log", "g", ""});
     CHECK(a.work.assignment_of(act::open{99, 2}, {}) ==
           waybill::assignment{{"log", "g", ""}, {}, 2, 1, {}});
-    CHECK(a.work.on(waybill::woken{99}, at(5)) == heard::invalid);
+    CHECK(a.work.on(waybill::woken{99}, at(5)) == event_result::invalid);
 }
 
 TEST_CASE("processor: one joins, and takes one partition in a round; the other one drops it")
@@ -313,15 +319,15 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
 {
     memory_leases store;
     process a(store, "a", 1);
-    CHECK(a.work.on(processed{9, 1}, at(0)) == heard::invalid);
-    CHECK(a.work.on(partition_opened{9, 1}, at(0)) == heard::invalid);
-    CHECK(a.work.on(partition_closed{9, 1}, at(0)) == heard::invalid);
-    CHECK(a.work.on(partition_saved{9, 1}, at(0)) == heard::invalid);
-    CHECK(a.work.on(waybill::woken{9}, at(0)) == heard::invalid);
+    CHECK(a.work.on(processed{9, 1}, at(0)) == event_result::invalid);
+    CHECK(a.work.on(partition_opened{9, 1}, at(0)) == event_result::invalid);
+    CHECK(a.work.on(partition_closed{9, 1}, at(0)) == event_result::invalid);
+    CHECK(a.work.on(partition_saved{9, 1}, at(0)) == event_result::invalid);
+    CHECK(a.work.on(waybill::woken{9}, at(0)) == event_result::invalid);
     waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
-    CHECK(!check(none));
+    CHECK(!validate(none));
     none.lifecycle.save_tries = 0;
-    CHECK(check(none)->field == "lifecycle.save_tries");
+    CHECK(validate(none)->field == "lifecycle.save_tries");
 }
 
 TEST_CASE("fenced_store: who does not hold the lease under this epoch advances nothing")
@@ -362,10 +368,10 @@ TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though
     a.run(4);
     const std::uint64_t epoch = a.work.leases().epoch(0).value_or(0);
     CHECK(advance({}, 1, epoch) == waybill::advance_outcome::applied);
-    a.work.on(waybill::stop_asked{}, at(5));
+    a.work.on(waybill::stop_requested{}, at(5));
     a.run(5);
     REQUIRE(a.work.ended());
-    REQUIRE(leases.list("log", "g")->leases[0].owner.nobody());
+    REQUIRE(leases.list("log", "g")->leases[0].owner.none());
     CHECK(advance(waybill::position{1, {}}, 2, epoch) == waybill::advance_outcome::stale_epoch);
     process b(leases, "b", 1);
     b.run(6);
@@ -375,8 +381,8 @@ TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though
     CHECK(advance(waybill::position{1, {}}, 2, later) == waybill::advance_outcome::applied);
 }
 
-// The row of a lease is lost, and the store that it guards knows later epochs: each batch is abandoned
-// though nobody else is there.
+// The row of a lease is lost, and the store that it guards knows later epochs: each batch is
+// abandoned though nobody else is there.
 TEST_CASE("processor: an epoch that the store calls stale is raised, whatever has written a later one")
 {
     using store = waybill::testing::memory_store<std::string>;
@@ -419,19 +425,27 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
         for (int n = 0; n != 4'000 && committed == 0; ++n) {
             waybill::match(
                 work.next(at(now)),
-                [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, 0.5), at(now)); },
-                [&](const act::open& a) { work.on(waybill::opened_with(a, guarded.load(key)), at(now)); },
+                [&](const waybill::lease_call& c) {
+                    work.on(waybill::ask(leases, c, 0.5), at(now));
+                },
+                [&](const act::open& a) {
+                    work.on(waybill::opened_with(a, guarded.load(key)), at(now));
+                },
                 [&](const act::process& a) {
                     const auto mine = work.assignment_of({0, a.epoch}, *guarded.load(key));
                     const auto r = waybill::process_batch(guarded, mine, std::vector<event>{{1}, {2}},
                                                           handle, waybill::wall_time{});
-                    abandoned += r.end == waybill::batch_end::abandoned ? 1 : 0;
-                    committed += r.end == waybill::batch_end::committed ? 1 : 0;
-                    work.on(waybill::processed_with(a, r.end), at(now));
+                    abandoned += r.outcome == waybill::batch_outcome::abandoned ? 1 : 0;
+                    committed += r.outcome == waybill::batch_outcome::committed ? 1 : 0;
+                    work.on(waybill::processed_with(a, r.outcome), at(now));
                 },
-                [&](const act::close& a) { work.on(partition_closed{a.partition, a.epoch}, at(now)); },
-                [&](const act::save& a) { work.on(partition_saved{a.partition, a.epoch}, at(now)); },
-                [&](act::wait) { now += 1'000; }, [](act::idle) {});
+                [&](const act::close& a) {
+                    work.on(partition_closed{a.partition, a.epoch}, at(now));
+                },
+                [&](const act::save& a) {
+                    work.on(partition_saved{a.partition, a.epoch}, at(now));
+                },
+                [&](act::wait_until) { now += 1'000; }, [](act::idle) {});
         }
         if (what == past::row_of_last_epoch) {
             CHECK(committed == 0);

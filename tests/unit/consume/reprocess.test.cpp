@@ -16,9 +16,9 @@ namespace reprocess_unit_test {
 namespace {
 
 using waybill::dead_letter;
+using waybill::dead_letter_body;
 using waybill::fault;
-using waybill::letter_keeps;
-using waybill::reprocess_end;
+using waybill::reprocess_outcome;
 using waybill::result;
 using store = waybill::testing::memory_store<std::string>;
 
@@ -45,7 +45,8 @@ struct world {
 
     explicit world(const waybill::batch_policy& p = {})
     {
-        park(waybill::make_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {}, p));
+        park(
+            waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {}, p));
     }
     void park(const dead_letter& d)
     {
@@ -66,24 +67,26 @@ struct world {
     template <class E>
     bool takes(E e)
     {
-        return run(e).end == reprocess_end::handled && s.records().size() == 1 && s.letters().empty();
+        return run(e).outcome == reprocess_outcome::handled && s.records().size() == 1 &&
+               s.letters().empty();
     }
     template <class E>
     std::string refuses(E e)
     {
         const dead_letter before = **s.find(key, 1);
         const auto r = run(e);
-        CHECK(r.end == reprocess_end::gone);
-        CHECK(r.why.how == waybill::fault_class::permanent);
+        CHECK(r.outcome == reprocess_outcome::gone);
+        CHECK(r.reason.kind == waybill::fault_kind::permanent);
         CHECK(s.records().empty());
         CHECK(**s.find(key, 1) == before);
-        return r.why.text;
+        return r.reason.text;
     }
 };
 
 TEST_CASE("reprocess: an event of another sequence is not handled, whatever its letter keeps")
 {
-    for (const auto keeps : {letter_keeps::body, letter_keeps::pointer, letter_keeps::summary}) {
+    for (const auto keeps :
+         {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
         world w({.keeps = keeps});
         CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched for 1");
         CHECK(w.refuses(bare{2}) == "event 2 was fetched for 1");
@@ -93,7 +96,8 @@ TEST_CASE("reprocess: an event of another sequence is not handled, whatever its 
 
 TEST_CASE("reprocess: neither is one of other bytes, as after the log was made anew")
 {
-    for (const auto keeps : {letter_keeps::body, letter_keeps::pointer, letter_keeps::summary}) {
+    for (const auto keeps :
+         {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
         world w({.keeps = keeps, .summary_bytes = 2});
         CHECK(w.refuses(event{1, "another"}) ==
               "event 1 is not what its letter says: of 7 bytes, not 6, or with other ones");

@@ -20,10 +20,10 @@
 namespace tracker_bytes_test {
 namespace {
 
-using waybill::begin_refusal;
 using waybill::completion_tracker;
 using waybill::encoded_as;
-using waybill::ticket;
+using waybill::track_error;
+using waybill::tracked_event;
 using waybill::tracker_budget;
 using waybill::tracker_form;
 using waybill::tracker_problem;
@@ -31,9 +31,9 @@ using waybill::when_too_long;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
-static_assert(!waybill::check(tracker_budget{}));
-static_assert(waybill::check(tracker_budget{.most = 23})->field == "most");
-static_assert(waybill::check(tracker_budget{.pressure = 101})->field == "pressure");
+static_assert(!waybill::validate(tracker_budget{}));
+static_assert(waybill::validate(tracker_budget{.max_bytes = 23})->field == "max_bytes");
+static_assert(waybill::validate(tracker_budget{.pressure = 101})->field == "pressure");
 static_assert(waybill::base64_bytes(4'096) == 3'072 && waybill::base64_characters(3'072) == 4'096);
 static_assert(waybill::base64_bytes(5) == 3 && waybill::base64_bytes(7) == 5);
 static_assert(waybill::base64_characters(1) == 2 && waybill::base64_characters(2) == 3);
@@ -44,10 +44,10 @@ static_assert(name(tracker_problem::other_base) == "other_base");
 completion_tracker made(std::optional<std::uint64_t> from, const std::vector<std::uint64_t>& begun,
                         const std::vector<std::uint64_t>& open)
 {
-    completion_tracker t{{.most = 100'000}, from};
-    std::vector<ticket> tickets;
+    completion_tracker t{{.max_in_flight = 100'000}, from};
+    std::vector<tracked_event> tickets;
     for (const std::uint64_t s : begun) tickets.push_back(*t.begin(s));
-    for (const ticket& k : tickets) {
+    for (const tracked_event& k : tickets) {
         bool done = true;
         for (const std::uint64_t o : open) done = done && o != k.sequence;
         if (done) t.complete(k);
@@ -97,22 +97,22 @@ std::optional<tracker_problem> problem(std::string_view body,
 void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& begun,
                 const std::vector<std::uint64_t>& open)
 {
-    const auto beside = waybill::encode(t, {.most = 1'000'000});
-    CHECK(beside.how == encoded_as::whole);
+    const auto beside = waybill::encode(t, {.max_bytes = 1'000'000});
+    CHECK(beside.outcome == encoded_as::whole);
     CHECK(beside.bytes.size() == waybill::encoded_size(t));
     const auto start = waybill::decode(t.watermark(), beside.bytes);
     REQUIRE(start.has_value());
     completion_tracker next;
     next.resume(*start);
     CHECK(next.resume_at() == t.resume_at());
-    CHECK(waybill::encode(next, {.most = 1'000'000}).bytes == beside.bytes);
+    CHECK(waybill::encode(next, {.max_bytes = 1'000'000}).bytes == beside.bytes);
     for (const std::uint64_t s : begun) {
         if (t.watermark() && s <= *t.watermark()) continue;
         bool done = true;
         for (const std::uint64_t o : open) done = done && o != s;
         const auto k = next.begin(s);
         CHECK(k.has_value() != done);
-        if (!k) CHECK(k.error() == begin_refusal::done_before);
+        if (!k) CHECK(k.error() == track_error::done_before);
     }
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
     next.resume(*start);
     next.forget_below(35);
     CHECK(next.watermark() == 34);
-    CHECK(next.begin(36).error() == begin_refusal::done_before);
+    CHECK(next.begin(36).error() == track_error::done_before);
     CHECK(next.watermark() == 36);
     next.forget_below(50);
     CHECK(waybill::encode(next).bytes.empty());
@@ -222,11 +222,11 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     // Every other one of 4,000: a bit each is the shortest.
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));
     CHECK(waybill::encoded_size(t) == 1 + 1 + 500 + 4);
-    const auto whole = waybill::encode(t, {.most = 506});
-    CHECK(whole.how == encoded_as::whole);
+    const auto whole = waybill::encode(t, {.max_bytes = 506});
+    CHECK(whole.outcome == encoded_as::whole);
     CHECK(whole.kept == 2'000);
-    const auto cut = waybill::encode(t, {.most = 505});
-    CHECK(cut.how == encoded_as::cut);
+    const auto cut = waybill::encode(t, {.max_bytes = 505});
+    CHECK(cut.outcome == encoded_as::cut);
     CHECK(cut.kept == 1'996);
     CHECK(cut.dropped == 4);
     CHECK(cut.bytes.size() == 505);
@@ -234,33 +234,33 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     REQUIRE(start.has_value());
     CHECK((*start).done[0] == waybill::position_run{12, 12});
     CHECK((*start).done.size() == 1'996);
-    const auto out = waybill::encode(t, {.most = 505, .if_more = when_too_long::leave_out});
+    const auto out = waybill::encode(t, {.max_bytes = 505, .if_more = when_too_long::leave_out});
     CHECK(out == waybill::encoded_done{"", 0, 2'000, encoded_as::left_out});
-    const auto refused = waybill::encode(t, {.most = 505, .if_more = when_too_long::refuse});
+    const auto refused = waybill::encode(t, {.max_bytes = 505, .if_more = when_too_long::refuse});
     CHECK(refused == waybill::encoded_done{"", 0, 2'000, encoded_as::refused});
-    CHECK(waybill::encode(t, {.most = 0}) == out);
+    CHECK(waybill::encode(t, {.max_bytes = 0}) == out);
     for (std::uint64_t most = 0; most <= 700; ++most) {
-        const auto text = waybill::encode_text(t, {.most = most});
+        const auto text = waybill::encode_text(t, {.max_bytes = most});
         CHECK(text.bytes.size() <= most);
         CHECK(text.kept + text.dropped == 2'000);
         CHECK(waybill::decode_text(10, text.bytes).has_value());
     }
-    CHECK(waybill::encode_text(t, {.most = 675}).how == encoded_as::whole);
-    CHECK(waybill::encode_text(t, {.most = 674}).how == encoded_as::cut);
+    CHECK(waybill::encode_text(t, {.max_bytes = 675}).outcome == encoded_as::whole);
+    CHECK(waybill::encode_text(t, {.max_bytes = 674}).outcome == encoded_as::cut);
 }
 
 TEST_CASE("tracker_bytes: no more events before it does not fit")
 {
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));  // 506 bytes
-    CHECK(waybill::can_accept(t, {.most = 675}));
-    CHECK(!waybill::can_accept(t, {.most = 674}));
-    CHECK(waybill::can_accept(t, {.most = 506, .pressure = 100}));
-    CHECK(!waybill::can_accept(t, {.most = 506, .pressure = 99}));
-    CHECK(waybill::can_accept(t, {.most = 506, .pressure = 1'000}));
-    CHECK(!waybill::can_accept(t, {.most = highest, .pressure = 0}));
-    CHECK(waybill::can_accept(t, waybill::in_bytes({.most = 900})));
-    CHECK(!waybill::can_accept(t, waybill::in_bytes({.most = 896})));
-    CHECK(waybill::can_accept(made(10, {11}, {11}), {.most = 0}));
+    CHECK(waybill::can_accept(t, {.max_bytes = 675}));
+    CHECK(!waybill::can_accept(t, {.max_bytes = 674}));
+    CHECK(waybill::can_accept(t, {.max_bytes = 506, .pressure = 100}));
+    CHECK(!waybill::can_accept(t, {.max_bytes = 506, .pressure = 99}));
+    CHECK(waybill::can_accept(t, {.max_bytes = 506, .pressure = 1'000}));
+    CHECK(!waybill::can_accept(t, {.max_bytes = highest, .pressure = 0}));
+    CHECK(waybill::can_accept(t, waybill::in_bytes({.max_bytes = 900})));
+    CHECK(!waybill::can_accept(t, waybill::in_bytes({.max_bytes = 896})));
+    CHECK(waybill::can_accept(made(10, {11}, {11}), {.max_bytes = 0}));
 }
 
 TEST_CASE("tracker_bytes: the high-water mark has nothing behind it")
@@ -330,7 +330,7 @@ TEST_CASE("tracker_bytes: of another partition, where each has its number")
             const auto read = waybill::decode(10, beside.bytes, other);
             CHECK(read.has_value() == (other == mine));
         }
-        const std::string text = waybill::encode_text(t, {.most = 4'096}, mine).bytes;
+        const std::string text = waybill::encode_text(t, {.max_bytes = 4'096}, mine).bytes;
         CHECK(waybill::decode_text(10, text, mine).has_value());
         CHECK(waybill::decode_text(10, text).error() == tracker_problem::corrupt);
         CHECK(waybill::decode(10, "", mine).has_value());

@@ -14,7 +14,7 @@ struct options {
     std::uint64_t size = 4;
 };
 
-constexpr std::optional<waybill::config_error> check(const options& o)
+constexpr std::optional<waybill::config_error> validate(const options& o)
 {
     if (o.size % 2 != 0)
         return waybill::config_error{"size", o.size, "must be even, and less than", 100};
@@ -26,7 +26,7 @@ struct machine {
     std::uint64_t size;
 };
 
-// `check` is found where the configuration lives.
+// `validate` is found where the configuration lives.
 constexpr bool made()
 {
     const auto bad = waybill::make<machine>(options{7});
@@ -35,12 +35,12 @@ constexpr bool made()
 }
 static_assert(made());
 
-TEST_CASE("check: says field, value, rule and bound in one line")
+TEST_CASE("validate: says field, value, rule and bound in one line")
 {
-    CHECK(text(*check(options{7})) == "size is 7: must be even, and less than (100)");
-    CHECK(text(waybill::config_error{"n", ~std::uint64_t{0}, "r", 0}) ==
+    CHECK(describe(*validate(options{7})) == "size is 7: must be even, and less than (100)");
+    CHECK(describe(waybill::config_error{"n", ~std::uint64_t{0}, "r", 0}) ==
           "n is 18446744073709551615: r (0)");
-    CHECK(text(waybill::config_error{}) == " is 0:  (0)");
+    CHECK(describe(waybill::config_error{}) == " is 0:  (0)");
 }
 
 }  // namespace check_test

@@ -16,15 +16,15 @@ namespace match_test {
 
 namespace act = waybill::act;
 using waybill::match;
-using action = std::variant<act::wait, act::idle, int>;
+using action = std::variant<act::wait_until, act::idle, int>;
 
 constexpr int code(const action& a)
 {
     return match(
-        a, [](const act::wait&) { return 1; }, [](act::idle) { return 2; },
+        a, [](const act::wait_until&) { return 1; }, [](act::idle) { return 2; },
         [](int n) { return n; });
 }
-static_assert(code(act::wait{}) == 1 && code(act::idle{}) == 2 && code(7) == 7);
+static_assert(code(act::wait_until{}) == 1 && code(act::idle{}) == 2 && code(7) == 7);
 
 // One handler may take several.
 static_assert(match(

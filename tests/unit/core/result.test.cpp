@@ -127,7 +127,7 @@ TEST_CASE("result: moves what can only be moved")
 
 TEST_CASE("result: an error is taken along and converted where it can be")
 {
-    const result<int> r = unexpected(fault{waybill::fault_class::transient, "later"});
+    const result<int> r = unexpected(fault{waybill::fault_kind::transient, "later"});
     const auto next = r.and_then([](int) -> result<std::string> { return std::string("x"); });
     REQUIRE(!next);
     CHECK(next.error() == r.error());

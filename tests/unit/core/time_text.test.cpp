@@ -52,7 +52,7 @@ TEST_CASE("durations are written in the one unit that keeps them short, and read
     };
     for (const written& w : table) {
         CAPTURE(w.text);
-        CHECK(text(w.value) == w.text);
+        CHECK(to_text(w.value) == w.text);
         CHECK(duration_in(w.text) == w.value);
     }
 }
@@ -118,7 +118,7 @@ TEST_CASE("wall times are ISO 8601 and exact from one end to the other")
     for (const written_time& w : table) {
         CAPTURE(w.text);
         const wall_time t = wall_time::at(duration::nanoseconds(w.ns));
-        CHECK(text(t) == w.text);
+        CHECK(to_text(t) == w.text);
         CHECK(wall_time_in(w.text) == t);
     }
 }
@@ -176,9 +176,9 @@ TEST_CASE("any value comes back as it was")
         // All lengths are as likely: most values of 64 bits would be centuries.
         const auto ns = static_cast<std::int64_t>(dice()) >> (dice() % 64);
         const duration d = duration::nanoseconds(ns);
-        REQUIRE(duration_in(text(d)) == d);
+        REQUIRE(duration_in(to_text(d)) == d);
         const wall_time t = wall_time::at(d);
-        REQUIRE(wall_time_in(text(t)) == t);
+        REQUIRE(wall_time_in(to_text(t)) == t);
     }
 }
 

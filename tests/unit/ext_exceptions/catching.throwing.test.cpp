@@ -39,11 +39,11 @@ TEST_CASE("what a handler throws becomes a fault with its message")
     const auto thrown = [](auto e) { return catching([e] { throw e; })(); };
     CHECK(thrown(std::runtime_error("no total")) == permanent("no total"));
     CHECK(thrown(std::invalid_argument("stoi")) == permanent("stoi"));
-    CHECK(thrown(std::bad_alloc()).how == fault_class::infrastructure);
-    CHECK(thrown(std::system_error(ENOSPC, std::generic_category(), "write")).how ==
-          fault_class::infrastructure);
-    CHECK(thrown(std::filesystem::filesystem_error("x", std::error_code())).how ==
-          fault_class::infrastructure);
+    CHECK(thrown(std::bad_alloc()).kind == fault_kind::infrastructure);
+    CHECK(thrown(std::system_error(ENOSPC, std::generic_category(), "write")).kind ==
+          fault_kind::infrastructure);
+    CHECK(thrown(std::filesystem::filesystem_error("x", std::error_code())).kind ==
+          fault_kind::infrastructure);
     CHECK(thrown(42) == permanent("an exception that is not a std::exception"));
     CHECK(thrown("a literal") == permanent("an exception that is not a std::exception"));
     CHECK(thrown(silent()) == permanent(""));
@@ -91,15 +91,15 @@ TEST_CASE("arguments and handlers that cannot be copied get through")
 
 TEST_CASE("classify decides, but an exception is never a success")
 {
-    const auto says = [](fault_class c) {
+    const auto says = [](fault_kind c) {
         return catching([] { throw std::runtime_error("x"); },
                         [c](const std::exception&) { return c; })();
     };
-    CHECK(says(fault_class::transient) == transient("x"));
-    CHECK(says(fault_class::ownership_lost) == ownership_lost("x"));
-    CHECK(says(fault_class::none) == permanent("x"));
+    CHECK(says(fault_kind::transient) == transient("x"));
+    CHECK(says(fault_kind::ownership_lost) == ownership_lost("x"));
+    CHECK(says(fault_kind::none) == permanent("x"));
     const auto throws_itself = catching([] { throw std::runtime_error("x"); },
-                                        [](const std::exception&) -> fault_class { throw 1; });
+                                        [](const std::exception&) -> fault_kind { throw 1; });
     CHECK(throws_itself() == permanent("x"));
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a call of a store answers an error")
     CHECK(load(false).has_value());
     CHECK(load(true).error() == permanent("locked"));
     auto begin = catching([]() -> result<void> { throw std::bad_alloc(); });
-    CHECK(begin().error().how == fault_class::infrastructure);
+    CHECK(begin().error().kind == fault_kind::infrastructure);
 }
 
 TEST_CASE("process_batch: nothing is lost, and what failed leaves nothing")
@@ -147,18 +147,18 @@ TEST_CASE("process_batch: nothing is lost, and what failed leaves nothing")
                 if (e.sequence == 6 && down-- > 0) throw std::bad_alloc();
             },
             [](const std::exception& e) {
-                return dynamic_cast<const std::domain_error*>(&e) ? fault_class::transient
+                return dynamic_cast<const std::domain_error*>(&e) ? fault_kind::transient
                                                                   : by_default()(e);
             });
         const batch_policy p{.savepoints = savepoints};
         const batch_report first = process_batch(store, mine, events, handle, wall_time{}, p);
-        CHECK(first.end == batch_end::redeliver);
-        CHECK(first.why.how == fault_class::infrastructure);
+        CHECK(first.outcome == batch_outcome::redeliver);
+        CHECK(first.reason.kind == fault_kind::infrastructure);
         CHECK(store.records().empty());
         CHECK(store.letters().empty());
 
         const batch_report again = process_batch(store, mine, events, handle, wall_time{}, p);
-        CHECK(again.end == batch_end::committed);
+        CHECK(again.outcome == batch_outcome::committed);
         CHECK(again.handled == 6);
         CHECK(again.dead_lettered == 2);
         CHECK(store.records() == std::vector<std::string>{"b0", "b1", "b4", "b5", "b6", "b7"});
@@ -173,7 +173,7 @@ TEST_CASE("send_all: a send function that throws may have sent, so the identical
     std::vector<std::string> inbox{"a", "b", "c", "d", "e"};
     std::vector<std::vector<std::string>> arrived;
     int calls = 0;
-    sender s{{.limit = {.items = 2}}};
+    batch_sender s{{.limit = {.items = 2}}};
     std::int64_t now = 0;
     auto clock = [&] { return steady_time::at(duration::seconds(++now)); };
     auto transmit = catching([&](const auto& batch) -> send_outcome {
@@ -199,7 +199,7 @@ TEST_CASE("send functions: unknown by default, or what classify says")
     };
     CHECK(std::holds_alternative<unknown>(sends()));
     const auto knows = [](const std::exception& e) {
-        return failed{.how = fault_class::permanent, .text = e.what()};
+        return failed{.kind = fault_kind::permanent, .text = e.what()};
     };
     const send_outcome said = sends(knows);
     REQUIRE(std::holds_alternative<failed>(said));

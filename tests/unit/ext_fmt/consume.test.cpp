@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What consumers, leases, queues, valves and locks say, as lines.
+// What consumers, leases, queues, circuit breakers and locks say, as lines.
 
 #include <chrono>
 #include <cstdint>
@@ -34,42 +34,42 @@ std::string line(const T& value)
 
 TEST_CASE("outcomes by their names")
 {
-    CHECK(line(valve_state::held_shut) == "held_shut");
-    CHECK(line(lock_end::too_long) == "too_long");
-    CHECK(line(begin_refusal::done_before) == "done_before");
+    CHECK(line(circuit_state::forced_open) == "forced_open");
+    CHECK(line(lock_outcome::too_long) == "too_long");
+    CHECK(line(track_error::done_before) == "done_before");
     CHECK(line(tracker_problem::other_base) == "other_base");
     CHECK(line(encoded_as::left_out) == "left_out");
-    CHECK(line(claim_end::contended) == "contended");
-    CHECK(line(rewind_end::not_done) == "not_done");
-    CHECK(line(reprocess_end::skipped) == "skipped");
+    CHECK(line(claim_outcome::contended) == "contended");
+    CHECK(line(rewind_outcome::not_done) == "not_done");
+    CHECK(line(reprocess_outcome::skipped) == "skipped");
     CHECK(line(commit_reason::interval) == "interval");
     CHECK(line(commit_mark::high_water) == "high_water");
-    CHECK(line(cadence_needs::both) == "both");
+    CHECK(line(commit_needs::both) == "both");
     CHECK(line(checkpoint_stands::elsewhere) == "elsewhere");
     CHECK(line(delivery_guarantee::effect_once) == "effect_once");
     CHECK(line(idempotency_scope::event) == "event");
     CHECK(line(settle_kind::defer) == "defer");
-    CHECK(line(settle_end::given_up) == "given_up");
+    CHECK(line(settle_outcome::given_up) == "given_up");
     CHECK(line(settle_as::give_back) == "give_back");
-    CHECK(line(parked_for::exhausted) == "exhausted");
-    CHECK(line(left_for::lock_short) == "lock_short");
+    CHECK(line(dead_letter_cause::exhausted) == "exhausted");
+    CHECK(line(let_expire_reason::lock_short) == "lock_short");
     CHECK(line(when_down::abandon) == "abandon");
-    CHECK(line(broker_said::gone) == "gone");
-    CHECK(line(delivery_end::time_to_live) == "time_to_live");
+    CHECK(line(settle_result::gone) == "gone");
+    CHECK(line(delivery_limit::time_to_live) == "time_to_live");
     CHECK(line(prune_reason::bytes) == "bytes");
     CHECK(line(when_full::refuse_new) == "refuse_new");
-    CHECK(line(booked::full) == "full");
-    CHECK(line(handing::by_partition) == "by_partition");
+    CHECK(line(defer_result::full) == "full");
+    CHECK(line(hand_out_order::by_partition) == "by_partition");
     CHECK(line(deferral_problem::not_a_book) == "not_a_book");
-    CHECK(fmt::format("{:>8}", valve_state::shut) == "    shut");
+    CHECK(fmt::format("{:>8}", circuit_state::open) == "    open");
 }
 
 TEST_CASE("a batch whose events are handled at least once")
 {
     at_least_once_report r{
-        .end = batch_end::committed, .reached = position{18, "x1"}, .handled = 9};
+        .outcome = batch_outcome::committed, .reached = position{18, "x1"}, .handled = 9};
     CHECK(line(r) == "committed at 18 (offset x1): 9 handled, 0 dead-lettered");
-    r = {.end = batch_end::redeliver,
+    r = {.outcome = batch_outcome::redeliver,
          .reached = position{18, ""},
          .handled = 3,
          .dead_lettered = 1,
@@ -77,12 +77,12 @@ TEST_CASE("a batch whose events are handled at least once")
          .skipped = 4,
          .repeated = 5,
          .uncovered = 6,
-         .why = infrastructure("disk\nfull")};
+         .reason = infrastructure("disk\nfull")};
     CHECK(line(r) ==
           "redeliver at 18: 3 handled, 1 dead-lettered; infrastructure: disk\\nfull; 2 dropped; "
           "4 skipped; 5 repeated; 6 uncovered");
-    CHECK(line(at_least_once_report{.end = batch_end::cancelled, .why = cancelled("")}) ==
-          "cancelled: cancelled");
+    CHECK(line(at_least_once_report{.outcome = batch_outcome::cancelled,
+                                    .reason = cancelled("")}) == "cancelled: cancelled");
     CHECK(line(at_least_once_report{}) == "empty");
 
     CHECK(line(act::commit_to{3}) == "commit to event 3");
@@ -92,33 +92,35 @@ TEST_CASE("a batch whose events are handled at least once")
 TEST_CASE("back to an earlier position, and a dead letter once more")
 {
     const assignment mine{key, position{7, ""}, 3};
-    CHECK(line(rewind_report{rewind_end::rewound, mine, {}}) ==
+    CHECK(line(rewind_report{rewind_outcome::rewound, mine, {}}) ==
           "rewound: orders/billing/0 after 7, epoch 3");
-    CHECK(line(rewind_report{rewind_end::not_done, mine, infrastructure("no\nroute")}) ==
+    CHECK(line(rewind_report{rewind_outcome::not_done, mine, infrastructure("no\nroute")}) ==
           "not_done: orders/billing/0 after 7, epoch 3; infrastructure: no\\nroute");
-    CHECK(line(reprocess_report{reprocess_end::handled, {}}) == "handled");
-    CHECK(line(reprocess_report{reprocess_end::failed, permanent("no total")}) ==
+    CHECK(line(reprocess_report{reprocess_outcome::handled, {}}) == "handled");
+    CHECK(line(reprocess_report{reprocess_outcome::failed, permanent("no total")}) ==
           "failed: permanent: no total");
 }
 
 TEST_CASE("the row of attempts, and what is made of it")
 {
-    CHECK(line(attempt{10, 14, 4, 1, 7, 3}) == "4 events after 10 up to 14, 1 death, by 7 of epoch 3");
-    CHECK(line(attempt{{}, 5, 1, 2, 0, 3}) == "1 event from the beginning up to 5, 2 deaths, epoch 3");
+    CHECK(line(crash_record{10, 14, 4, 1, 7, 3}) ==
+          "4 events after 10 up to 14, 1 death, by 7 of epoch 3");
+    CHECK(line(crash_record{{}, 5, 1, 2, 0, 3}) ==
+          "1 event from the beginning up to 5, 2 deaths, epoch 3");
     CHECK(line(attempt_plan{.events = 4}) == "deliver 4 events");
     CHECK(line(attempt_plan{.events = 2, .left = 3}) == "deliver 2 events, 3 left");
-    CHECK(line(attempt_plan{.events = 1, .condemned = true}) == "park 1 event");
+    CHECK(line(attempt_plan{.events = 1, .poison_message = true}) == "park 1 event");
 }
 
 TEST_CASE("how far a tracker is")
 {
-    CHECK(line(ticket{17, 2, 5}) == "event 17, generation 2");
+    CHECK(line(tracked_event{17, 2, 5}) == "event 17, generation 2");
     CHECK(line(blocked{17, 1}) == "event 17 holds back 1 event");
     CHECK(line(encoded_done{"abc", 5, 2, encoded_as::cut}) ==
           "cut: 5 events in 3 bytes, 2 dropped");
     CHECK(line(encoded_done{}) == "whole: 0 events in 0 bytes, 0 dropped");
 
-    cadence pace{{.every = 1}, at_5s};
+    commit_schedule pace{{.every = 1}, at_5s};
     CHECK(line(pace.next(at_5s)) == "idle");
     pace.on(events_done{1}, at_5s);
     CHECK(line(pace.next(at_5s)) == "commit position: count");
@@ -131,14 +133,15 @@ TEST_CASE("who has a partition")
     CHECK(line(owner_id{"a\nb", 1}) == "a\\nb#1");
     CHECK(line(lease{key, host, 3, 12}) == "orders/billing/0: host-7#81, epoch 3, version 12");
     CHECK(line(lease{key, {}, 3, 13}) == "orders/billing/0: nobody, epoch 3, version 13");
-    CHECK(line(presence{"orders", "billing", host, 5}) == "orders/billing: host-7#81, version 5");
+    CHECK(line(owner_heartbeat{"orders", "billing", host, 5}) ==
+          "orders/billing: host-7#81, version 5");
     CHECK(line(lease_table{{{}, {}}, {{}}}) == "2 leases, 1 owner");
     CHECK(line(lease_claim{key, host, 4, 12}) ==
           "orders/billing/0 for host-7#81, epoch 4, if at version 12");
     CHECK(line(lease_claim{key, {}, 4, {}}) ==
           "orders/billing/0 for nobody, epoch 4, if there is none");
-    CHECK(line(claim_outcome{claim_end::won, 4, 13}) == "won, epoch 4, version 13");
-    CHECK(line(claim_outcome{}) == "contended");
+    CHECK(line(claim_result{claim_outcome::won, 4, 13}) == "won, epoch 4, version 13");
+    CHECK(line(claim_result{}) == "contended");
     CHECK(line(lease_options{}) == "a round every 10s, free after 1min");
 }
 
@@ -153,9 +156,9 @@ TEST_CASE("which partitions to take")
 
 TEST_CASE("what the keeper of leases and a processor want done")
 {
-    CHECK(line(act::announce{{"orders", "billing", host, 5}}) ==
+    CHECK(line(act::heartbeat{{"orders", "billing", host, 5}}) ==
           "announce orders/billing: host-7#81, version 5");
-    CHECK(line(act::withdraw{{"orders", "billing", host, 5}}) ==
+    CHECK(line(act::leave{{"orders", "billing", host, 5}}) ==
           "withdraw orders/billing: host-7#81, version 5");
     CHECK(line(act::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
     CHECK(line(act::claim{{key, host, 4, 12}}) ==
@@ -168,10 +171,11 @@ TEST_CASE("what the keeper of leases and a processor want done")
     CHECK(line(act::close{3, 5, false}) == "close partition 3, epoch 5");
     CHECK(line(act::close{3, 5, true}) == "close lost partition 3, epoch 5");
     CHECK(line(act::save{3, 5}) == "save partition 3, epoch 5");
-    CHECK(line(act::relinquish{3, 5}) == "relinquish partition 3, epoch 5");
+    CHECK(line(act::release{3, 5}) == "relinquish partition 3, epoch 5");
 
     const lease_group group{"orders", "billing", {"0", "1"}, host, {}};
-    CHECK(line(lease_keeper(group).next(at_5s)) == "announce orders/billing: host-7#81, version 1");
+    CHECK(line(lease_manager(group).next(at_5s)) ==
+          "announce orders/billing: host-7#81, version 1");
     CHECK(line(processor({group, {}}).next(at_5s)) ==
           "announce orders/billing: host-7#81, version 1");
     partition_lifecycle part(3);
@@ -186,16 +190,16 @@ TEST_CASE("what to tell a queue")
     CHECK(line(act::abandon{}) == "abandon");
     CHECK(line(act::abandon{false}) == "abandon, not failed");
     CHECK(line(act::defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
-    CHECK(line(act::dead_letter_message{parked_for::last_delivery, fault_class::infrastructure, 10,
-                                        10}) ==
+    CHECK(line(act::dead_letter_message{dead_letter_cause::last_delivery,
+                                        fault_kind::infrastructure, 10, 10}) ==
           "dead_letter message: last_delivery, infrastructure, 10 of 10 deliveries");
-    CHECK(line(act::dead_letter_message{parked_for::exhausted, fault_class::transient, 7,
+    CHECK(line(act::dead_letter_message{dead_letter_cause::exhausted, fault_kind::transient, 7,
                                         unlimited}) ==
           "dead_letter message: exhausted, transient, 7 tries");
-    CHECK(line(act::dead_letter_message{parked_for::permanent, fault_class::permanent, 1, 1}) ==
-          "dead_letter message: permanent");
-    CHECK(line(act::leave{left_for::lock_lost}) == "leave: lock_lost");
-    CHECK(line(settle({}, {}, fault_class::none, 0.5, {})) == "complete");
+    CHECK(line(act::dead_letter_message{dead_letter_cause::permanent, fault_kind::permanent, 1,
+                                        1}) == "dead_letter message: permanent");
+    CHECK(line(act::let_lock_expire{let_expire_reason::lock_lost}) == "leave: lock_lost");
+    CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 
     settle_batches calls;
     calls.on(decided{}, at_5s);
@@ -204,10 +208,10 @@ TEST_CASE("what to tell a queue")
           "settle batch 4: defer items 0 to 2, 7");
     CHECK(line(act::settle_batch{.call = 4, .kind = settle_kind::abandon, .items = {}}) ==
           "settle batch 4: abandon no items");
-    CHECK(line(act::report{3, settle_kind::complete, settle_end::done, fault_class::none, 1}) ==
+    CHECK(line(act::report{3, settle_kind::complete, settle_outcome::done, fault_kind::none, 1}) ==
           "report item 3: complete done after 1 try");
-    CHECK(line(act::report{3, settle_kind::defer, settle_end::lost, fault_class::transient, 2}) ==
-          "report item 3: defer lost after 2 tries, transient");
+    CHECK(line(act::report{3, settle_kind::defer, settle_outcome::lost, fault_kind::transient,
+                           2}) == "report item 3: defer lost after 2 tries, transient");
 }
 
 TEST_CASE("what an intake and the keeper of a lock want done")
@@ -219,7 +223,8 @@ TEST_CASE("what an intake and the keeper of a lock want done")
     CHECK(line(act::settle_message{7, settle_as::give_back}) == "settle message 7: give_back");
     CHECK(line(act::settle_message{7, settle_as::complete, true}) ==
           "settle message 7: complete, original gone");
-    CHECK(line(intake({.at_once = 3}).next(at_5s)) == "take due: at most 3 pairs from number 0");
+    CHECK(line(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
+          "take due: at most 3 pairs from number 0");
 
     CHECK(line(act::renew{2}) == "renew, attempt 2");
     lock_renewal lock({.lock = 60s});
@@ -229,7 +234,7 @@ TEST_CASE("what an intake and the keeper of a lock want done")
 
 TEST_CASE("how long a queue has patience, and which dead letters go")
 {
-    CHECK(line(queue_patience{10min, delivery_end::deliveries}) ==
+    CHECK(line(delivery_lifetime{10min, delivery_limit::deliveries}) ==
           "lasts 10min, ended by deliveries");
     CHECK(line(prune_removal{7, 0, 100, wall_time::at(1s), prune_reason::age}) ==
           "remove 7: age, 100 bytes, parked 1970-01-01T00:00:01Z");
@@ -251,25 +256,26 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
 
 TEST_CASE("what it is all set to")
 {
-    CHECK(line(valve_options{}) ==
-          "shuts at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps to open, "
+    CHECK(line(circuit_breaker_options{}) ==
+          "shuts at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps "
+          "to open, "
           "pauses 5s to 5min, factor 2, jitter none");
-    CHECK(line(valve_options{.min_calls = valve_options::never,
-                             .in_a_row = 5,
-                             .ramp = 1,
-                             .transient_counts = true}) ==
+    CHECK(line(circuit_breaker_options{.minimum_throughput = circuit_breaker_options::never,
+                                       .consecutive_failures = 5,
+                                       .half_open_ramp = 1,
+                                       .transient_counts = true}) ==
           "shuts at 5 in a row, transient ones too; calls of at most 1min, 1 step to open, "
           "pauses 5s to 5min, factor 2, jitter none");
-    CHECK(line(valve_options{.in_a_row = 5}).starts_with(
-        "shuts at 0.1 of 100 calls failed in 30s or 5 in a row; "));
-    CHECK(line(valve_options{.in_a_row = valve_options::never}).starts_with(
-        "shuts at 0.1 of 100 calls failed in 30s; "));
-    CHECK(line(intake_options{}) ==
-          "16 at once, pause 1s, a look every 30s; " + line(valve_options{}));
+    CHECK(line(circuit_breaker_options{.consecutive_failures = 5})
+              .starts_with("shuts at 0.1 of 100 calls failed in 30s or 5 in a row; "));
+    CHECK(line(circuit_breaker_options{.consecutive_failures = circuit_breaker_options::never})
+              .starts_with("shuts at 0.1 of 100 calls failed in 30s; "));
+    CHECK(line(receive_planner_options{}) ==
+          "16 at once, pause 1s, a look every 30s; " + line(circuit_breaker_options{}));
     CHECK(line(lock_renewal_options{}) ==
           "lock 1min, renewed at 0.5 left, answer within 10s, "
           "pauses 500ms to 10s, factor 2, jitter full");
-    CHECK(line(lock_renewal_options{.margin = 5s, .most = 10min}) ==
+    CHECK(line(lock_renewal_options{.margin = 5s, .max_duration = 10min}) ==
           "lock 1min, renewed at 0.5 left or 5s, answer within 10s, at most 10min, "
           "pauses 500ms to 10s, factor 2, jitter full");
     CHECK(line(delivery_terms{}) == "10 deliveries, lock 1min of at most 5min");
@@ -298,11 +304,11 @@ TEST_CASE("what it is all set to")
           "polls every 1s, saves in 3 tries, pauses 1s to 1min, factor 2, jitter none");
     CHECK(line(tracker_options{}) ==
           "at most 65536 events in flight, span 1048576, commits at low_water");
-    CHECK(line(commit_cadence{}) == "on close, pause 1s");
-    CHECK(line(commit_cadence{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
+    CHECK(line(commit_schedule_policy{}) == "on close, pause 1s");
+    CHECK(line(commit_schedule_policy{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
           "every 1000 events or every 5s, on close, idle every 6h, pause 1s");
-    CHECK(line(commit_cadence{
-              .every = 1, .interval = 5s, .needs = cadence_needs::both, .on_close = false}) ==
+    CHECK(line(commit_schedule_policy{
+              .every = 1, .interval = 5s, .needs = commit_needs::both, .on_close = false}) ==
           "every 1 event and every 5s, pause 1s");
     CHECK(line(idempotency_options{}) == "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{}) ==
@@ -310,9 +316,9 @@ TEST_CASE("what it is all set to")
           "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{.commit_every = 100,
                                     .ask_from = 3,
-                                    .keeps = letter_keeps::summary,
+                                    .keeps = dead_letter_body::summary,
                                     .body_bytes = 7,
-                                    .read_back = when_read_back::always}) ==
+                                    .check_commit = commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
           "letters keep summary, bodies of at most 7 bytes, read back always, asks from 3 events; "
           "keys of the group, at most 128 bytes");

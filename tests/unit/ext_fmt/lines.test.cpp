@@ -46,17 +46,17 @@ TEST_CASE("times and durations")
 
 TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
 {
-    CHECK(line(closed_by::deadline) == "deadline");
-    CHECK(line(adding::too_large) == "too_large");
-    CHECK(line(heard::late) == "late");
-    CHECK(line(fault_class::ownership_lost) == "ownership_lost");
-    CHECK(line(item_outcome::undecided) == "undecided");
-    CHECK(line(batch_end::committed) == "committed");
+    CHECK(line(batch_close_reason::deadline) == "deadline");
+    CHECK(line(add_result::too_large) == "too_large");
+    CHECK(line(event_result::stale) == "stale");
+    CHECK(line(fault_kind::ownership_lost) == "ownership_lost");
+    CHECK(line(item_outcome::in_doubt) == "undecided");
+    CHECK(line(batch_outcome::committed) == "committed");
     CHECK(line(commit_outcome::not_applied) == "not_applied");
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
     CHECK(line(jitter::equal) == "equal");
     CHECK(line(when_unknown::hand_back) == "hand_back");
-    CHECK(line(broker_tells::nothing) == name(broker_tells::nothing));
+    CHECK(line(broker_reports::nothing) == name(broker_reports::nothing));
     CHECK(line(wire::answer::too_many) == "too_many");
     CHECK(line(wire::extent::item) == "item");
     CHECK(line(wire::proof::reported) == "reported");
@@ -64,7 +64,7 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(when_exhausted::dead_letter) == "dead_letter");
     CHECK(fmt::format("{:>8}|{:<8}|{:.3}", jitter::full, jitter::full, jitter::equal) ==
           "    full|full    |equ");
-    CHECK(line(static_cast<closed_by>(200)) == "unknown");
+    CHECK(line(static_cast<batch_close_reason>(200)) == "unknown");
 }
 
 TEST_CASE("errors")
@@ -72,7 +72,7 @@ TEST_CASE("errors")
     CHECK(line(fault{}) == "ok");
     CHECK(line(permanent("total is negative")) == "permanent: total is negative");
     CHECK(line(cancelled("")) == "cancelled");
-    CHECK(line(*check(limits{.bytes = 10, .envelope = 20})) ==
+    CHECK(line(*validate(batch_limits{.bytes = 10, .envelope = 20})) ==
           "limits.envelope is 20: must be less than bytes (10)");
 }
 
@@ -82,61 +82,64 @@ TEST_CASE("text from outside cannot begin another line")
           "transient: bad\\nFATAL: all is lost\\r\\t\\x1b[2J\\x7f");
     CHECK(line(permanent("gr\xc3\xbc\xc3\x9f")) == "permanent: gr\xc3\xbc\xc3\x9f");
     CHECK(line(partition_key{"a\nb", "c", "d"}) == "a\\nb/c/d");
-    CHECK(
-        line(item_report{{1, 1}, item_outcome::failed, fault_class::permanent, 0, 0, 0, "no\nway"}) ==
-        "item 1: failed, permanent: no\\nway");
+    CHECK(line(item_report{
+              {1, 1}, item_outcome::failed, fault_kind::permanent, 0, 0, 0, "no\nway"}) ==
+          "item 1: failed, permanent: no\\nway");
 }
 
 TEST_CASE("limits, chunks and batches")
 {
-    CHECK(line(limits{}) == "no limits");
-    CHECK(line(limits{.bytes = 262'144, .items = 1, .single = 1'024, .envelope = 1}) ==
+    CHECK(line(batch_limits{}) == "no limits");
+    CHECK(line(batch_limits{.bytes = 262'144, .items = 1, .single = 1'024, .envelope = 1}) ==
           "at most 262144 bytes, 1 item, 1024 bytes an item, envelope 1 byte");
     const std::vector<std::uint64_t> sizes{1, 2, 9};
     std::vector<std::string> said;
-    for (const auto& c : chunk_by(sizes, limits{.bytes = 3}, [](std::uint64_t n) { return n; })) {
+    for (const auto& c :
+         chunk_by(sizes, batch_limits{.bytes = 3}, [](std::uint64_t n) { return n; })) {
         said.push_back(line(c));
     }
     CHECK(said == std::vector<std::string>{"2 items, 3 bytes, closed by bytes",
                                            "1 item, 9 bytes, does not fit"});
 
-    open_batch<int> open{limits{.items = 3}, [](const int&) -> std::uint64_t { return 5; }, 1s};
+    open_batch<int> open{batch_limits{.items = 3}, [](const int&) -> std::uint64_t { return 5; },
+                         1s};
     CHECK(line(open) == "0 items, 0 bytes, open, due when full");
-    CHECK(open.try_add(1, at_5s) == adding::added);
+    CHECK(open.try_add(1, at_5s) == add_result::added);
     CHECK(line(open) == "1 item, 5 bytes, open, due steady 6s");
     CHECK(line(open.take(at_5s)) == "1 item, 5 bytes, closed by end");
 }
 
 TEST_CASE("batches side by side, owned and packed")
 {
-    const limits l{.bytes = 10};
+    const batch_limits l{.bytes = 10};
     const auto itself = [](const int& n) -> std::uint64_t { return static_cast<unsigned>(n); };
     keyed_batches<std::string, int> open{l, itself, {.open = 2, .linger = 1s}};
     CHECK(line(open) == "0 items, 0 batches open, due when full");
-    CHECK(open.try_add("a\nb", 4, at_5s) == adding::added);
+    CHECK(open.try_add("a\nb", 4, at_5s) == add_result::added);
     CHECK(line(open) == "1 item, 1 batch open, due steady 6s");
     CHECK(line(open.take(at_5s)) == "key a\\nb: 1 item, 4 bytes, closed by end");
-    CHECK(line(keyed_batch<partition_key, int>{{"a", "b", "c"}, {1, 2}, 3, closed_by::key, {}}) ==
+    CHECK(line(keyed_batch<partition_key, int>{
+              {"a", "b", "c"}, {1, 2}, 3, batch_close_reason::key, {}}) ==
           "key a/b/c: 2 items, 3 bytes, closed by key");
     struct nameless {
         bool operator==(const nameless&) const = default;
     };
-    CHECK(line(keyed_batch<nameless, int>{{}, {1}, 3, closed_by::key, {}}) ==
+    CHECK(line(keyed_batch<nameless, int>{{}, {1}, 3, batch_close_reason::key, {}}) ==
           "1 item, 3 bytes, closed by key");
-    open_bins<int> bins{l, itself};
-    CHECK(bins.try_add(4, at_5s) == adding::added);
-    CHECK(bins.try_add(7, at_5s) == adding::added);
+    bin_packer<int> bins{l, itself};
+    CHECK(bins.try_add(4, at_5s) == add_result::added);
+    CHECK(bins.try_add(7, at_5s) == add_result::added);
     CHECK(line(bins) == "2 items, 2 batches open, due when full");
     int header = 1;
     auto with_header = open_batch_of<int>(l, [&header](int n) { return header + n; });
-    CHECK(with_header.try_add(2, at_5s) == adding::added);
+    CHECK(with_header.try_add(2, at_5s) == add_result::added);
     CHECK(line(with_header) == "1 item, 3 bytes, open, due when full");
 
     const std::vector<int> sizes{4, 5, 11, 2};
     CHECK(line(owned_chunks(sizes, l)[0]) == "2 items, 9 bytes, closed by bytes");
     CHECK(line(owned_chunks(sizes, l)[1]) == "1 item, 11 bytes, does not fit");
     CHECK(line(pack(sizes, l)) == "3 items in 2 batches, 1 too large");
-    CHECK(line(packed{}) == "0 items in 0 batches, 0 too large");
+    CHECK(line(packed_bins{}) == "0 items in 0 batches, 0 too large");
     CHECK(line(open_limits{}) == "at most 16 batches open, linger forever");
     CHECK(line(open_limits{.open = unlimited, .linger = 50ms, .items = 100}) ==
           "any number of batches open, linger 50ms, 100 items in all");
@@ -147,7 +150,7 @@ TEST_CASE("an item that fits into no batch")
     const std::vector<int> sizes{4, 11};
     const auto bad = first_too_large(sizes, {.bytes = 10, .envelope = 1});
     REQUIRE(bad);
-    CHECK(line(*bad) == text(*bad));
+    CHECK(line(*bad) == describe(*bad));
     CHECK(line(*bad) ==
           "item 1: too_large, 12 bytes where the limit is 10, 11 of them its own, envelope 1");
 }
@@ -169,7 +172,7 @@ TEST_CASE("what services take and answer")
 
 TEST_CASE("what a sender says and has learnt")
 {
-    sender s{{.limit = {.bytes = 100}, .header = 2}};
+    batch_sender s{{.limit = {.bytes = 100}, .header = 2}};
     CHECK(line(s.next(at_5s)) == "idle");
     s.on(queued{30}, at_5s);
     s.on(queued{40}, at_5s);
@@ -188,50 +191,51 @@ TEST_CASE("what a sender says and has learnt")
             .refused = 40}) ==
         "limit 50 bytes, envelope 1 byte, header 1.0 bytes and 1.333 of a body, went through 20 bytes, refused 40 bytes");
 
-    const run gaps[] = {{0, 2}, {5, 1}, {7, 3}};
-    CHECK(line(runs(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
-    CHECK(line(runs(gaps + 1, 1)) == "item 5");
-    CHECK(line(runs()) == "no items");
-    CHECK(line(run{3, 2}) == "items 3 to 4");
-    CHECK(line(run{}) == "no items");
-    CHECK(line(act::send{7, runs(gaps, 1), 1, closed_by::items}) ==
+    const item_range gaps[] = {{0, 2}, {5, 1}, {7, 3}};
+    CHECK(line(item_ranges(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
+    CHECK(line(item_ranges(gaps + 1, 1)) == "item 5");
+    CHECK(line(item_ranges()) == "no items");
+    CHECK(line(item_range{3, 2}) == "items 3 to 4");
+    CHECK(line(item_range{}) == "no items");
+    CHECK(line(act::send{7, item_ranges(gaps, 1), 1, batch_close_reason::items}) ==
           "send attempt 7: items 0 to 1, 1 byte, closed by items");
-    CHECK(line(act::settle{{4, 1}, item_outcome::too_large, fault_class::none, 120, 100}) ==
+    CHECK(line(act::settle{{4, 1}, item_outcome::too_large, fault_kind::none, 120, 100}) ==
           "settle item 4: too_large, 120 bytes where the limit is 100");
     CHECK(line(act::replace{4, 130, 100, 10}) ==
           "replace item 4: 130 bytes where the limit is 100 bytes");
-    CHECK(line(sender::action(act::wait{at_5s})) == "wait until steady 5s");
+    CHECK(line(batch_sender::action(act::wait_until{at_5s})) == "wait until steady 5s");
 }
 
 TEST_CASE("what a batch machine says")
 {
     CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
-    CHECK(line(act::recall{}) == "recall");
+    CHECK(line(act::load_crash_record{}) == "recall");
     CHECK(line(act::shorten{1}) == "shorten to 1 event");
-    CHECK(line(act::note{attempt{10, 14, 4, 1, 7, 3}}) == "note 4 events after 1 death");
-    CHECK(line(act::forget{}) == "forget");
+    CHECK(line(act::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
+          "note 4 events after 1 death");
+    CHECK(line(act::clear_crash_record{}) == "forget");
     CHECK(line(act::ask{2}) == "ask: 2 events failed");
     CHECK(line(act::savepoint{}) == "savepoint");
     CHECK(line(act::handle{3}) == "handle event 3");
-    CHECK(line(act::release{}) == "release");
-    CHECK(line(act::undo{}) == "undo");
-    CHECK(line(act::dead_letter{3, fault_class::permanent, 2}) ==
+    CHECK(line(act::release_savepoint{}) == "release");
+    CHECK(line(act::rollback_to_savepoint{}) == "undo");
+    CHECK(line(act::dead_letter{3, fault_kind::permanent, 2}) ==
           "dead_letter event 3: permanent after 2 tries");
-    CHECK(line(act::dead_letter{3, fault_class::transient, 1}) ==
+    CHECK(line(act::dead_letter{3, fault_kind::transient, 1}) ==
           "dead_letter event 3: transient after 1 try");
     CHECK(line(act::advance{}) == "advance");
     CHECK(line(act::commit{}) == "commit");
     CHECK(line(act::rollback{}) == "rollback");
-    CHECK(line(batch_machine::action(act::read_back{})) == "read back");
+    CHECK(line(batch_machine::action(act::check_commit{})) == "read back");
 }
 
 TEST_CASE("whether to try again")
 {
-    CHECK(line(decide({}, 1, fault_class::permanent, 0.5, at_5s)) == "give up: permanent");
+    CHECK(line(decide({}, 1, fault_kind::permanent, 0.5, at_5s)) == "give up: permanent");
     CHECK(line(retry_action(act::retry_now{})) == "retry now");
     CHECK(line(act::give_up{}) == "give up");
     CHECK(line(act::idle{}) == "idle");
-    CHECK(line(act::wait{steady_time::highest()}) == "wait until never");
+    CHECK(line(act::wait_until{steady_time::highest()}) == "wait until never");
 }
 
 TEST_CASE("reports")
@@ -247,13 +251,14 @@ TEST_CASE("reports")
     CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 refused; 0 accepted, 0 not");
     CHECK(line(item_report{{0, 3}, item_outcome::accepted}) == "items 0 to 2: accepted");
 
-    CHECK(line(batch_report{.end = batch_end::committed,
+    CHECK(line(batch_report{.outcome = batch_outcome::committed,
                             .reached = position{18, "x1"},
                             .handled = 9,
                             .dead_lettered = 1}) ==
           "committed at 18 (offset x1): 9 handled, 1 dead-lettered");
-    CHECK(line(batch_report{
-              .end = batch_end::redeliver, .repeated = 2, .why = infrastructure("disk full")}) ==
+    CHECK(line(batch_report{.outcome = batch_outcome::redeliver,
+                            .repeated = 2,
+                            .reason = infrastructure("disk full")}) ==
           "redeliver: infrastructure: disk full; 2 repeated");
     CHECK(line(batch_report{}) == "empty");
 }
@@ -271,7 +276,7 @@ TEST_CASE("positions and dead letters")
           "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 (parked 1970-01-01T00:00:00Z)");
     d.body = "12345";
     d.occurred = wall_time::at(1s);
-    d.parked = wall_time::at(2s);
+    d.dead_lettered_at = wall_time::at(2s);
     CHECK(line(d) ==
           "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 "
           "(parked 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
@@ -279,16 +284,18 @@ TEST_CASE("positions and dead letters")
 
 TEST_CASE("calls that were tried again")
 {
-    CHECK(line(act::go{}) == "go");
+    CHECK(line(act::call{}) == "go");
     CHECK(line(act::done{}) == "done");
-    attempts tries({.retry = {.most = 2}}, {});
+    retry_loop tries({.retry = {.max_attempts = 2}}, {});
     CHECK(line(tries.next({})) == "go");
-    CHECK(line(attempts_end::time_limit) == "time_limit");
-    CHECK(line(call_report{.end = attempts_end::succeeded, .tries = 3, .elapsed = 1500ms}) ==
+    CHECK(line(retry_outcome::time_limit) == "time_limit");
+    CHECK(line(call_report{.outcome = retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
           "ok after 3 tries in 1.5s");
-    CHECK(line(call_report{.why = transient("no\nroute"), .end = attempts_end::tries, .tries = 1}) ==
+    CHECK(line(call_report{
+              .reason = transient("no\nroute"), .outcome = retry_outcome::tries, .tries = 1}) ==
           "given up after 1 try in 0s (tries): transient: no\\nroute");
-    CHECK(line(call_report{.why = transient("busy"), .tries = 2, .waiting = steady_time::at(3s)}) ==
+    CHECK(line(call_report{
+              .reason = transient("busy"), .tries = 2, .waiting = steady_time::at(3s)}) ==
           "transient: busy after 2 tries, waiting until steady 3s");
 }
 

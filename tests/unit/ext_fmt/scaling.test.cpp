@@ -97,14 +97,21 @@ TEST_CASE("what came of it")
 
 TEST_CASE("a row")
 {
-    sc::evidence e{.metric = "a", .what = sc::statistic::highest, .value = 0.1, .limit = 1e20,
-                   .points = 1, .timed = true, .first = noon, .last = noon, .holds = sc::truth::no};
+    sc::evidence e{.metric = "a",
+                   .what = sc::statistic::highest,
+                   .value = 0.1,
+                   .limit = 1e20,
+                   .points = 1,
+                   .timed = true,
+                   .first = noon,
+                   .last = noon,
+                   .holds = sc::tribool::no};
     CHECK(line(e) == "up: highest(a) 0.1 > 1e+20 no [1 point 2024-02-29T12:00:00Z]");
     e.part = sc::role::projected;
     e.metric = "two\nlines";
     e.first = noon - 24h;
     e.note = "tab\there";
-    CHECK(line(sc::decision{.now = noon, .because = {e}}) ==
+    CHECK(line(sc::decision{.now = noon, .reasons = {e}}) ==
           "2024-02-29T12:00:00Z steady at 0: projected: highest(two\\nlines) 0.1 > 1e+20 no "
           "[1 point 2024-02-28T12:00:00Z to 12:00] (tab\\there)");
     e = {.part = sc::role::activation, .metric = "a", .lacks = sc::lack_of::fresh_points};
@@ -136,13 +143,13 @@ TEST_CASE("commands, errors and enums")
     CHECK(line(sc::policy_error{"/up", "a rule", "\"\n\""}) ==
           "/up: expected a rule, found \"\\n\"");
     CHECK(line(sc::admission::duplicate) == "duplicate");
-    CHECK(line(sc::answered::taken) == "taken");
+    CHECK(line(sc::command_result::applied) == "applied");
     CHECK(line(sc::lack_of::limit) == "limit");
     CHECK(line(sc::reason::active) == "active");
     CHECK(line(sc::relation::below) == "<");
     CHECK(line(sc::role::activation) == "activation");
     CHECK(line(sc::statistic::coverage) == "coverage");
-    CHECK(line(sc::truth::yes) == "yes");
+    CHECK(line(sc::tribool::yes) == "yes");
     CHECK(line(sc::verdict::down) == "down");
     CHECK(line(sc::when_missing::holds) == "holds");
 }
@@ -150,7 +157,7 @@ TEST_CASE("commands, errors and enums")
 TEST_CASE("the same two hours are the same lines")
 {
     const sc::policy p = tests_support::replay_policy();
-    REQUIRE(!sc::check(p));
+    REQUIRE(!sc::validate(p));
     std::string lines;
     for (const sc::decision& d : tests_support::replay(p, [](sc::state&) {})) {
         lines += line(d) + '\n';
@@ -167,7 +174,7 @@ TEST_CASE("in any locale")
         CHECK(line(golden_scaling::decision(p)) == before);
         sc::policy bad = p;
         bad.targets[0].each = -0.5;
-        CHECK(sc::check(bad)->found == "-0.5");
+        CHECK(sc::validate(bad)->found == "-0.5");
     }
     std::setlocale(LC_ALL, "C");
 }

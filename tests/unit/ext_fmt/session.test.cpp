@@ -27,16 +27,16 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(state_format::cbor) == "cbor");
     CHECK(line(envelope_problem::too_short) == "too_short");
     CHECK(line(text_state_problem::no_reserve) == "no_reserve");
-    CHECK(line(park_reason::ended_process) == "ended_process");
+    CHECK(line(dead_letter_reason::ended_process) == "ended_process");
     CHECK(line(pipeline_mode::independent) == "independent");
     CHECK(line(when_unreadable::hold) == "hold");
-    CHECK(line(step_end::given_back) == "given_back");
+    CHECK(line(step_outcome::given_back) == "given_back");
     CHECK(line(sweep_verdict::ageless) == "ageless");
-    CHECK(line(held_back::behind) == "behind");
-    CHECK(line(redrive_end::stopped) == "stopped");
-    CHECK(line(drain_end::uncertain) == "uncertain");
+    CHECK(line(skip_reason::behind) == "behind");
+    CHECK(line(redrive_outcome::stopped) == "stopped");
+    CHECK(line(import_outcome::uncertain) == "uncertain");
     CHECK(line(job_problem::no_steps) == "no_steps");
-    CHECK(line(stamp_found::not_bool) == "not_bool");
+    CHECK(line(step_properties_outcome::not_bool) == "not_bool");
     CHECK(line(row_key_found::other_width) == "other_width");
 }
 
@@ -44,25 +44,25 @@ TEST_CASE("how far a session is, and what stopped it")
 {
     session_progress p{.done = 2, .total = 5, .tries = 1};
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
-    p.failed = step_failure{3, 17, park_reason::exhausted, 5, "no\nprinter", {}};
+    p.failed = step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
-    CHECK(line(session_progress{.done = 9, .parked = 2}) == "9 done, 2 of them parked");
-    CHECK(line(step_stamp{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
-    CHECK(line(step_stamp{"a\n", 2, 2}) == "a\\n, step 2, from 2 on");
+    CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them parked");
+    CHECK(line(step_properties{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
+    CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, from 2 on");
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
     CHECK(line(open_state("", 10)).starts_with("state: corrupt: there are no bytes"));
     CHECK(line(state_too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");
-    CHECK(line(step_letter{.stamp = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
+    CHECK(line(pipeline_dead_letter{.stamp = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
           "s, step 3 of 5 (17): failed: a\\nb");
 }
 
 TEST_CASE("policies and actions")
 {
-    CHECK(line(pipeline_policy{.retry = {.most = 3}}) ==
+    CHECK(line(pipeline_policy{.retry = {.max_attempts = 3}}) ==
           "stop_on_failure: at most 3 tries of a step, in hand for 10s, 7 deliveries of 10; "
           "unreadable: park, refused: hold");
     CHECK(line(sweep_policy{}) ==
@@ -73,18 +73,19 @@ TEST_CASE("policies and actions")
     CHECK(line(act::save_state{}) == "save state");
     CHECK(line(act::save_state{true}) == "save state, undone");
     CHECK(line(act::clear_state{}) == "clear state");
-    CHECK(line(act::park{park_reason::session_failed, 17, 3, 1}) ==
+    CHECK(line(act::park{dead_letter_reason::session_failed, 17, 3, 1}) ==
           "park: session_failed by message 17 of step 3 after 1 try");
-    CHECK(line(act::park{.reason = park_reason::gap, .bare = true}) ==
+    CHECK(line(act::park{.reason = dead_letter_reason::gap, .bare = true}) ==
           "park: gap, without its body");
-    CHECK(line(act::park{.reason = park_reason::failed, .alone = true}) == "park: failed, alone");
+    CHECK(line(act::park{.reason = dead_letter_reason::failed, .alone = true}) ==
+          "park: failed, alone");
     CHECK(line(session_progress{.done = 4, .total = 6, .first = 3}) == "4 of 6 done, from 3 on");
-    CHECK(line(act::give_back{steady_time::at(duration::seconds(5)), fault_class::transient}) ==
+    CHECK(line(act::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
           "give back until steady 5s: transient");
     CHECK(line(redrive::action{act::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
     CHECK(line(act::mark_sent{1, 1}) == "mark 1 session from 1 on as sent");
-    CHECK(line(act::remove_letters{1, 2}) == "remove 2 letters from 1 on");
-    CHECK(line(letter_drain::action{act::complete{}}) == "complete");
+    CHECK(line(act::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
+    CHECK(line(dead_letter_import::action{act::complete{}}) == "complete");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ template <class T>
 std::string wrong(const json& document)
 {
     const auto read = read_json<T>(document);
-    return read ? "nothing" : text(read.error());
+    return read ? "nothing" : describe(read.error());
 }
 
 // A row that is right but for one field.
@@ -46,8 +46,8 @@ std::string without(const T& row, const char* field)
 
 const partition_key key{"orders", "billing", "0"};
 const lease held{key, {"host-7", 81}, 3, 12};
-const presence there{"orders", "billing", {"host-7", 81}, 5};
-const attempt died{10, 14, 4, 1, 7, 3};
+const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 5};
+const crash_record died{10, 14, 4, 1, 7, 3};
 
 TEST_CASE("JSON of version 1 is the rows that were stored, and is written the same")
 {
@@ -58,7 +58,7 @@ TEST_CASE("JSON of version 1 is the rows that were stored, and is written the sa
         const auto* stored = golden_rows::find(name);
         REQUIRE(stored != nullptr);
         const auto again = parse_json<T>(stored->json);
-        REQUIRE_MESSAGE(again.has_value(), text(again.error()));
+        REQUIRE_MESSAGE(again.has_value(), describe(again.error()));
         CHECK(*again == row);
         CHECK(json(row).dump() == stored->json);
         ++read;
@@ -68,9 +68,9 @@ TEST_CASE("JSON of version 1 is the rows that were stored, and is written the sa
 
 TEST_CASE("what no row of attempts can be is refused, and where")
 {
-    CHECK(wrong<attempt>(died) == "nothing");
+    CHECK(wrong<crash_record>(died) == "nothing");
     CHECK(without(died, "from") == "nothing");
-    CHECK(wrong<attempt>(json::array()) == "the document: expected an object, found an array");
+    CHECK(wrong<crash_record>(json::array()) == "the document: expected an object, found an array");
     CHECK(without(died, "version") == "/version: expected a value, found nothing");
     CHECK(without(died, "suspects") == "/suspects: expected a value, found nothing");
     CHECK(without(died, "deaths") == "/deaths: expected a value, found nothing");
@@ -87,8 +87,8 @@ TEST_CASE("what no row of attempts can be is refused, and where")
     CHECK(wrong_field(died, "by", -7) ==
           "/by: expected a whole number of at most 64 bits, found -7");
     CHECK(wrong_field(died, "death", 1) == "/death: expected no field of this name, found 1");
-    CHECK(read_json<attempt>(json{{"version", 2}}).error().problem == json_problem::newer);
-    CHECK(parse_json<attempt>(R"({"version":1,"by":1,"by":2})").error().problem ==
+    CHECK(read_json<crash_record>(json{{"version", 2}}).error().problem == json_problem::newer);
+    CHECK(parse_json<crash_record>(R"({"version":1,"by":1,"by":2})").error().problem ==
           json_problem::duplicate);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("what no lease can be is refused, and where")
 
 TEST_CASE("what no owner can be is refused, and where")
 {
-    CHECK(wrong<presence>(there) == "nothing");
+    CHECK(wrong<owner_heartbeat>(there) == "nothing");
     for (const char* const field : {"version", "source", "group", "owner", "row_version"}) {
         CHECK(without(there, field) ==
               "/" + std::string(field) + ": expected a value, found nothing");
@@ -143,18 +143,18 @@ TEST_CASE("what a store is asked and answers is written")
           R"({"epoch":4,"expected":12,"key":{"group":"billing","partition":"0","source":"orders"},)"
           R"("owner":{"incarnation":81,"name":"host-7"}})");
     CHECK_FALSE(json(lease_claim{}).contains("expected"));
-    CHECK(json(claim_outcome{claim_end::won, 4, 13}).dump() ==
+    CHECK(json(claim_result{claim_outcome::won, 4, 13}).dump() ==
           R"({"end":"won","epoch":4,"row_version":13})");
-    CHECK(json(claim_outcome{}).dump() == R"({"end":"contended"})");
+    CHECK(json(claim_result{}).dump() == R"({"end":"contended"})");
     CHECK(json(lease_table{{held}, {there}}).dump() ==
           R"({"leases":[)" + json(held).dump() + R"(],"owners":[)" + json(there).dump() + "]}");
     CHECK(json(balance_plan{{1, 4}, {}, 1, 3, false}).dump() ==
           R"({"balanced":false,"claim":[1,4],"mine":1,"target":3})");
     CHECK(json(balance_plan{{}, 5, 2, 3, false})["steal"] == 5);
     CHECK(json(placed(plan_attempt({}, {10, 4, 0, 7, 3}, 3), 14))["noted"] ==
-          json(attempt{10, 14, 4, 0, 7, 3}));
+          json(crash_record{10, 14, 4, 0, 7, 3}));
     CHECK(json(plan_attempt(died, {10, 4, 4, 8, 4}, 3))["called_off"] ==
-          json(attempt{10, 14, 4, 2, 0, 4}));
+          json(crash_record{10, 14, 4, 2, 0, 4}));
 }
 
 }  // namespace

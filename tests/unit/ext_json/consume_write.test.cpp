@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Reports and actions of consumers, leases, queues, valves and locks, as they are written.
+// Reports and actions of consumers, leases, queues, circuit breakers and locks, as they are
+// written.
 
 #include <chrono>
 #include <cstdint>
@@ -28,58 +29,62 @@ std::string written(const T& value)
 TEST_CASE("reports")
 {
     CHECK(written(at_least_once_report{
-              .end = batch_end::committed, .reached = position{18, "x"}, .handled = 9}) ==
+              .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
           R"({"dead_lettered":0,"end":"committed","handled":9,)"
           R"("reached":{"offset":"x","sequence":18},"repeated":0,"skipped":0})");
-    CHECK(written(at_least_once_report{.end = batch_end::redeliver,
+    CHECK(written(at_least_once_report{.outcome = batch_outcome::redeliver,
                                        .dead_lettered = 1,
                                        .dropped = 2,
                                        .skipped = 3,
                                        .repeated = 4,
                                        .uncovered = 5,
-                                       .why = infrastructure("disk full")}) ==
+                                       .reason = infrastructure("disk full")}) ==
           R"({"dead_lettered":1,"dropped":2,"end":"redeliver","handled":0,"repeated":4,)"
           R"("skipped":3,"uncovered":5,"why":{"how":"infrastructure","text":"disk full"}})");
-    CHECK(written(at_least_once_report{
-              .end = batch_end::committed, .dropped = 1, .dropped_events = {{{7, "x"}, permanent("bad")}}}) ==
-          R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
-          R"("why":{"how":"permanent","text":"bad"}}],"end":"committed","handled":0,"repeated":0,"skipped":0})");
+    CHECK(
+        written(at_least_once_report{.outcome = batch_outcome::committed,
+                                     .dropped = 1,
+                                     .dropped_events = {{{7, "x"}, permanent("bad")}}}) ==
+        R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
+        R"("why":{"how":"permanent","text":"bad"}}],"end":"committed","handled":0,"repeated":0,"skipped":0})");
     CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"].size() == 1);
 
     const assignment mine{{"a", "b", "c"}, position{7, ""}, 3};
-    CHECK(written(rewind_report{rewind_end::rewound, mine, {}}) ==
+    CHECK(written(rewind_report{rewind_outcome::rewound, mine, {}}) ==
           R"({"end":"rewound","mine":)" + written(mine) + "}");
-    CHECK(json(rewind_report{rewind_end::invalid, mine, permanent("no")})["why"]["text"] == "no");
-    CHECK(written(reprocess_report{reprocess_end::handled, {}}) == R"({"end":"handled"})");
-    CHECK(written(reprocess_report{reprocess_end::failed, permanent("no")}) ==
+    CHECK(json(rewind_report{rewind_outcome::invalid, mine, permanent("no")})["why"]["text"] ==
+          "no");
+    CHECK(written(reprocess_report{reprocess_outcome::handled, {}}) == R"({"end":"handled"})");
+    CHECK(written(reprocess_report{reprocess_outcome::failed, permanent("no")}) ==
           R"({"end":"failed","why":{"how":"permanent","text":"no"}})");
     assignment taken = mine;
     taken.ended = 9;
     CHECK(json(taken)["ended"] == 9);
-    CHECK(written(call_report{.end = attempts_end::succeeded, .tries = 3, .elapsed = 1500ms}) ==
-          R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
+    CHECK(
+        written(call_report{.outcome = retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
+        R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
 }
 
 TEST_CASE("how far a tracker is, and how long a queue has patience")
 {
-    CHECK(written(ticket{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
+    CHECK(written(tracked_event{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
     CHECK(written(blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
     CHECK(written(encoded_done{"abc", 5, 2, encoded_as::cut}) ==
           R"({"bytes":"abc","dropped":2,"how":"cut","kept":5})");
     CHECK(json(encoded_done{"\xFF", 5, 2, encoded_as::cut})["bytes_base64"] == "/w==");
-    CHECK(written(queue_patience{10min, delivery_end::time_to_live}) ==
+    CHECK(written(delivery_lifetime{10min, delivery_limit::time_to_live}) ==
           R"({"by":"time_to_live","lasts":"10min"})");
 }
 
 TEST_CASE("outcomes by their names")
 {
-    CHECK(json(valve_state::probing) == "probing");
-    CHECK(json(lock_end::expired) == "expired");
-    CHECK(json(begin_refusal::behind) == "behind");
+    CHECK(json(circuit_state::half_open) == "half_open");
+    CHECK(json(lock_outcome::expired) == "expired");
+    CHECK(json(track_error::behind) == "behind");
     CHECK(json(tracker_problem::newer) == "newer");
     CHECK(json(checkpoint_stands::moved) == "moved");
     CHECK(json(delivery_guarantee::at_least_once) == "at_least_once");
-    CHECK(json(broker_said::failed) == "failed");
+    CHECK(json(settle_result::failed) == "failed");
 }
 
 TEST_CASE("what to tell a queue")
@@ -88,19 +93,20 @@ TEST_CASE("what to tell a queue")
     CHECK(written(act::abandon{false}) == R"({"act":"abandon","failed":false})");
     CHECK(written(act::defer{wall_time::at(1'709'208'000s)}) ==
           R"({"act":"defer","until":"2024-02-29T12:00:00Z"})");
-    CHECK(written(settlement(act::dead_letter_message{
-              parked_for::exhausted, fault_class::transient, 7, unlimited})) ==
+    CHECK(written(settlement(act::dead_letter_message{dead_letter_cause::exhausted,
+                                                      fault_kind::transient, 7, unlimited})) ==
           R"({"act":"dead_letter_message","how":"transient","most":"unlimited","used":7,)"
           R"("why":"exhausted"})");
-    CHECK(written(act::leave{left_for::pause}) == R"({"act":"leave","why":"pause"})");
+    CHECK(written(act::let_lock_expire{let_expire_reason::pause}) ==
+          R"({"act":"leave","why":"pause"})");
 
     settle_batches calls;
     calls.on(decided{}, at_5s);
     CHECK(written(calls.next(at_5s)) ==
           R"({"act":"settle_batch","call":0,"items":[0],"kind":"complete"})");
-    CHECK(written(act::report{3, settle_kind::defer, settle_end::done, fault_class::none, 1}) ==
+    CHECK(written(act::report{3, settle_kind::defer, settle_outcome::done, fault_kind::none, 1}) ==
           R"({"act":"report","end":"done","item":3,"kind":"defer","tries":1})");
-    CHECK(json(act::report{3, settle_kind::defer, settle_end::given_up, fault_class::permanent,
+    CHECK(json(act::report{3, settle_kind::defer, settle_outcome::given_up, fault_kind::permanent,
                            1})["how"] == "permanent");
 }
 
@@ -109,16 +115,16 @@ TEST_CASE("what machines of consumers want done")
     CHECK(written(at_least_once_machine(2).next()) == R"({"act":"handle","event":0})");
     CHECK(written(at_least_once_machine::action(act::commit_to{3})) ==
           R"({"act":"commit_to","event":3})");
-    cadence pace{{.every = 1}, at_5s};
+    commit_schedule pace{{.every = 1}, at_5s};
     pace.on(events_done{1}, at_5s);
     CHECK(written(pace.next(at_5s)) == R"({"act":"commit_position","why":"count"})");
 
-    const presence there{"orders", "billing", {"host-7", 81}, 1};
+    const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 1};
     const lease_group group{"orders", "billing", {"0", "1"}, there.owner, {}};
     const std::string announces = R"({"act":"announce","who":)" + written(there) + "}";
-    CHECK(written(lease_keeper(group).next(at_5s)) == announces);
+    CHECK(written(lease_manager(group).next(at_5s)) == announces);
     CHECK(written(processor({group, {}}).next(at_5s)) == announces);
-    CHECK(written(lease_call(act::withdraw{there})) ==
+    CHECK(written(lease_call(act::leave{there})) ==
           R"({"act":"withdraw","who":)" + written(there) + "}");
     CHECK(written(lease_call(act::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
@@ -134,12 +140,12 @@ TEST_CASE("what machines of consumers want done")
     CHECK(written(act::close{3, 5, true}) ==
           R"({"act":"close","epoch":5,"lost":true,"partition":3})");
     CHECK(written(act::save{3, 5}) == R"({"act":"save","epoch":5,"partition":3})");
-    CHECK(written(act::relinquish{3, 5}) == R"({"act":"relinquish","epoch":5,"partition":3})");
+    CHECK(written(act::release{3, 5}) == R"({"act":"relinquish","epoch":5,"partition":3})");
 }
 
 TEST_CASE("what an intake and the keeper of a lock want done")
 {
-    CHECK(written(intake({.at_once = 3}).next(at_5s)) ==
+    CHECK(written(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           R"({"act":"take_due","first":0,"most":3})");
     CHECK(written(act::receive{7, 1}) == R"({"act":"receive","first":7,"most":1})");
     CHECK(written(act::receive_deferred{7}) == R"({"act":"receive_deferred","work":7})");

@@ -17,9 +17,9 @@ namespace {
 using namespace waybill;
 using nlohmann::json;
 
-deferral_book two()
+deferred_messages two()
 {
-    deferral_book b;
+    deferred_messages b;
     b.defer({.sequence = 7, .due = golden_books::seconds(golden_books::noon), .session = "s"});
     b.defer({.sequence = 9, .due = golden_books::seconds(golden_books::noon)});
     return b;
@@ -27,8 +27,8 @@ deferral_book two()
 
 std::string wrong(const json& document)
 {
-    const auto read = read_json<deferral_book>(document);
-    return read ? "nothing" : text(read.error());
+    const auto read = read_json<deferred_messages>(document);
+    return read ? "nothing" : describe(read.error());
 }
 
 // Two entries that are right but for one field of the second.
@@ -45,12 +45,12 @@ std::string wrong_field(const char* field, const V& value)
 TEST_CASE("JSON of version 1 is the books that were stored, and is written the same")
 {
     std::size_t read = 0;
-    golden_books::each([&](std::string_view name, const deferral_book& b) {
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
         CAPTURE(name);
         const auto* stored = golden_books::find(name);
         REQUIRE(stored != nullptr);
-        const auto again = parse_json<deferral_book>(stored->json);
-        REQUIRE_MESSAGE(again.has_value(), text(again.error()));
+        const auto again = parse_json<deferred_messages>(stored->json);
+        REQUIRE_MESSAGE(again.has_value(), describe(again.error()));
         CHECK(again->in_hand() == 0);
         CHECK(save(*again) == golden_books::bytes_of(stored->bytes));
         CHECK(json(*again).dump() == stored->json);
@@ -69,7 +69,8 @@ TEST_CASE("what no book can be is refused, and where")
     CHECK(wrong({{"version", 1}, {"entries", 3}}) == "/entries: expected an array, found 3");
     CHECK(wrong({{"version", 2}, {"entries", 3}}) ==
           "/version: expected version 1 or older, found 2");
-    CHECK(read_json<deferral_book>(json{{"version", 2}}).error().problem == json_problem::newer);
+    CHECK(read_json<deferred_messages>(json{{"version", 2}}).error().problem ==
+          json_problem::newer);
     json j = two();
     j["more"] = 1;
     CHECK(wrong(j) == "/more: expected no field of this name, found 1");
@@ -95,12 +96,12 @@ TEST_CASE("what no book can be is refused, and where")
 TEST_CASE("options are given anew, and have to be some that a book can be kept with")
 {
     const std::string written = json(two()).dump();
-    const auto again = parse_deferrals(written, {.most = 1});
+    const auto again = parse_deferrals(written, {.max_messages = 1});
     REQUIRE(again.has_value());
     CHECK(again->size() == 2);
-    CHECK(again->options().most == 1);
-    CHECK(text(parse_deferrals(written, {.most = 0}).error()) ==
-          "options: expected those that a book can be kept with, found deferral.most is 0: must "
+    CHECK(again->options().max_messages == 1);
+    CHECK(describe(parse_deferrals(written, {.max_messages = 0}).error()) ==
+          "options: expected those that a book can be kept with, found deferral.max_messages is 0: must "
           "be at least (1)");
     CHECK(parse_deferrals("{", {}).error().problem == json_problem::syntax);
     CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().problem ==
@@ -109,11 +110,11 @@ TEST_CASE("options are given anew, and have to be some that a book can be kept w
 
 TEST_CASE("what is said of a book is written by name")
 {
-    CHECK(json(booked::full) == "full");
-    CHECK(json(handing::by_partition) == "by_partition");
-    CHECK(json(load<deferral_book>("x", {}).error()).dump() ==
+    CHECK(json(defer_result::full) == "full");
+    CHECK(json(hand_out_order::by_partition) == "by_partition");
+    CHECK(json(load<deferred_messages>("x", {}).error()).dump() ==
           R"({"offset":0,"problem":"not_a_book"})");
-    CHECK(json(load<deferral_book>("x", {.most = 0}).error())["options"].is_string());
+    CHECK(json(load<deferred_messages>("x", {.max_messages = 0}).error())["options"].is_string());
     CHECK(json(two().take(golden_books::seconds(golden_books::noon), {}, 1)[0])["ticket"] == 1);
 }
 

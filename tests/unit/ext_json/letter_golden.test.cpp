@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A letter of version 1 is read for good: golden/session has one with all there is, and one with the
-// least.
+// A letter of version 1 is read for good: golden/session has one with all there is, and one with
+// the least.
 
 #include <string>
 
@@ -16,9 +16,9 @@ namespace {
 
 using namespace waybill;
 
-step_letter least()
+pipeline_dead_letter least()
 {
-    step_letter l;
+    pipeline_dead_letter l;
     l.stamp = {"order-17", 3, 1, 5, false};
     l.sequence = 42;
     l.text = "no template";
@@ -29,20 +29,20 @@ step_letter least()
     return l;
 }
 
-step_letter whole()
+pipeline_dead_letter whole()
 {
-    step_letter l = least();
+    pipeline_dead_letter l = least();
     l.stamp = {"order-17~1", 4, 3, 5, true};
     l.origin = {"order-17", 12, 1, 4, "waybill/1 text", "order-17/4"};
     l.message_id = "order-17/00000000000000000012~1";
-    l.reason = park_reason::exhausted;
+    l.reason = dead_letter_reason::exhausted;
     l.cause = 42;
     l.resume_at = 4;
     l.alone = true;
     l.sent_to = 4;
     l.enqueued = wall_time::at(duration::seconds(1'709'208'000));
-    l.parked = wall_time::at(duration::milliseconds(1'709'208'000'123));
-    l.kept = letter_keeps::summary;
+    l.dead_lettered_at = wall_time::at(duration::milliseconds(1'709'208'000'123));
+    l.kept = dead_letter_body::summary;
     l.body = std::string("\0\xFF", 2);
     l.state = "{\"paid\":true}";
     l.state_cut = true;
@@ -51,11 +51,11 @@ step_letter whole()
 
 TEST_CASE("a letter of version 1 is the one that was stored, and is written the same")
 {
-    const auto is_stored = [](const std::string& name, const step_letter& letter) {
+    const auto is_stored = [](const std::string& name, const pipeline_dead_letter& letter) {
         CAPTURE(name);
         const std::string stored = tests_support::golden("session/letter_" + name + "_1.json");
-        const auto read = parse_json<step_letter>(stored);
-        REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+        const auto read = parse_json<pipeline_dead_letter>(stored);
+        REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
         CHECK(*read == letter);
         CHECK(nlohmann::json(letter).dump(1) + "\n" == stored);
     };

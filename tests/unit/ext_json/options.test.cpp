@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What people keep in files of consumers, leases, queues, valves and locks.
+// What people keep in files of consumers, leases, queues, circuit breakers and locks.
 
 #include <chrono>
 #include <cstdint>
@@ -24,7 +24,7 @@ void comes_back(const T& value, std::string_view written)
 {
     CHECK(json(value).dump() == written);
     const auto read = parse_json<T>(json(value).dump());
-    REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+    REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
     CHECK(*read == value);
     CHECK(*read_json<T>(json(T{})) == T{});
     CHECK(*read_json<T>(json::object()) == T{});
@@ -34,7 +34,7 @@ template <class T>
 std::string wrong(const json& document)
 {
     const auto read = read_json<T>(document);
-    return read ? "nothing" : text(read.error());
+    return read ? "nothing" : describe(read.error());
 }
 
 constexpr std::string_view no_duration =
@@ -47,7 +47,7 @@ std::string not_a_duration(std::string_view path, std::string_view found)
 
 TEST_CASE("calls")
 {
-    comes_back(call_policy{.retry = {.most = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
+    comes_back(call_policy{.retry = {.max_attempts = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
                R"({"retry":{"immediate":0,"most":4,"pauses":{"base":"100ms","cap":"5s",)"
                R"("factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
                R"("time_limit":"90s"})");
@@ -56,39 +56,43 @@ TEST_CASE("calls")
           "/timeout: expected no field of this name, found \"90s\"");
 }
 
-TEST_CASE("valves")
+TEST_CASE("circuit breakers")
 {
-    comes_back(valve_options{.trip_at = 0.25,
-                             .min_calls = 20,
-                             .period = 10s,
-                             .in_a_row = 5,
-                             .timeout = 2min,
-                             .shut_for = {.base = 1s, .spread = jitter::equal},
-                             .ramp = 3,
-                             .transient_counts = true},
+    comes_back(circuit_breaker_options{.failure_ratio = 0.25,
+                                       .minimum_throughput = 20,
+                                       .sampling_duration = 10s,
+                                       .consecutive_failures = 5,
+                                       .timeout = 2min,
+                                       .break_duration = {.base = 1s, .spread = jitter::equal},
+                                       .half_open_ramp = 3,
+                                       .transient_counts = true},
                R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
                R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
                R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
-    CHECK(json(valve_options{.in_a_row = valve_options::never})["in_a_row"] == "unlimited");
+    CHECK(json(circuit_breaker_options{
+              .consecutive_failures = circuit_breaker_options::never})["in_a_row"] == "unlimited");
     // The defaults as version 0.1 wrote them before they changed.
-    const valve_options earlier{.trip_at = 0.5, .min_calls = 10, .in_a_row = valve_options::never};
-    CHECK(read_json<valve_options>(json::parse(
-              R"({"in_a_row":"unlimited","min_calls":10,"period":"30s","ramp":4,"shut_for":{"base":"5s",)"
-              R"("cap":"5min","factor":2.0,"highest_hint":"0s","spread":"none","step":"0s"},)"
-              R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
-    const auto never = read_json<valve_options>({{"min_calls", "unlimited"}});
-    CHECK(never->min_calls == valve_options::never);
-    // A part of it leaves the rest as it is in a valve.
-    const auto read = read_json<valve_options>({{"shut_for", {{"base", "1s"}}}});
+    const circuit_breaker_options earlier{.failure_ratio = 0.5,
+                                          .minimum_throughput = 10,
+                                          .consecutive_failures = circuit_breaker_options::never};
+    CHECK(
+        read_json<circuit_breaker_options>(json::parse(
+            R"({"in_a_row":"unlimited","min_calls":10,"period":"30s","ramp":4,"shut_for":{"base":"5s",)"
+            R"("cap":"5min","factor":2.0,"highest_hint":"0s","spread":"none","step":"0s"},)"
+            R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
+    const auto never = read_json<circuit_breaker_options>({{"min_calls", "unlimited"}});
+    CHECK(never->minimum_throughput == circuit_breaker_options::never);
+    // A part of it leaves the rest as it is in a circuit breaker.
+    const auto read = read_json<circuit_breaker_options>({{"shut_for", {{"base", "1s"}}}});
     REQUIRE(read.has_value());
-    CHECK(read->shut_for == backoff{.base = 1s, .cap = 300s, .spread = jitter::none});
-    CHECK(wrong<valve_options>({{"trip_at", "50%"}}) ==
+    CHECK(read->break_duration == backoff{.base = 1s, .cap = 300s, .spread = jitter::none});
+    CHECK(wrong<circuit_breaker_options>({{"trip_at", "50%"}}) ==
           "/trip_at: expected a number, found \"50%\"");
-    CHECK(wrong<valve_options>({{"ramp", -1}}) ==
+    CHECK(wrong<circuit_breaker_options>({{"ramp", -1}}) ==
           "/ramp: expected a whole number of at most 32 bits, found -1");
-    CHECK(wrong<valve_options>({{"transient_counts", 1}}) ==
+    CHECK(wrong<circuit_breaker_options>({{"transient_counts", 1}}) ==
           "/transient_counts: expected true or false, found 1");
-    CHECK(wrong<valve_options>({{"shut_for", {{"top", "1s"}}}}) ==
+    CHECK(wrong<circuit_breaker_options>({{"shut_for", {{"top", "1s"}}}}) ==
           "/shut_for/top: expected no field of this name, found \"1s\"");
 }
 
@@ -97,8 +101,8 @@ TEST_CASE("locks, intakes and queues")
     comes_back(lock_renewal_options{.lock = 30s,
                                     .renew_left = 0.25,
                                     .margin = 5s,
-                                    .answer = 2s,
-                                    .most = 10min,
+                                    .answer_timeout = 2s,
+                                    .max_duration = 10min,
                                     .pauses = {.base = 1s}},
                R"({"answer":"2s","lock":"30s","margin":"5s","most":"10min","pauses":{"base":"1s",)"
                R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"},)"
@@ -107,14 +111,15 @@ TEST_CASE("locks, intakes and queues")
     CHECK(wrong<lock_renewal_options>({{"locks", "30s"}}) ==
           "/locks: expected no field of this name, found \"30s\"");
 
-    const intake_options in{.at_once = 32, .pause = 2s, .look_every = 1min, .guard = {.ramp = 2}};
-    comes_back(in, R"({"at_once":32,"guard":)" + json(in.guard).dump() +
+    const receive_planner_options in{
+        .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_ramp = 2}};
+    comes_back(in, R"({"at_once":32,"guard":)" + json(in.breaker).dump() +
                        R"(,"look_every":"1min","pause":"2s"})");
-    CHECK(wrong<intake_options>({{"guard", {{"period", 30}}}}) ==
+    CHECK(wrong<receive_planner_options>({{"guard", {{"period", 30}}}}) ==
           not_a_duration("/guard/period", "30"));
-    CHECK(wrong<intake_options>({{"at_once", "many"}}) ==
+    CHECK(wrong<receive_planner_options>({{"at_once", "many"}}) ==
           "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
-    CHECK(wrong<intake_options>({{"valve", json::object()}}) ==
+    CHECK(wrong<receive_planner_options>({{"valve", json::object()}}) ==
           "/valve: expected no field of this name, found an object");
 
     comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
@@ -178,7 +183,7 @@ TEST_CASE("leases and partitions")
 
 TEST_CASE("trackers and cadences")
 {
-    comes_back(tracker_options{.most = 10, .span = 20, .mark = commit_mark::high_water},
+    comes_back(tracker_options{.max_in_flight = 10, .span = 20, .mark = commit_mark::high_water},
                R"({"mark":"high_water","most":10,"span":20})");
     CHECK(wrong<tracker_options>({{"mark", "middle"}}) ==
           "/mark: expected low_water or high_water, found \"middle\"");
@@ -187,20 +192,20 @@ TEST_CASE("trackers and cadences")
     CHECK(wrong<tracker_options>({{"least", 1}}) ==
           "/least: expected no field of this name, found 1");
 
-    comes_back(commit_cadence{.every = 1'000,
-                              .interval = 5s,
-                              .needs = cadence_needs::both,
-                              .on_close = false,
-                              .idle_refresh = 6h,
-                              .pause = 2s},
+    comes_back(commit_schedule_policy{.every = 1'000,
+                                      .interval = 5s,
+                                      .needs = commit_needs::both,
+                                      .on_close = false,
+                                      .idle_refresh = 6h,
+                                      .pause = 2s},
                R"({"every":1000,"idle_refresh":"6h","interval":"5s","needs":"both",)"
                R"("on_close":false,"pause":"2s"})");
-    CHECK(json(commit_cadence{})["every"] == "unlimited");
-    CHECK(json(commit_cadence{})["interval"] == "forever");
-    CHECK(wrong<commit_cadence>({{"needs", "all"}}) ==
+    CHECK(json(commit_schedule_policy{})["every"] == "unlimited");
+    CHECK(json(commit_schedule_policy{})["interval"] == "forever");
+    CHECK(wrong<commit_schedule_policy>({{"needs", "all"}}) ==
           "/needs: expected either or both, found \"all\"");
-    CHECK(wrong<commit_cadence>({{"interval", 5}}) == not_a_duration("/interval", "5"));
-    CHECK(wrong<commit_cadence>({{"events", 5}}) ==
+    CHECK(wrong<commit_schedule_policy>({{"interval", 5}}) == not_a_duration("/interval", "5"));
+    CHECK(wrong<commit_schedule_policy>({{"events", 5}}) ==
           "/events: expected no field of this name, found 5");
 }
 
@@ -211,11 +216,11 @@ TEST_CASE("batches whose events are handled at least once")
                                     .commit_every = 100,
                                     .ask_from = 3,
                                     .reason_bytes = 80,
-                                    .keeps = letter_keeps::summary,
+                                    .keeps = dead_letter_body::summary,
                                     .body_bytes = 4'096,
                                     .summary_bytes = 64,
-                                    .read_back = when_read_back::always,
-                                    .keys = {.scope = idempotency_scope::event, .most = 64}},
+                                    .check_commit = commit_check::always,
+                                    .keys = {.scope = idempotency_scope::event, .max_bytes = 64}},
                R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"
                R"("keys":{"most":64,"scope":"event"},"on_exhausted":"dead_letter",)"
                R"("read_back":"always","reason_bytes":80,"summary_bytes":64,"tries":5})");

@@ -32,7 +32,7 @@ TEST_CASE("an age without its unit, and what is not known, are refused")
 {
     const auto wrong = [](const json& j) {
         const auto read = read_json<prune_policy>(j);
-        return read ? "nothing" : text(read.error());
+        return read ? "nothing" : describe(read.error());
     };
     CHECK(wrong({{"age", 168}}).starts_with("/age: expected a duration such as"));
     CHECK(wrong({{"full", "drop"}}).starts_with("/full: expected"));

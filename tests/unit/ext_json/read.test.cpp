@@ -33,18 +33,18 @@ void comes_back(const T& value)
 
 TEST_CASE("what is written is read back")
 {
-    comes_back(limits{});
-    comes_back(limits{.bytes = 262'144, .items = 4'500, .single = 1'024, .envelope = 512});
-    comes_back(limits{.bytes = unlimited - 1, .items = 0});
+    comes_back(batch_limits{});
+    comes_back(batch_limits{.bytes = 262'144, .items = 4'500, .single = 1'024, .envelope = 512});
+    comes_back(batch_limits{.bytes = unlimited - 1, .items = 0});
     comes_back(open_limits{});
     comes_back(open_limits{.open = unlimited, .linger = 50ms, .items = 100});
     comes_back(backoff{});
     comes_back(
         backoff{.base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = jitter::none});
     comes_back(backoff{.spread = jitter::decorrelated, .step = 10s, .highest_hint = 1h});
-    comes_back(retry_policy{.most = UINT32_MAX, .immediate = 7});
+    comes_back(retry_policy{.max_attempts = UINT32_MAX, .immediate = 7});
     comes_back(call_policy{});
-    comes_back(call_policy{.retry = {.most = 4}, .time_limit = 90s});
+    comes_back(call_policy{.retry = {.max_attempts = 4}, .time_limit = 90s});
     comes_back(retry_levels{});
     comes_back(retry_levels{.immediate = 0, .delayed = UINT32_MAX, .pauses = {.factor = 1}});
     comes_back(retry_budget{.tokens = 3, .successes = 4, .refill = 100ms});
@@ -58,18 +58,18 @@ TEST_CASE("what is written is read back")
                            .on_too_large = when_too_large::replace,
                            .linger = 50ms,
                            .on_unknown = when_unknown::hand_back,
-                           .retry = {.most = 1, .pauses = {.factor = 1e300}},
+                           .retry = {.max_attempts = 1, .pauses = {.factor = 1e300}},
                            .budget = {.tokens = 3, .successes = 4}});
     comes_back(batch_policy{});
     comes_back(batch_policy{.tries = 1,
                             .on_exhausted = when_exhausted::dead_letter,
                             .savepoints = false,
                             .reason_bytes = 0,
-                            .keeps = letter_keeps::summary,
+                            .keeps = dead_letter_body::summary,
                             .body_bytes = 5,
                             .summary_bytes = 0,
                             .ask_from = highest_size,
-                            .read_back = when_read_back::always,
+                            .check_commit = commit_check::always,
                             .attempts = false,
                             .deaths = 9});
     comes_back(calibration());
@@ -90,19 +90,19 @@ TEST_CASE("what is written is read back")
                                  .refused = 5,
                                  .row = 6,
                                  .probe_after = 64,
-                                 .tells = broker_tells::sizes});
+                                 .reports = broker_reports::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
     comes_back(dead_letter{});
     {
         dead_letter summed_up;
-        summed_up.kept = letter_keeps::summary;
+        summed_up.kept = dead_letter_body::summary;
         summed_up.size = 1'000'000;
         summed_up.checksum = 0xFFFF'FFFFU;
         comes_back(summed_up);
     }
     comes_back(dead_letter{{"a", "b", "c"},
                            {7, "o"},
-                           fault_class::transient,
+                           fault_kind::transient,
                            "gr\xc3\xbc\xc3\x9f",
                            std::string("\0\xff", 2),
                            3,
@@ -112,7 +112,7 @@ TEST_CASE("what is written is read back")
 
 TEST_CASE("a calibration goes on where it stopped")
 {
-    calibration learnt(limits{.bytes = 10'000, .envelope = 10}, 5);
+    calibration learnt(batch_limits{.bytes = 10'000, .envelope = 10}, 5);
     learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300, true);
     learnt.refused({.bodies = 9'000, .guessed = 10, .items = 10}, {}, {});
     const auto again = parse_json<calibration>(json(learnt).dump());
@@ -146,7 +146,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
     };
     for (int round = 0; round < 5'000; ++round) {
         CAPTURE(round);
-        calibration learnt(limits{.bytes = some(), .envelope = some()}, some());
+        calibration learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {
             const batch_sizes b{some(), some(), some(), some(), some()};
             if (dice() % 2 == 0) learnt.accepted(b, perhaps(), dice() % 2 == 0);
@@ -172,7 +172,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
             .refused = some(),
             .row = static_cast<std::uint32_t>(dice()),
             .probe_after = static_cast<std::uint32_t>(dice()),
-            .tells = broker_tells::refusals};
+            .reports = broker_reports::refusals};
         const auto read = parse_json<calibration_state>(json(made).dump());
         REQUIRE(read.has_value());
         REQUIRE(*read == calibration(made).state());
@@ -181,16 +181,16 @@ TEST_CASE("whatever a calibration has been through, it is read back")
 
 TEST_CASE("what is left out of a policy has its default")
 {
-    CHECK(*parse_json<limits>("{}") == limits{});
+    CHECK(*parse_json<batch_limits>("{}") == batch_limits{});
     CHECK(*parse_json<send_policy>("{}") == send_policy{});
     CHECK(*parse_json<batch_policy>(R"({"tries": 9})") == batch_policy{.tries = 9});
     const auto p =
         parse_json<send_policy>(R"({"retry": {"pauses": {"cap": "10min", "factor": 3}}})");
     REQUIRE(p.has_value());
     CHECK(*p == send_policy{.retry = {.pauses = {.cap = 10min, .factor = 3.0}}});
-    CHECK(*parse_json<limits>(R"({"bytes": "unlimited"})") == limits{});
+    CHECK(*parse_json<batch_limits>(R"({"bytes": "unlimited"})") == batch_limits{});
     // Whether it makes sense is another question.
-    CHECK(check(*parse_json<backoff>(R"({"factor": -2})")).has_value());
+    CHECK(validate(*parse_json<backoff>(R"({"factor": -2})")).has_value());
     // What was written before there was a step, a hint or a refill is read as it was meant.
     CHECK(*parse_json<backoff>(R"({"base":"1s","cap":"2s","factor":3.0,"spread":"equal"})") ==
           backoff{.base = 1s, .cap = 2s, .factor = 3, .spread = jitter::equal});
@@ -211,7 +211,7 @@ void refuses(std::initializer_list<bad_case> table)
         CAPTURE(b.text);
         const auto read = parse_json<T>(b.text);
         REQUIRE_FALSE(read.has_value());
-        CHECK(text(read.error()) == b.line);
+        CHECK(describe(read.error()) == b.line);
         CHECK(read.error().problem == b.problem);
     }
 }
@@ -310,7 +310,7 @@ TEST_CASE("state is read only if all of it is there and understood")
         json j = letter;
         j[std::string(field)] = std::move(value);
         const auto read = read_json<dead_letter>(j);
-        return read ? std::string("read") : text(read.error());
+        return read ? std::string("read") : describe(read.error());
     };
     CHECK(broken("how", "none") == "read");
     CHECK(broken("occurred", 0) ==
@@ -332,54 +332,47 @@ TEST_CASE("an error is short, whatever was found")
 {
     json j;
     j[std::string(10'000, 'x')] = std::string(10'000, 'y');
-    const auto read = read_json<limits>(j);
+    const auto read = read_json<batch_limits>(j);
     REQUIRE_FALSE(read.has_value());
-    CHECK(text(read.error()).size() < 250);
-    CHECK(text(read_json<limits>(json(std::string(61, 'z'))).error()) ==
+    CHECK(describe(read.error()).size() < 250);
+    CHECK(describe(read_json<batch_limits>(json(std::string(61, 'z'))).error()) ==
           "the document: expected an object, found \"" + std::string(60, 'z') + "\"...");
-    CHECK(text(read_json<limits>(json::binary({1, 2})).error()) ==
+    CHECK(describe(read_json<batch_limits>(json::binary({1, 2})).error()) ==
           "the document: expected an object, found no JSON value");
-    CHECK(text(read_json<limits>(json(json::value_t::discarded)).error()) ==
+    CHECK(describe(read_json<batch_limits>(json(json::value_t::discarded)).error()) ==
           "the document: expected an object, found no JSON value");
-    CHECK(text(read_json<backoff>({{"factor", std::numeric_limits<double>::infinity()}}).error()) ==
+    CHECK(describe(
+              read_json<backoff>({{"factor", std::numeric_limits<double>::infinity()}}).error()) ==
           "/factor: expected a number, found null");
 }
 
 TEST_CASE("numbers of a program are as good as those of a text")
 {
-    CHECK(read_json<limits>({{"bytes", 5}})->bytes == 5);
-    CHECK(read_json<limits>({{"bytes", 5U}})->bytes == 5);
-    CHECK_FALSE(read_json<limits>({{"bytes", -5}}).has_value());
-    CHECK_FALSE(read_json<limits>({{"bytes", 5.0}}).has_value());
-    CHECK(read_json<limits>({{"bytes", UINT64_MAX}})->bytes == unlimited);
+    CHECK(read_json<batch_limits>({{"bytes", 5}})->bytes == 5);
+    CHECK(read_json<batch_limits>({{"bytes", 5U}})->bytes == 5);
+    CHECK_FALSE(read_json<batch_limits>({{"bytes", -5}}).has_value());
+    CHECK_FALSE(read_json<batch_limits>({{"bytes", 5.0}}).has_value());
+    CHECK(read_json<batch_limits>({{"bytes", UINT64_MAX}})->bytes == unlimited);
 }
 
 TEST_CASE("nesting without end is an error and not the end")
 {
     const std::string deep(150'000, '[');
-    CHECK_FALSE(parse_json<limits>(deep).has_value());
-    CHECK_FALSE(parse_json<limits>(deep + std::string(150'000, ']')).has_value());
-    CHECK_FALSE(
-        parse_json<limits>(R"({"bytes":)" + deep + std::string(150'000, ']') + "}").has_value());
+    CHECK_FALSE(parse_json<batch_limits>(deep).has_value());
+    CHECK_FALSE(parse_json<batch_limits>(deep + std::string(150'000, ']')).has_value());
+    CHECK_FALSE(parse_json<batch_limits>(R"({"bytes":)" + deep + std::string(150'000, ']') + "}")
+                    .has_value());
 }
 
 // get<T>() would throw, so there is none.
 template <class T>
 constexpr bool no_get = !nlohmann::detail::has_from_json<json, T>::value &&
                         !nlohmann::detail::has_from_json<nlohmann::ordered_json, T>::value;
-static_assert(no_get<limits> && no_get<duration> && no_get<calibration_state>);
-static_assert(no_get<adding> &&
-              no_get<advance_outcome> &&
-              no_get<batch_end> &&
-              no_get<closed_by> &&
-              no_get<commit_outcome> &&
-              no_get<fault_class> &&
-              no_get<heard> &&
-              no_get<item_outcome> &&
-              no_get<jitter> &&
-              no_get<json_problem> &&
-              no_get<when_exhausted> &&
-              no_get<when_unknown>);
+static_assert(no_get<batch_limits> && no_get<duration> && no_get<calibration_state>);
+static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outcome> &&
+              no_get<batch_close_reason> && no_get<commit_outcome> && no_get<fault_kind> &&
+              no_get<event_result> && no_get<item_outcome> && no_get<jitter> &&
+              no_get<json_problem> && no_get<when_exhausted> && no_get<when_unknown>);
 static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
               !json_readable<send_report>);
 

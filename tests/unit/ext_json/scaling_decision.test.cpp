@@ -49,10 +49,19 @@ TEST_CASE("what does not apply is left out")
 
 TEST_CASE("a row has all of its numbers")
 {
-    sc::evidence e{.part = sc::role::target, .metric = "backlog", .what = sc::statistic::last,
-                   .how = sc::relation::at_most, .value = 0.5, .limit = 100, .points = 7,
-                   .timed = true, .first = noon, .last = noon, .holds = sc::truth::no,
-                   .wants = 3, .note = "as of the last run"};
+    sc::evidence e{.part = sc::role::target,
+                   .metric = "backlog",
+                   .what = sc::statistic::last,
+                   .how = sc::relation::at_most,
+                   .value = 0.5,
+                   .limit = 100,
+                   .points = 7,
+                   .timed = true,
+                   .first = noon,
+                   .last = noon,
+                   .holds = sc::tribool::no,
+                   .wants = 3,
+                   .note = "as of the last run"};
     CHECK(json(e).dump() ==
           R"({"first":"2024-02-29T12:00:00Z","holds":"no","last":"2024-02-29T12:00:00Z",)"
           R"("limit":100.0,"metric":"backlog","note":"as of the last run",)"
@@ -71,13 +80,13 @@ TEST_CASE("a row has all of its numbers")
 TEST_CASE("enums by their names, and errors")
 {
     CHECK(json(sc::admission::moved) == "moved");
-    CHECK(json(sc::answered::late) == "late");
+    CHECK(json(sc::command_result::stale) == "stale");
     CHECK(json(sc::lack_of::points) == "points");
     CHECK(json(sc::reason::stabilising) == "stabilising");
     CHECK(json(sc::relation::at_least) == ">=");
     CHECK(json(sc::role::projected) == "projected");
     CHECK(json(sc::statistic::sampling_rate) == "sampling_rate");
-    CHECK(json(sc::truth::unknown) == "unknown");
+    CHECK(json(sc::tribool::unknown) == "unknown");
     CHECK(json(sc::verdict::held) == "held");
     CHECK(json(sc::when_missing::fails) == "fails");
     CHECK(json(sc::policy_error{"/up", "a rule", "none"}).dump() ==

@@ -26,7 +26,7 @@ void comes_back(const sc::policy& p)
     const auto written = sc::write_policy(p);
     REQUIRE(written.has_value());
     const auto read = sc::parse_policy(written->dump());
-    REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+    REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
     CHECK(*read == p);
     CHECK(*sc::write_policy(*read) == *written);
 }
@@ -34,7 +34,7 @@ void comes_back(const sc::policy& p)
 std::string wrong(std::string_view document)
 {
     const auto read = sc::parse_policy(document);
-    return read ? "nothing" : text(read.error());
+    return read ? "nothing" : describe(read.error());
 }
 
 // A policy whose rule up is this.
@@ -46,7 +46,7 @@ std::string wrong_rule(std::string_view rule)
 std::string unwritten(const sc::policy& p)
 {
     const auto written = sc::write_policy(p);
-    return written ? "nothing" : text(written.error());
+    return written ? "nothing" : describe(written.error());
 }
 
 sc::rule nested(std::size_t depth)
@@ -61,7 +61,7 @@ TEST_CASE("policies are written as the golden files say")
     const auto check = [](const char* file, const sc::policy& p) {
         const std::string stored = tests_support::golden(file);
         CAPTURE(file);
-        REQUIRE(!sc::check(p));
+        REQUIRE(!sc::validate(p));
         CHECK(sc::write_policy(p)->dump(2) + "\n" == stored);
         CHECK(sc::parse_policy(stored) == p);
         comes_back(p);
@@ -173,7 +173,7 @@ TEST_CASE("a threshold is a number, or says of what it depends")
           "behind 4");
 
     json j = {{"up", {{"mean", "a"}, {"above", std::numeric_limits<double>::infinity()}}}};
-    CHECK(text(sc::read_policy(j).error()) == "/up/above: expected a number, found null");
+    CHECK(describe(sc::read_policy(j).error()) == "/up/above: expected a number, found null");
     j["up"]["above"] = {{"per_instance", std::numeric_limits<double>::quiet_NaN()}};
     CHECK(sc::read_policy(j).error().path == "/up/above/per_instance");
 }
@@ -235,23 +235,24 @@ TEST_CASE("what check says stands where it is written")
 
 TEST_CASE("rules have an end")
 {
-    sc::policy p{.up = nested(sc::deepest_rules)};
+    sc::policy p{.up = nested(sc::max_rule_depth)};
     comes_back(p);
-    p.up = nested(sc::deepest_rules + 1);
+    p.up = nested(sc::max_rule_depth + 1);
     std::string inner;
-    for (std::size_t n = 0; n != sc::deepest_rules; ++n) inner += "/not";
+    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) inner += "/not";
     CHECK(unwritten(p) == "/up" + inner + ": expected rules at most 64 deep, found more");
 
     std::string deep = R"({"mean": "a", "above": 1})";
-    for (std::size_t n = 0; n != sc::deepest_rules; ++n) deep = R"({"not": )" + deep + "}";
+    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) deep = R"({"not": )" + deep + "}";
     CHECK(wrong_rule(deep) == "/up" + inner + ": expected rules at most 64 deep, found an object");
 
     // A longer path is shortened, of what is read and of what is written.
     sc::rule any = sc::mean("a") > 1;
-    for (std::size_t n = 0; n != sc::deepest_rules; ++n) any = sc::rule(sc::rule::kind::any, {any});
+    for (std::size_t n = 0; n != sc::max_rule_depth; ++n)
+        any = sc::rule(sc::rule::kind::any, {any});
     p.up = any;
     deep = R"({"mean": "a", "above": 1})";
-    for (std::size_t n = 0; n != sc::deepest_rules; ++n) deep = R"({"any": [)" + deep + "]}";
+    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) deep = R"({"any": [)" + deep + "]}";
     for (const std::string& line : {unwritten(p), wrong_rule(deep)}) {
         CHECK(line.starts_with("/up/any/0/any/0/"));
         CHECK(line.find("/.../") != line.npos);
@@ -266,14 +267,14 @@ TEST_CASE("rules have an end")
     const std::string closed = std::string(200, '[') + std::string(200, ']');
     CHECK(wrong_rule(closed) == "/up: expected an object, found an array");
 
-    std::vector<sc::rule> many(sc::most_rules - 1, sc::mean("a") > 1);
+    std::vector<sc::rule> many(sc::max_rules - 1, sc::mean("a") > 1);
     p.up = sc::rule(sc::rule::kind::any, many);
     comes_back(p);
     many.push_back(sc::mean("a") > 1);
     p.up = sc::rule(sc::rule::kind::any, many);
     CHECK(unwritten(p) == "/up/any/999: expected at most 1000 rules in a policy, found more");
     json too_many = {{"up", {{"any", json::array()}}}};
-    for (std::size_t n = 0; n != sc::most_rules; ++n) {
+    for (std::size_t n = 0; n != sc::max_rules; ++n) {
         too_many["up"]["any"].push_back({{"mean", "a"}, {"above", 1}});
     }
     CHECK(wrong(too_many.dump()) ==
@@ -300,7 +301,7 @@ TEST_CASE("what cannot be stored is not written")
     p.step.up.percent = std::numeric_limits<double>::quiet_NaN();
     CHECK(unwritten(p) == "/step/up/percent: expected a finite number, found no number");
     p.step.up.percent = 0;
-    p.ladder.assign(sc::most_listed + 1, {"x", 1});
+    p.ladder.assign(sc::max_listed + 1, {"x", 1});
     CHECK(unwritten(p) == "/ladder: expected an array of at most 1000, found 1001");
 }
 

@@ -25,7 +25,7 @@ using nlohmann::json;
 std::string wrong(const json& document)
 {
     const auto read = read_json<sc::state>(document);
-    return read ? "nothing" : text(read.error());
+    return read ? "nothing" : describe(read.error());
 }
 
 // A state that is right but for one field.
@@ -44,7 +44,7 @@ TEST_CASE("states are written as the golden files say")
         CAPTURE(file);
         CHECK(json(s).dump(2) + "\n" == stored);
         const auto read = parse_json<sc::state>(stored);
-        REQUIRE_MESSAGE(read.has_value(), text(read.error()));
+        REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
         CHECK(*read == s);
     };
     check("scaling/state_empty.json", golden_scaling::state_empty());

@@ -70,7 +70,7 @@ template <class T>
 std::string body_of(const state_codec<T>& c, const decoded_state<T>& s)
 {
     const auto bytes = c.encode(s);
-    REQUIRE_MESSAGE(bytes.has_value(), text(bytes.error()));
+    REQUIRE_MESSAGE(bytes.has_value(), describe(bytes.error()));
     return c.options().envelope ? bytes->substr(envelope_bytes) : *bytes;
 }
 
@@ -78,10 +78,10 @@ template <class T>
 std::string refused(std::string_view body)
 {
     const auto s = make<T>().decode(sealed(body));
-    CHECK(s.how == state_read::corrupt);
+    CHECK(s.outcome == state_read::corrupt);
     CHECK(s.progress == session_progress{});
     CHECK(make<T>().encode(s).error().problem == encode_problem::not_read);
-    const std::string said = text(s);
+    const std::string said = describe(s);
     CHECK(said.starts_with("state: corrupt: "));
     return said.substr(16, said.find(": do not take", 16) - 16);
 }
@@ -90,8 +90,8 @@ TEST_CASE("a value and its progress, there and back, in a form that a person can
 {
     const auto codec = make<order>();
     auto s = codec.decode(std::nullopt);
-    CHECK(s.how == state_read::absent);
-    CHECK(text(s) == "state: absent: the session is new, or over");
+    CHECK(s.outcome == state_read::absent);
+    CHECK(describe(s) == "state: absent: the session is new, or over");
     CHECK(body_of(codec, s) == R"({"lines":0,"receipt":""})");  // no progress, no member
     s.value = {3, "r17"};
     s.progress = {.done = 2, .total = 5};
@@ -105,10 +105,10 @@ TEST_CASE("a value and its progress, there and back, in a form that a person can
     CHECK_FALSE(codec.changed(s, *out));
 
     auto again = codec.decode(*out);
-    CHECK(again.how == state_read::ok);
+    CHECK(again.outcome == state_read::ok);
     CHECK(again.value == s.value);
     CHECK(again.progress == s.progress);
-    CHECK(text(again) == "state: ok, 105 bytes, json of version 1.0");
+    CHECK(describe(again) == "state: ok, 105 bytes, json of version 1.0");
     CHECK_FALSE(codec.changed(again, *out));
     again.value.lines = 4;
     CHECK(codec.changed(again, *codec.encode(again)));
@@ -129,15 +129,15 @@ TEST_CASE("CBOR keeps the same, and what JSON cannot")
         const auto out = codec.encode(s);
         REQUIRE(out.has_value());
         const auto again = codec.decode(*out);
-        REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+        REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
         CHECK(again.value == s.value);
         CHECK(again.progress == s.progress);
         CHECK(codec.size(s) == out->size());
     }
     const auto out = codec.encode(s);
     const auto as_json = make<numbers>().decode(*out);  // JSON reads it, and cannot write it
-    REQUIRE(as_json.how == state_read::ok);
-    CHECK(text(make<numbers>().encode(as_json).error()) ==
+    REQUIRE(as_json.outcome == state_read::ok);
+    CHECK(describe(make<numbers>().encode(as_json).error()) ==
           "state: not written: /a/1 is not finite, and JSON has no such number");
 
     const auto bytes = make<json>({.format = state_format::cbor});
@@ -147,7 +147,7 @@ TEST_CASE("CBOR keeps the same, and what JSON cannot")
     REQUIRE(kept.has_value());
     CHECK(bytes.decode(*kept).value == b.value);
     b.value = {{"raw", "\xFF"}};
-    CHECK(text(bytes.encode(b).error()) ==
+    CHECK(describe(bytes.encode(b).error()) ==
           "state: not written: /raw is not UTF-8: store it as base64, or as a list of numbers");
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("what is not known comes back as it was, and what was taken out stays 
         R"("first":{"lines":7,"receipt":"a","tax":[1,{"b":2}]},)"
         R"("later":{"a":1},"waybill":{"done":1,"speed":[3]}})");
     auto s = codec.decode(stored);
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     CHECK(body_of(codec, s) ==
           R"({"all":[{"lines":1,"receipt":""}],"by_name":{"x":{"lines":1,"receipt":"","size":"L"},)"
           R"("y":{"lines":2,"receipt":"","size":"M"}},)"
@@ -190,26 +190,28 @@ TEST_CASE("a later minor version is read and kept, a later major one is left alo
 {
     const auto codec = make<order>({.version = {1, 3}});
     auto s = codec.decode(sealed(R"({"lines":1,"receipt":"","new":1})", {1, 9}));
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     CHECK(s.version == schema_version{1, 9});
     CHECK(codec.encode(s)->starts_with("waybill/1 json 00001.00009 "));
     s = codec.decode(sealed("{}", {1, 0}));
     CHECK(codec.encode(s)->starts_with("waybill/1 json 00001.00003 "));
 
     s = codec.decode(sealed(R"({"waybill":"anything"})", {2, 0}));
-    CHECK(s.how == state_read::newer);
-    CHECK(text(s) == "state: newer: its version is 2.0, and 1 is known here: update this program "
-                     "first, and leave the state alone");
+    CHECK(s.outcome == state_read::newer);
+    CHECK(describe(s) ==
+          "state: newer: its version is 2.0, and 1 is known here: update this program "
+          "first, and leave the state alone");
     CHECK(codec.encode(s).error().problem == encode_problem::not_read);
     CHECK(codec.size(s) == highest_size);
 
     const auto bare = make<order>({.envelope = false});
     s = bare.decode(R"({"lines":1,"waybill":{"version":"2.0"}})");
-    CHECK(s.how == state_read::newer);
+    CHECK(s.outcome == state_read::newer);
     s = codec.decode(R"({"waybill":{"failed":{"reason":"eaten","sequence":1,"step":1}}})");
-    CHECK(s.how == state_read::newer);
-    CHECK(text(s) == "state: newer: /waybill/failed/reason: expected a reason that is known here, "
-                     "found \"eaten\": update this program first, and leave the state alone");
+    CHECK(s.outcome == state_read::newer);
+    CHECK(describe(s) ==
+          "state: newer: /waybill/failed/reason: expected a reason that is known here, "
+          "found \"eaten\": update this program first, and leave the state alone");
 }
 
 TEST_CASE("an older major version is upgraded, or is corrupt and says why")
@@ -223,7 +225,7 @@ TEST_CASE("an older major version is upgraded, or is corrupt and says why")
     const state_codec_options o{.version = {2, 0}, .upgrade = up};
     const auto codec = make<order>(o);
     auto s = codec.decode(sealed(R"({"rows":6,"more":1,"waybill":{"done":1}})", {1, 4}));
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     CHECK(s.version == schema_version{1, 4});
     CHECK(s.value.lines == 7);
     CHECK(codec.encode(s)->starts_with("waybill/1 json 00002.00000 "));
@@ -232,16 +234,16 @@ TEST_CASE("an older major version is upgraded, or is corrupt and says why")
     CHECK(codec.decode(R"({"rows":6})").value.lines == 6);   // plain JSON is of version 0.0
 
     s = codec.decode(sealed(R"({"throw":1})"));
-    CHECK(s.how == state_read::corrupt);
-    CHECK(text(s) == "state: corrupt: its upgrade failed, from 1.0: no way");
+    CHECK(s.outcome == state_read::corrupt);
+    CHECK(describe(s) == "state: corrupt: its upgrade failed, from 1.0: no way");
     s = codec.decode(sealed(R"({"array":1,"rows":1})"));
-    CHECK(s.how == state_read::corrupt);
+    CHECK(s.outcome == state_read::corrupt);
 
     // Where it has failed, that is what counts; and the old value is written as it is.
     s = codec.decode(sealed(R"({"throw":1,"waybill":{"failed":{"reason":"gap","sequence":1,)"
                             R"("step":1}}})"));
-    CHECK(s.how == state_read::ok);
-    CHECK(s.progress.failed->reason == park_reason::gap);
+    CHECK(s.outcome == state_read::ok);
+    CHECK(s.progress.failed->reason == dead_letter_reason::gap);
     CHECK(s.problem == json_state_problem::upgrade_failed);
     CHECK(codec.encode(s)->starts_with("waybill/1 json 00001.00000 "));
     CHECK(body_of(codec, s).starts_with(R"({"throw":1,"waybill":)"));
@@ -280,18 +282,19 @@ TEST_CASE("what is no state says what is wrong, and where")
     CHECK(missing.find("WITH_DEFAULT") != std::string::npos);
 
     const auto codec = make<order>();
-    CHECK(codec.decode("").how == state_read::corrupt);
-    CHECK(codec.decode("[]").how == state_read::corrupt);
+    CHECK(codec.decode("").outcome == state_read::corrupt);
+    CHECK(codec.decode("[]").outcome == state_read::corrupt);
     CHECK(codec.decode(seal_state(state_format::text, {1, 0}, "\n")).problem ==
           json_state_problem::other_format);
     for (const std::string_view odd : {"\x9F", "\x81\x81\x81", "\xBF\xFF\xFF", "\xA1\x01\x01"}) {
-        CHECK(codec.decode(seal_state(state_format::cbor, {1, 0}, odd)).how == state_read::corrupt);
+        CHECK(codec.decode(seal_state(state_format::cbor, {1, 0}, odd)).outcome ==
+              state_read::corrupt);
     }
     const std::string deep(200'000, '\x81');  // an array of an array of ...
     CHECK(codec.decode(seal_state(state_format::cbor, {1, 0}, deep)).problem ==
           json_state_problem::too_deep);
-    CHECK(codec.decode(R"({"IsFailedSession":"yes"})").how == state_read::corrupt);
-    CHECK(codec.decode(R"({"IsFailedSession":true,"IsFailedSession":false})").how ==
+    CHECK(codec.decode(R"({"IsFailedSession":"yes"})").outcome == state_read::corrupt);
+    CHECK(codec.decode(R"({"IsFailedSession":true,"IsFailedSession":false})").outcome ==
           state_read::corrupt);
 }
 
@@ -302,7 +305,7 @@ TEST_CASE("a value that cannot be stored is refused, and where")
     const auto why = [&](json value) {
         s.value = std::move(value);
         CHECK(codec.size(s) == highest_size);
-        return text(codec.encode(s).error()).substr(20);
+        return describe(codec.encode(s).error()).substr(20);
     };
     CHECK(why(nullptr) == "its JSON has to be an object, and is null");
     CHECK(why({1, 2}) == "its JSON has to be an object, and is an array");
@@ -319,7 +322,7 @@ TEST_CASE("a value that cannot be stored is refused, and where")
     CHECK(too_deep.size() < 330);
 
     const auto throws = make<shy>();
-    CHECK(text(throws.encode(fresh<shy>()).error()) ==
+    CHECK(describe(throws.encode(fresh<shy>()).error()) ==
           "state: not written: its to_json threw: an exception that is not a std::exception");
 }
 
@@ -332,18 +335,18 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
         auto s = codec.decode(before);
         s.value = std::move(value);
         CHECK_FALSE(codec.encode(s).has_value());
-        s.progress.failed = step_failure{2, 9, park_reason::failed, 1, "gone\xFF\xC3", {}};
+        s.progress.failed = step_failure{2, 9, dead_letter_reason::failed, 1, "gone\xFF\xC3", {}};
         const auto out = codec.encode(s);
-        REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+        REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
         const auto again = codec.decode(*out);
-        REQUIRE(again.how == state_read::ok);
+        REQUIRE(again.outcome == state_read::ok);
         CHECK(again.progress.failed->text == "gone\xEF\xBF\xBD\xEF\xBF\xBD");
         CHECK(again.progress.failed->sequence == 9);
         CHECK(again.value == json{{"kept", 1}});  // as it was read
         CHECK(again.read.later == json{{"odd", 2}});
     }
     auto s = fresh<shy>();  // there was nothing before
-    s.progress.failed = step_failure{1, 1, park_reason::gap, 0, {}, {}};
+    s.progress.failed = step_failure{1, 1, dead_letter_reason::gap, 0, {}, {}};
     CHECK(make<shy>().decode(*make<shy>().encode(s)).progress == s.progress);
 }
 
@@ -355,16 +358,16 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
         s.value = {3, "r17"};
         s.read.user = {{"odd", 1}, {"lines", 3}};
         s.progress = {.done = 2, .total = 5};
-        s.progress.failed = step_failure{3, 9, park_reason::failed, 1, "no template", {}};
+        s.progress.failed = step_failure{3, 9, dead_letter_reason::failed, 1, "no template", {}};
         const std::string came = *codec.encode(s);
         auto begun = codec.decode(std::nullopt, came);
-        CHECK(begun.how == state_read::absent);
-        CHECK(text(begun) == text(codec.decode(std::nullopt)));
+        CHECK(begun.outcome == state_read::absent);
+        CHECK(describe(begun) == describe(codec.decode(std::nullopt)));
         CHECK(begun.value == order{3, "r17"});
         CHECK(begun.progress == session_progress{});
         CHECK(codec.changed(begun, came));
         const auto later = codec.decode(*codec.encode(begun));
-        CHECK(later.how == state_read::ok);
+        CHECK(later.outcome == state_read::ok);
         CHECK(!later.progress.failed);
         CHECK(later.value == order{3, "r17"});
         CHECK(later.read.user.value("odd", 0) == 1);
@@ -372,14 +375,16 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
         const std::string mine = *codec.encode(fresh<order>());
         CHECK(codec.decode(mine, came) == codec.decode(mine));
         CHECK(codec.decode(std::nullopt, "") == codec.decode(std::nullopt));
-        CHECK(codec.decode(std::nullopt, came.substr(0, came.size() / 2)).how == state_read::corrupt);
+        CHECK(codec.decode(std::nullopt, came.substr(0, came.size() / 2)).outcome ==
+              state_read::corrupt);
     }
     // What cannot be read is no beginning, though a failed session may keep it.
     const std::string odd = sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
                                    R"("reason":"gap","sequence":9,"step":2,"text":"","tries":0}}})");
-    CHECK(make<strict>().decode(odd).how == state_read::ok);
-    CHECK(make<strict>().decode(std::nullopt, odd).how == state_read::corrupt);
-    CHECK(text(make<strict>().decode(std::nullopt, odd)).starts_with("state: corrupt: the value"));
+    CHECK(make<strict>().decode(odd).outcome == state_read::ok);
+    CHECK(make<strict>().decode(std::nullopt, odd).outcome == state_read::corrupt);
+    CHECK(describe(make<strict>().decode(std::nullopt, odd))
+              .starts_with("state: corrupt: the value"));
     // A failed one may be larger than one that goes on may be. Where it is there is no way on.
     for (const state_format f : {state_format::json, state_format::cbor}) {
         const auto codec = make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
@@ -390,14 +395,16 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
             s.progress = {};
             const bool goes_on = codec.encode(s).has_value();
             s.progress.done = 1;
-            s.progress.failed = step_failure{2, 9, park_reason::failed, 1, "no", {}};
+            s.progress.failed = step_failure{2, 9, dead_letter_reason::failed, 1, "no", {}};
             const auto came = larger.encode(s);
             REQUIRE(came.has_value());
-            REQUIRE(codec.decode(*came).how == state_read::ok);
+            REQUIRE(codec.decode(*came).outcome == state_read::ok);
             const auto begun = codec.decode(std::nullopt, *came);
-            CHECK(begun.how == (goes_on ? state_read::absent : state_read::too_large));
+            CHECK(begun.outcome == (goes_on ? state_read::absent : state_read::too_large));
             CHECK(codec.encode(begun).has_value() == goes_on);
-            if (!goes_on) CHECK(text(begun).find(" bytes beside the progress, and 1024 is the most") != std::string::npos);
+            if (!goes_on)
+                CHECK(describe(begun).find(" bytes beside the progress, and 1024 is the most") !=
+                      std::string::npos);
             if (!goes_on) CHECK(begun.value == order{});
         }
     }
@@ -417,9 +424,9 @@ TEST_CASE("a session that has failed is that, even if its value makes no sense a
         sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z","reason":"gap",)"
                R"("sequence":9,"step":2,"text":"","tries":0}}})");
     auto s = codec.decode(stored);
-    CHECK(s.how == state_read::ok);
+    CHECK(s.outcome == state_read::ok);
     CHECK(s.problem == json_state_problem::bad_value);
-    CHECK(text(s).ends_with("; the session has failed, and its state is kept as it is"));
+    CHECK(describe(s).ends_with("; the session has failed, and its state is kept as it is"));
     CHECK(s.progress.failed->sequence == 9);
     CHECK(s.value == strict{});
     s.value.lines = 5;
@@ -431,11 +438,11 @@ TEST_CASE("plain JSON for other programs")
 {
     const auto codec = make<order>({.envelope = false});
     auto s = codec.decode("\xEF\xBB\xBF {\"lines\": 3, \"theirs\": [1]}\r\n");
-    REQUIRE(s.how == state_read::ok);
-    CHECK(text(s) == "state: ok, 33 bytes, json without an envelope");
+    REQUIRE(s.outcome == state_read::ok);
+    CHECK(describe(s) == "state: ok, 33 bytes, json without an envelope");
     CHECK(body_of(codec, s) ==
           R"({"lines":3,"receipt":"","theirs":[1],"waybill":{"version":"1.0"}})");
-    s.progress.failed = step_failure{1, 5, park_reason::failed, 1, "no", {}};
+    s.progress.failed = step_failure{1, 5, dead_letter_reason::failed, 1, "no", {}};
     CHECK(body_of(codec, s).find(R"("IsFailedSession":true)") != std::string::npos);
     CHECK(codec.decode(body_of(codec, s)).progress == s.progress);
 
@@ -454,10 +461,10 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
     const auto codec = make<order>({.envelope = false});
     const auto bad = [&](std::string_view bytes) {
         const auto s = codec.decode(bytes);
-        CHECK(s.how == state_read::corrupt);
+        CHECK(s.outcome == state_read::corrupt);
         CHECK(s.problem == json_state_problem::bad_progress);
         CHECK(codec.encode(s).error().problem == encode_problem::not_read);
-        return text(s);
+        return describe(s);
     };
     CHECK(bad(R"({"HsFailedSession":true})") ==
           "state: corrupt: /HsFailedSession: is true, and is IsFailedSession but for one bit: do "
@@ -466,7 +473,7 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
     CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") != std::string::npos);
     CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);
     CHECK(bad(R"({"I3FailedSession":true})").find("/I3FailedSession: ") != std::string::npos);
-    CHECK(codec.decode(std::nullopt, R"({"isFailedSession":true})").how == state_read::corrupt);
+    CHECK(codec.decode(std::nullopt, R"({"isFailedSession":true})").outcome == state_read::corrupt);
     // These are the user's, or tell it otherwise.
     for (const std::string_view other :
          {R"({"HsFailedSession":false})", R"({"HsFailedSession":1})", R"({"isfailedSession":true})",
@@ -475,12 +482,12 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
           R"({"HsFailedSession":true,"waybill":{"done":1}})"}) {
         CAPTURE(other);
         auto s = codec.decode(other);
-        REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+        REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
         CHECK_FALSE(s.progress.failed.has_value());
-        CHECK(codec.decode(body_of(codec, s)).how == state_read::ok);
+        CHECK(codec.decode(body_of(codec, s)).outcome == state_read::ok);
     }
     CHECK(codec.decode(R"({"HsFailedSession":true,"IsFailedSession":true})").progress.failed);
-    CHECK(codec.decode(sealed(R"({"HsFailedSession":true})")).how == state_read::ok);
+    CHECK(codec.decode(sealed(R"({"HsFailedSession":true})")).outcome == state_read::ok);
 }
 
 TEST_CASE("options that cannot be kept are refused")
@@ -488,7 +495,7 @@ TEST_CASE("options that cannot be kept are refused")
     const auto bad = [](const state_codec_options& o) {
         const auto c = state_codec<order>::make(o);
         REQUIRE(!c.has_value());
-        return text(c.error());
+        return describe(c.error());
     };
     CHECK(bad({.version = {2, 0}}) ==
           "version.major is 2: must have an upgrade where it is more than (1)");

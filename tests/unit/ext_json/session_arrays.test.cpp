@@ -93,12 +93,12 @@ json after(std::string_view stored, F change)
 {
     const auto codec = make<T>();
     auto s = codec.decode(sealed(stored));
-    REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+    REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
     change(s.value);
     const auto out = codec.encode(s);
-    REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+    REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
     auto again = codec.decode(*out);
-    REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+    REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
     CHECK(json(again.value) == json(s.value));
     return std::move(again.read.user);
 }

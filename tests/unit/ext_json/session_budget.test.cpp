@@ -47,7 +47,7 @@ session_progress longest(std::string_view why)
                        highest_size,
                        highest_size,
                        highest_size,
-                       step_failure{highest_size, highest_size, park_reason::session_failed,
+                       step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
                                     highest_size, std::string(why), wall_time::highest()},
                        wall_time::highest(),
                        wall_time::highest(),
@@ -91,12 +91,12 @@ TEST_CASE("every size around the budget, in every form")
             const std::string whole = *large.encode(s);
             CHECK(c.size(s) == whole.size());
             const state read = c.decode(whole);
-            CHECK(read.how == (fits ? state_read::ok : state_read::too_large));
+            CHECK(read.outcome == (fits ? state_read::ok : state_read::too_large));
             if (!fits) {
                 ++refused;
                 CHECK(out.error().problem == encode_problem::too_large);
                 CHECK(out.error().size == alone(form, n));
-                CHECK(out.error().most == small.for_value());
+                CHECK(out.error().max_bytes == small.for_value());
                 CHECK(c.encode(read).error().problem == encode_problem::not_read);
                 continue;
             }
@@ -108,7 +108,7 @@ TEST_CASE("every size around the budget, in every form")
             const auto going = c.encode(next);
             REQUIRE(going.has_value());
             CHECK(going->size() <= small.bytes);
-            CHECK(c.decode(*going).how == state_read::ok);
+            CHECK(c.decode(*going).outcome == state_read::ok);
             CHECK(c.decode(*going).value == s.value);
         }
     }
@@ -136,11 +136,11 @@ TEST_CASE("a failure is written at every size, with as much of its reason as the
                 const std::string_view why = utf8_prefix(odd, length);
                 s.progress = longest(why);
                 const auto out = c.encode(s);
-                REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+                REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
                 CHECK(out->size() <= small.bytes);
                 CHECK(c.size(s) >= out->size());
                 const state again = c.decode(*out);
-                REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+                REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
                 REQUIRE(again.progress.failed.has_value());
                 const std::string& said = again.progress.failed->text;
                 check_cut(why, said, small.bytes - out->size());
@@ -170,8 +170,8 @@ TEST_CASE("a reason that is no UTF-8, or nothing but what is escaped, is made to
             REQUIRE(out.has_value());
             CHECK(out->size() <= small.bytes);
             const state again = c.decode(*out);
-            REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
-            CHECK(again.progress.failed->reason == park_reason::session_failed);
+            REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
+            CHECK(again.progress.failed->reason == dead_letter_reason::session_failed);
         }
     }
 }
@@ -188,7 +188,7 @@ TEST_CASE("the progress at its longest is what is kept for it")
         s.version = {65'535, 65'535};
         s.progress = longest({});
         const std::uint64_t member = c.encode(s)->size() - alone(form, 0);
-        CHECK(member <= progress_member_most);
+        CHECK(member <= max_progress_member_bytes);
         CHECK(member > 200);
     }
 }
@@ -205,7 +205,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
     for (std::size_t n = 700; n != 1'200; ++n) {
         CAPTURE(n);
         state s = with(n, false);
-        if (s.how == state_read::ok) {
+        if (s.outcome == state_read::ok) {
             const std::uint64_t before = c.size(s);
             s.progress = longest("why");
             const auto out = c.encode(s);
@@ -213,19 +213,19 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
             CHECK(c.decode(*out).read.later == s.read.later);
             CHECK(before <= small.bytes);
         } else {
-            CHECK(s.how == state_read::too_large);
-            CHECK(text(s).find("raise the budget") != std::string::npos);
+            CHECK(s.outcome == state_read::too_large);
+            CHECK(describe(s).find("raise the budget") != std::string::npos);
         }
-        CHECK(with(n, true).how == state_read::ok);
+        CHECK(with(n, true).outcome == state_read::ok);
     }
-    CHECK(with(700, false).how == state_read::ok);
-    CHECK(with(1'100, false).how == state_read::too_large);
+    CHECK(with(700, false).outcome == state_read::ok);
+    CHECK(with(1'100, false).outcome == state_read::too_large);
 
     // One megabyte where 256 KB may be.
     const codec usual = make("json", {});
     const state s = usual.decode(std::string(1'000'000, '{'));
-    CHECK(s.how == state_read::too_large);
-    CHECK(text(s).find("1000000 bytes, and the budget is 262144") != std::string::npos);
+    CHECK(s.outcome == state_read::too_large);
+    CHECK(describe(s).find("1000000 bytes, and the budget is 262144") != std::string::npos);
 }
 
 }  // namespace json_session_budget_test

@@ -53,14 +53,14 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
                                            const state& s) {
         const auto codec = codec_for(form);
         const state again = codec.decode(bytes);
-        REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+        REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
         CHECK(again.problem == json_state_problem::none);
         CHECK(again.value == s.value);
         CHECK(again.progress == s.progress);
         CHECK(again.version == s.version);
         CHECK(again.read.later == s.read.later);
         const auto written = codec.encode(again);
-        REQUIRE_MESSAGE(written.has_value(), text(written.error()));
+        REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
         CHECK(*written == bytes);
         CHECK_FALSE(codec.changed(again, *written));
         CHECK(*codec.encode(s) == bytes);
@@ -70,7 +70,7 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
         for (const std::string_view other : forms) {
             const auto others = codec_for(other);
             const state read = others.decode(bytes);
-            REQUIRE_MESSAGE(read.how == state_read::ok, text(read));
+            REQUIRE_MESSAGE(read.outcome == state_read::ok, describe(read));
             CHECK(read.value == s.value);
             CHECK(read.progress == s.progress);
             const auto out = others.encode(read);
@@ -95,7 +95,7 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
 
             const auto codec = codec_for(form);
             state s = codec.decode(bytes);
-            REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+            REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
             CHECK(s.problem == json_state_problem::none);
             CHECK(s.version == old.version);
             CHECK(s.value == golden_json_states::order{17, true, "r17", {}, {}});
@@ -103,10 +103,10 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
             CHECK(s.read.later == old.read.later);
 
             const auto written = codec.encode(s);
-            REQUIRE_MESSAGE(written.has_value(), text(written.error()));
+            REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
             CHECK(codec.changed(s, *written));
             const state again = codec.decode(*written);
-            REQUIRE_MESSAGE(again.how == state_read::ok, text(again));
+            REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
             CHECK(again.version == schema_version{2, 1});
             CHECK(again.value == s.value);
             CHECK(again.progress == s.progress);
@@ -115,7 +115,8 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
             CHECK(again.read.user.contains("colour") == (name == "old_later"));
 
             // Who has not been updated yet leaves it alone.
-            CHECK(golden_json_states::old_codec_for(form).decode(*written).how == state_read::newer);
+            CHECK(golden_json_states::old_codec_for(form).decode(*written).outcome ==
+                  state_read::newer);
             ++files;
         });
     }
@@ -129,7 +130,7 @@ TEST_CASE("every beginning of a file is corrupt, down to no bytes at all")
         const auto codec = codec_for(form);
         for (std::size_t n = 0; n != bytes.size(); ++n, ++cuts) {
             const state s = codec.decode(bytes.substr(0, n));
-            if (s.how == state_read::corrupt) continue;
+            if (s.outcome == state_read::corrupt) continue;
             FAIL_CHECK(n);
         }
     });
@@ -148,7 +149,7 @@ TEST_CASE("a bit that is turned is corrupt, and never newer, absent or another s
             turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
             const state s = codec.decode(turned);
             turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
-            if (s.how == state_read::corrupt) continue;
+            if (s.outcome == state_read::corrupt) continue;
             FAIL_CHECK(n);
         }
     });
@@ -167,8 +168,8 @@ TEST_CASE("without an envelope a session that has failed stays so, whatever bit 
             turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
             const state s = codec.decode(turned);
             turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
-            CHECK(s.how != state_read::absent);
-            if (s.how != state_read::ok) continue;
+            CHECK(s.outcome != state_read::absent);
+            if (s.outcome != state_read::ok) continue;
             CHECK(s.progress.failed.has_value());  // it stands there twice
             ++read;
         }
@@ -190,8 +191,8 @@ TEST_CASE("what failed before waybill is never taken for a session that goes on,
                 turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
                 const state s = codec.decode(turned);
                 turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
-                CHECK(s.how != state_read::absent);
-                CHECK((s.how != state_read::ok || s.progress.failed.has_value()));
+                CHECK(s.outcome != state_read::absent);
+                CHECK((s.outcome != state_read::ok || s.progress.failed.has_value()));
                 if (s.problem == json_state_problem::bad_progress) ++said;
             }
         }
@@ -203,14 +204,14 @@ TEST_CASE("what was there before waybill: a plain object with its mark")
 {
     const auto codec = codec_for("bare");
     state s = codec.decode(stored("legacy", "bare"));
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     REQUIRE(s.progress.failed.has_value());
     CHECK(*s.progress.failed == step_failure{.text = "IsFailedSession"});
     CHECK(s.version == schema_version{0, 0});
     CHECK(s.value == golden_json_states::order{});
 
     s = codec.decode(stored("legacy_fields", "bare"));
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     CHECK(s.progress.failed.has_value());
     CHECK(s.value.number == 4);
     CHECK(*codec.encode(s) ==
@@ -225,7 +226,7 @@ TEST_CASE("what was there before waybill: a plain object with its mark")
     CHECK_FALSE(codec.decode(*mended).progress.failed.has_value());
 
     s = codec.decode(stored("legacy_going", "bare"));
-    REQUIRE(s.how == state_read::ok);
+    REQUIRE(s.outcome == state_read::ok);
     CHECK_FALSE(s.progress.failed.has_value());
     CHECK(codec_for("json").encode(s)->find("IsFailedSession") == std::string::npos);
 }

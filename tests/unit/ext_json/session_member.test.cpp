@@ -52,7 +52,7 @@ void reads_as_whole(const std::string& body)
     CAPTURE(body);
     const state one = decoded(body);
     const state all = decoded(body + ' ');
-    CHECK(one.how == all.how);
+    CHECK(one.outcome == all.outcome);
     CHECK(one.problem == all.problem);
     CHECK(one.value == all.value);
     CHECK(one.progress == all.progress);
@@ -82,7 +82,7 @@ TEST_CASE("session member: what is written here is cut")
     const auto at = wall_time::at(duration::seconds(1'709'208'000));
     s.progress = {.done = 4, .total = 9, .begun = at, .changed = at};
     s.progress.first = 2;
-    s.progress.parked = 3;
+    s.progress.dead_lettered = 3;
     s.progress.tries = 1;
     const std::string bytes = *codec.encode(s);
     CHECK(is_cut(std::string_view(bytes).substr(envelope_bytes)));

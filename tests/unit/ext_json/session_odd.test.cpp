@@ -69,8 +69,8 @@ constexpr std::string_view failure =
 
 step_failure longest(std::string why = {})
 {
-    return {highest_size, highest_size, park_reason::session_failed, highest_size, std::move(why),
-            wall_time::highest()};
+    return {highest_size, highest_size,   dead_letter_reason::session_failed,
+            highest_size, std::move(why), wall_time::highest()};
 }
 
 static_assert(detail::nested_string_at(""sv) == 0);
@@ -91,14 +91,15 @@ TEST_CASE("texts of CBOR in texts are refused, however many they are")
             std::string body(before);
             while (body.size() < 250'000) body += piece;
             const auto s = codec.decode(seal_state(state_format::cbor, {1, 0}, body));
-            CHECK(s.how == state_read::corrupt);
-            CHECK(text(s).starts_with("state: corrupt: it is not what is written here: something "
-                                      "else at byte "));
+            CHECK(s.outcome == state_read::corrupt);
+            CHECK(
+                describe(s).starts_with("state: corrupt: it is not what is written here: something "
+                                        "else at byte "));
         }
     }
     const auto s = codec.decode(
         seal_state(state_format::cbor, {1, 0}, "\xA1\x7F\x61i\x61" "d\xFF\x18\x7F"));
-    REQUIRE_MESSAGE(s.how == state_read::ok, text(s));
+    REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
     CHECK(s.value.id == 127);
 }
 
@@ -107,12 +108,12 @@ TEST_CASE("nothing may stand behind a NUL")
     const auto codec = make<item>();
     for (const std::string_view body : {"{\"id\":3}\0,\"IsFailedSession\":true}"sv,
                                         "{\"id\":3}\0"sv, "{\"id\":3\0}"sv, "{\"a\":\"\0\"}"sv}) {
-        CHECK(codec.decode(body).how == state_read::corrupt);
+        CHECK(codec.decode(body).outcome == state_read::corrupt);
         const auto s = codec.decode(sealed(body));
-        CHECK(s.how == state_read::corrupt);
-        CHECK(s.why == "something else at byte " + std::to_string(body.find('\0') + 1));
+        CHECK(s.outcome == state_read::corrupt);
+        CHECK(s.reason == "something else at byte " + std::to_string(body.find('\0') + 1));
     }
-    CHECK(codec.decode(R"({"a":"\u0000"})").how == state_read::ok);
+    CHECK(codec.decode(R"({"a":"\u0000"})").outcome == state_read::ok);
 }
 
 TEST_CASE("an upgrade whose outcome cannot be read is not half done")
@@ -122,13 +123,13 @@ TEST_CASE("an upgrade whose outcome cannot be read is not half done")
     const std::string stored = sealed(R"({"cents":5,)" + std::string(failure));
     broken = true;
     auto s = codec.decode(stored);
-    CHECK(s.how == state_read::ok);
+    CHECK(s.outcome == state_read::ok);
     CHECK(s.problem == json_state_problem::bad_value);
     const auto out = codec.encode(s);
     REQUIRE(out.has_value());
     CHECK(out->starts_with("waybill/1 json 00001.00000 "));
     CHECK(out->find(R"({"cents":5,)") != std::string::npos);
-    CHECK(codec.decode(sealed(R"({"cents":5})")).how == state_read::corrupt);
+    CHECK(codec.decode(sealed(R"({"cents":5})")).outcome == state_read::corrupt);
     broken = false;
     CHECK(codec.decode(*out).value.cents == 500);
     CHECK(codec.decode(*out).read.user == json{{"cents", 500}});
@@ -157,11 +158,12 @@ TEST_CASE("an upgrade has to leave what can be written")
         CAPTURE(said);
         const auto codec = make<item>({.version = {2, 0}, .upgrade = one.second});
         auto s = codec.decode(sealed(R"({"old":1})"));
-        CHECK(s.how == state_read::corrupt);
-        CHECK(text(s).starts_with("state: corrupt: its upgrade failed, from 1.0: what it left "));
-        CHECK_MESSAGE(text(s).find(said) != std::string::npos, text(s));
+        CHECK(s.outcome == state_read::corrupt);
+        CHECK(
+            describe(s).starts_with("state: corrupt: its upgrade failed, from 1.0: what it left "));
+        CHECK_MESSAGE(describe(s).find(said) != std::string::npos, describe(s));
         s = codec.decode(sealed(R"({"old":1,)" + std::string(failure)));
-        CHECK(s.how == state_read::ok);
+        CHECK(s.outcome == state_read::ok);
         CHECK(s.problem == json_state_problem::upgrade_failed);
         CHECK(codec.encode(s)->find(R"({"old":1,"waybill":{"failed")") != std::string::npos);
         CHECK(codec.encode(s)->starts_with("waybill/1 json 00001.00000 "));
@@ -191,15 +193,15 @@ TEST_CASE("what is accepted can be written as failed, where it has failed alread
                                           : form == "bare" ? j.dump()
                                                            : sealed(j.dump());
                 auto s = codec.decode(bytes);
-                if (s.how != state_read::ok) continue;
+                if (s.outcome != state_read::ok) continue;
                 s.progress = {highest_size, highest_size, highest_size, highest_size,
                               longest("gone"), wall_time::highest(), wall_time::highest(),
                               highest_size};
                 const auto out = codec.encode(s);
-                REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+                REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
                 CHECK(out->size() <= b.bytes);
                 const auto again = codec.decode(*out);
-                REQUIRE(again.how == state_read::ok);
+                REQUIRE(again.outcome == state_read::ok);
                 CHECK(again.progress.failed->sequence == highest_size);
                 ++(again.read.user.contains("text") ? kept : left_out);
             }
@@ -215,15 +217,15 @@ TEST_CASE("a failed state of CBOR that JSON has no way to write is written witho
     for (const json& odd : {json(NAN), json::binary({1, 2})}) {
         j["odd"] = odd;
         const auto s = make<item>().decode(cbor_of(j));
-        REQUIRE(s.how == state_read::ok);
+        REQUIRE(s.outcome == state_read::ok);
         const auto out = make<item>().encode(s);
-        REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+        REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
         CHECK(make<item>().decode(*out).progress == s.progress);
     }
     // What only a later version knows is not made null.
     auto s = make<item>().decode(cbor_of({{"waybill", {{"done", 1}, {"z", {{"b", NAN}}}}}}));
-    REQUIRE(s.how == state_read::ok);
-    CHECK(text(make<item>().encode(s).error()) ==
+    REQUIRE(s.outcome == state_read::ok);
+    CHECK(describe(make<item>().encode(s).error()) ==
           "state: not written: /waybill/z/b is not finite, and JSON has no such number");
     CHECK(make<item>({.format = state_format::cbor}).encode(s).has_value());
     s.progress.failed = longest();
@@ -240,15 +242,15 @@ TEST_CASE("what is read has room for what it becomes: the line of an envelope, t
             make<json>({.budget = b, .format = cbor ? state_format::cbor : state_format::json});
         const auto try_one = [&](const std::string& bytes) {
             auto s = codec.decode(bytes);
-            if (s.how != state_read::ok) {
-                CHECK(s.how == state_read::too_large);
+            if (s.outcome != state_read::ok) {
+                CHECK(s.outcome == state_read::too_large);
                 ++refused;
                 return;
             }
             ++accepted;
             const json value = s.value;
             const auto out = codec.encode(s);
-            REQUIRE_MESSAGE(out.has_value(), text(out.error()));
+            REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
             s.progress = {.done = highest_size, .failed = longest()};
             CHECK(codec.decode(*codec.encode(s)).value == value);
         };
@@ -307,14 +309,15 @@ TEST_CASE("what would be corrupt when it is read is not written")
     const auto codec = make<json>({.format = state_format::cbor});
     auto s = codec.decode(std::nullopt);
     s.value = {{"a", {{"b", json::binary({1, 2}, 42)}}}};
-    CHECK(text(codec.encode(s).error()) == "state: not written: /a/b is bytes with a subtype: "
-                                           "keep that in a field of its own");
+    CHECK(describe(codec.encode(s).error()) ==
+          "state: not written: /a/b is bytes with a subtype: "
+          "keep that in a field of its own");
     s.value = {{"b", json::binary({1, 2})}};
     CHECK(codec.decode(*codec.encode(s)).value == s.value);
 
     const auto plain = make<marked>({.envelope = false});
     auto m = plain.decode(std::nullopt);
-    CHECK(text(plain.encode(m).error()) ==
+    CHECK(describe(plain.encode(m).error()) ==
           "state: not written: it has a member \"IsFailedSession\" that is neither true nor false: "
           "call it otherwise");
     m.progress.failed = longest();
@@ -332,16 +335,16 @@ TEST_CASE("what is said is one line of UTF-8, whatever names there are and whate
     };
     const auto codec = make<json>();
     const auto cbor = [&](std::string_view body) {
-        return text(codec.decode(seal_state(state_format::cbor, {1, 0}, body)));
+        return describe(codec.decode(seal_state(state_format::cbor, {1, 0}, body)));
     };
     line(cbor("\xA1\x63" "a\nb\x61\xFF"));
     line(cbor("\xA1\x63" "a\xFF" "b\x01"));
     CHECK(cbor("\xA1\x63" "a\nb\x61\xFF").find("/a\\nb is not UTF-8") != std::string::npos);
     auto s = codec.decode(std::nullopt);
     s.value = {{"a\n\x01\xFF" "b", "\xFF"}};
-    line(text(codec.encode(s).error()));
+    line(describe(codec.encode(s).error()));
     broken = true;
-    line(text(make<bill>().decode("{}")));
+    line(describe(make<bill>().decode("{}")));
     broken = false;
 }
 

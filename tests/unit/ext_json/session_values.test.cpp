@@ -24,19 +24,19 @@ void there_and_back(const T& value)
     const std::string written = json(value).dump();
     CAPTURE(written);
     const auto again = parse_json<T>(written);
-    REQUIRE_MESSAGE(again.has_value(), text(again.error()));
+    REQUIRE_MESSAGE(again.has_value(), describe(again.error()));
     CHECK(*again == value);
     CHECK(json(*again).dump() == written);
 }
 
-step_letter a_letter()
+pipeline_dead_letter a_letter()
 {
-    step_letter l;
+    pipeline_dead_letter l;
     l.stamp = {"order-17", 3, 2, 5, false};
     l.origin = {"order", 12, 1, 4};
     l.sequence = (1ULL << 48U) + 17;
     l.message_id = "m-\xFF";
-    l.reason = park_reason::exhausted;
+    l.reason = dead_letter_reason::exhausted;
     l.cause = 9;
     l.resume_at = 3;
     l.alone = true;
@@ -44,8 +44,8 @@ step_letter a_letter()
     l.text = "no printer answers";
     l.tries = 5;
     l.enqueued = noon;
-    l.parked = noon + duration::milliseconds(1);
-    l.kept = letter_keeps::summary;
+    l.dead_lettered_at = noon + duration::milliseconds(1);
+    l.kept = dead_letter_body::summary;
     l.state = std::string("\0\xff", 2);
     l.state_cut = true;
     l.origin.state = "before";
@@ -61,7 +61,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
 {
     there_and_back(pipeline_policy{});
     there_and_back(pipeline_policy{.mode = pipeline_mode::independent,
-                                   .retry = {.most = 3},
+                                   .retry = {.max_attempts = 3},
                                    .patience = duration::highest(),
                                    .deliveries = 4,
                                    .broker_deliveries = highest_size,
@@ -70,13 +70,13 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
                                    .reason_bytes = 7});
     there_and_back(sweep_policy{.stuck_after = duration::seconds(3)});
     there_and_back(redrive_policy{.chunk = 7});
-    there_and_back(redrive_options{.damaged = true, .most_id_bytes = 100});
+    there_and_back(redrive_options{.damaged = true, .max_id_bytes = 100});
     there_and_back(state_budget{.bytes = 1'000'000, .failure_reserve = 600});
     const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");
     REQUIRE(some.has_value());
     CHECK(some->patience == duration::seconds(5));
     CHECK(some->deliveries == pipeline_policy{}.deliveries);
-    CHECK(text(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
+    CHECK(describe(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
           "/mode: expected stop_on_failure or independent, found \"both\"");
     CHECK(parse_json<sweep_policy>(R"({"stuck":"1s"})").error().problem ==
           json_problem::unknown_field);
@@ -84,26 +84,27 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
 
 TEST_CASE("stamps and letters")
 {
-    there_and_back(step_stamp{"order-17", 2, 1, 5, false});
+    there_and_back(step_properties{"order-17", 2, 1, 5, false});
     there_and_back(step_origin{"order-17", 12, 1, 4});
     there_and_back(a_letter());
-    there_and_back(step_letter{});
+    there_and_back(pipeline_dead_letter{});
     json j = a_letter();
     CHECK(j["message_id_base64"] == "bS3/");
     j["version"] = 2;
-    CHECK(read_json<step_letter>(j).error().problem == json_problem::newer);
+    CHECK(read_json<pipeline_dead_letter>(j).error().problem == json_problem::newer);
     j = a_letter();
     j.erase("stamp");
-    CHECK(text(read_json<step_letter>(j).error()) == "/stamp: expected a value, found nothing");
+    CHECK(describe(read_json<pipeline_dead_letter>(j).error()) ==
+          "/stamp: expected a value, found nothing");
     j = a_letter();
     j["reason"] = "eaten";
-    CHECK(read_json<step_letter>(j).error().path == "/reason");
-    CHECK(parse_json<step_stamp>(R"({"session":"s","step":1})")->total == 0);
+    CHECK(read_json<pipeline_dead_letter>(j).error().path == "/reason");
+    CHECK(parse_json<step_properties>(R"({"session":"s","step":1})")->total == 0);
 }
 
 TEST_CASE("what was found, and what is to be done")
 {
-    CHECK(json(park_reason::ended_process) == "ended_process");
+    CHECK(json(dead_letter_reason::ended_process) == "ended_process");
     CHECK(json(state_read::too_large) == "too_large");
     CHECK(json(open_state("", 100)).dump() ==
           R"({"bare":false,"how":"corrupt","problem":"empty","size":0})");
@@ -111,7 +112,7 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(state_unwritten{encode_problem::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
-    p.failed = step_failure{3, 17, park_reason::gap, 1, "why", noon};
+    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
     const json j = p;
     CHECK(j["failed"]["reason"] == "gap");
     CHECK(j["begun"] == "2024-02-29T12:00:00Z");
@@ -122,26 +123,26 @@ TEST_CASE("what was found, and what is to be done")
 
     CHECK(json(pipeline{}.next(steady_time{})).dump() == R"({"act":"load_state"})");
     CHECK(json(act::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
-    CHECK(json(act::park{park_reason::session_failed, 17, 3, 1}).dump() ==
+    CHECK(json(act::park{dead_letter_reason::session_failed, 17, 3, 1}).dump() ==
           R"({"act":"park","cause":17,"cause_step":3,"reason":"session_failed","tries":1})");
     CHECK(json(act::save_state{}).dump() == R"({"act":"save_state"})");
     CHECK(json(act::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
-    CHECK(json(act::park{.reason = park_reason::failed, .alone = true}).dump() ==
+    CHECK(json(act::park{.reason = dead_letter_reason::failed, .alone = true}).dump() ==
           R"({"act":"park","alone":true,"reason":"failed","tries":0})");
-    CHECK(json(act::give_back{{}, fault_class::infrastructure})["why"] == "infrastructure");
+    CHECK(json(act::give_back{{}, fault_kind::infrastructure})["why"] == "infrastructure");
     CHECK(json(redrive::action{act::resubmit{4, 5}}).dump() ==
           R"({"act":"resubmit","count":5,"offset":4})");
     CHECK(json(act::mark_sent{1, 2})["session"] == 1);
-    CHECK(json(act::remove_letters{1, 2})["count"] == 2);
-    CHECK(json(letter_drain::action{act::complete{}})["act"] == "complete");
+    CHECK(json(act::remove_dead_letters{1, 2})["count"] == 2);
+    CHECK(json(dead_letter_import::action{act::complete{}})["act"] == "complete");
 }
 
 TEST_CASE("the member of a state is what its progress is as JSON")
 {
-    session_progress p{.done = 2, .total = 5, .parked = 1, .tries = 3, .begun = noon};
+    session_progress p{.done = 2, .total = 5, .dead_lettered = 1, .tries = 3, .begun = noon};
     p.changed = noon + duration::seconds(9);
     p.first = 2;
-    p.failed = step_failure{3, 17, park_reason::gap, 1, "\"why\"\n\x01", noon};
+    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
     const json nothing;
     std::string written;
     detail::json_out out{written};

@@ -43,7 +43,7 @@ template <class W>
 std::string wrong(std::string_view document)
 {
     const auto read = parse_window<W>(document, {});
-    return read ? "nothing" : text(read.error());
+    return read ? "nothing" : describe(read.error());
 }
 
 // A document whose samples are these.
@@ -176,7 +176,8 @@ TEST_CASE("what is wrong is told with its place")
     for (const double x : {std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {
         infinite["samples"][0][1] = x;
-        CHECK(text(read_window<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
+        CHECK(
+            describe(read_window<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
     }
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("options that no window can be kept with are refused by their names")
         REQUIRE_FALSE(read.has_value());
         CHECK(read.error().path == "options");
         CHECK(read_window<W>(json(W{}), o).error() == read.error());
-        return text(read.error());
+        return describe(read.error());
     };
     CHECK(refused({.span = 0s}) == "options: expected those that a window can be kept with, found "
                                    "span is 0: nanoseconds must be more than (0)");

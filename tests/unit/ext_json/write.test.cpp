@@ -27,7 +27,7 @@ TEST_CASE("reports")
 {
     send_report r{.taken = 3, .sends = 2, .refusals = 1, .resent_bytes = 7};
     r.add({{0, 2}, item_outcome::accepted});
-    r.add({{2, 1}, item_outcome::too_large, fault_class::none, 120, 100});
+    r.add({{2, 1}, item_outcome::too_large, fault_kind::none, 120, 100});
     CHECK(
         written(r) ==
         R"({"accepted":2,"not_accepted":1,"outcomes":[{"count":2,"first":0,"outcome":"accepted"},)"
@@ -35,15 +35,16 @@ TEST_CASE("reports")
         R"("refusals":1,"resent_bytes":7,"sends":2,"stopped":false,"taken":3})");
     r.waiting = steady_time::at(5s);
     CHECK(json(r)["waiting_until_steady_ns"] == 5'000'000'000);
-    CHECK(
-        written(item_report{{1, 1}, item_outcome::failed, fault_class::transient, 0, 0, 0, "busy"}) ==
-        R"({"count":1,"first":1,"how":"transient","outcome":"failed","text":"busy"})");
+    CHECK(written(
+              item_report{{1, 1}, item_outcome::failed, fault_kind::transient, 0, 0, 0, "busy"}) ==
+          R"({"count":1,"first":1,"how":"transient","outcome":"failed","text":"busy"})");
 
     CHECK(
         written(batch_report{
-            .end = batch_end::committed, .reached = position{18, "x"}, .handled = 9}) ==
+            .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
         R"({"dead_lettered":0,"end":"committed","handled":9,"reached":{"offset":"x","sequence":18},"repeated":0,"skipped":0})");
-    CHECK(written(batch_report{.end = batch_end::redeliver, .why = infrastructure("disk full")}) ==
+    CHECK(written(batch_report{.outcome = batch_outcome::redeliver,
+                               .reason = infrastructure("disk full")}) ==
           R"({"dead_lettered":0,"end":"redeliver","handled":0,"repeated":0,"skipped":0,)"
           R"("why":{"how":"infrastructure","text":"disk full"}})");
     CHECK(
@@ -57,16 +58,16 @@ TEST_CASE("errors")
     CHECK(written(permanent("no")) == R"({"how":"permanent","text":"no"})");
     CHECK(written(json_problem::newer) == R"("newer")");
     CHECK(written(fault{}) == R"({"how":"none"})");
-    CHECK(written(*check(limits{.bytes = 1, .envelope = 2})) ==
+    CHECK(written(*validate(batch_limits{.bytes = 1, .envelope = 2})) ==
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
     CHECK(
-        written(read_json<limits>(json{{"bites", 1}}).error()) ==
+        written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
         R"({"expected":"no field of this name","found":"1","path":"/bites","problem":"unknown_field"})");
 }
 
 TEST_CASE("actions")
 {
-    sender s{{.limit = {.bytes = 100}}};
+    batch_sender s{{.limit = {.bytes = 100}}};
     s.on(queued{30}, {});
     s.on(flushed{}, {});
     CHECK(
@@ -74,36 +75,38 @@ TEST_CASE("actions")
         R"({"act":"send","attempt":0,"bytes":30,"closed":"end","items":[{"count":1,"first":0}]})");
     s.on(accepted{0, {}}, {});
     CHECK(written(s.next({})) == R"({"act":"settle","count":1,"first":0,"outcome":"accepted"})");
-    CHECK(written(act::wait{steady_time::at(1ns)}) == R"({"act":"wait","until_steady_ns":1})");
+    CHECK(written(act::wait_until{steady_time::at(1ns)}) ==
+          R"({"act":"wait","until_steady_ns":1})");
     CHECK(written(act::idle{}) == R"({"act":"idle"})");
-    CHECK(written(decide({}, 9, fault_class::transient, 0, {})) ==
+    CHECK(written(decide({}, 9, fault_kind::transient, 0, {})) ==
           R"({"act":"give_up","why":"transient"})");
     CHECK(written(retry_action(act::retry_now{})) == R"({"act":"retry_now"})");
-    CHECK(written(attempts({}, {}).next({})) == R"({"act":"go"})");
+    CHECK(written(retry_loop({}, {}).next({})) == R"({"act":"go"})");
     CHECK(written(act::done{}) == R"({"act":"done"})");
-    CHECK(written(call_report{.end = attempts_end::succeeded, .tries = 2, .elapsed = 3s}) ==
+    CHECK(written(call_report{.outcome = retry_outcome::succeeded, .tries = 2, .elapsed = 3s}) ==
           R"({"elapsed":"3s","end":"succeeded","tries":2})");
-    CHECK(written(call_report{.why = transient("no"), .tries = 1, .waiting = steady_time::at(1s)}) ==
+    CHECK(written(
+              call_report{.reason = transient("no"), .tries = 1, .waiting = steady_time::at(1s)}) ==
           R"({"elapsed":"0s","end":"open","tries":1,"waiting_until_steady_ns":1000000000,)"
           R"("why":{"how":"transient","text":"no"}})");
 
     CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
-    CHECK(written(act::recall{}) == R"({"act":"recall"})");
+    CHECK(written(act::load_crash_record{}) == R"({"act":"recall"})");
     CHECK(written(act::shorten{1}) == R"({"act":"shorten","events":1})");
-    CHECK(written(act::note{attempt{10, 14, 4, 1, 7, 3}}) ==
+    CHECK(written(act::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           R"({"act":"note","by":7,"deaths":1,"epoch":3,"from":10,"suspects":4,"to":14})");
-    CHECK(written(act::forget{}) == R"({"act":"forget"})");
+    CHECK(written(act::clear_crash_record{}) == R"({"act":"forget"})");
     CHECK(written(act::ask{2}) == R"({"act":"ask","failed":2})");
     CHECK(written(act::savepoint{}) == R"({"act":"savepoint"})");
     CHECK(written(act::handle{3}) == R"({"act":"handle","event":3})");
-    CHECK(written(act::release{}) == R"({"act":"release"})");
-    CHECK(written(act::undo{}) == R"({"act":"undo"})");
-    CHECK(written(act::dead_letter{3, fault_class::permanent, 2}) ==
+    CHECK(written(act::release_savepoint{}) == R"({"act":"release"})");
+    CHECK(written(act::rollback_to_savepoint{}) == R"({"act":"undo"})");
+    CHECK(written(act::dead_letter{3, fault_kind::permanent, 2}) ==
           R"({"act":"dead_letter","event":3,"how":"permanent","tries":2})");
     CHECK(written(act::advance{}) == R"({"act":"advance"})");
     CHECK(written(act::commit{}) == R"({"act":"commit"})");
     CHECK(written(act::rollback{}) == R"({"act":"rollback"})");
-    CHECK(written(act::read_back{}) == R"({"act":"read_back"})");
+    CHECK(written(act::check_commit{}) == R"({"act":"read_back"})");
 }
 
 TEST_CASE("batches by their numbers, whatever is in them")
@@ -112,13 +115,13 @@ TEST_CASE("batches by their numbers, whatever is in them")
         std::uint64_t bytes = 0;
         bool operator==(const item&) const = default;
     };
-    const limits l{.bytes = 10, .envelope = 1};
+    const batch_limits l{.bytes = 10, .envelope = 1};
     const std::vector<item> all{{4}, {11}};
     CHECK(written(*first_too_large(all, l, &item::bytes)) ==
           R"({"bytes":12,"envelope":1,"index":1,"limit":10,"own":11})");
     CHECK(written(*first_too_large(all, {.single = 3}, &item::bytes)) ==
           R"({"bytes":4,"envelope":0,"index":0,"limit":3,"own":4,"single":true})");
-    CHECK(written(oversize{.bytes = highest_size, .own = highest_size}) ==
+    CHECK(written(oversized_item{.bytes = highest_size, .own = highest_size}) ==
           R"({"bytes":"unlimited","envelope":0,"index":0,"limit":0,"own":"unlimited"})");
 
     CHECK(written(front_chunk(all.begin(), all.end(), l, &item::bytes)) ==
@@ -131,15 +134,16 @@ TEST_CASE("batches by their numbers, whatever is in them")
           R"({"bytes":21,"closed":"bytes","count":1,"fits":false}])");
     CHECK(written(pack(sizes, l)) ==
           R"({"batches":[{"bytes":6,"closed":"end","items":[0,1]}],"too_large":[2]})");
-    CHECK(written(closed_batch<item>{{{4}, {5}}, 9, closed_by::deadline, steady_time::at(5ns)}) ==
+    CHECK(written(closed_batch<item>{
+              {{4}, {5}}, 9, batch_close_reason::deadline, steady_time::at(5ns)}) ==
           R"({"bytes":9,"closed":"deadline","count":2,"opened_steady_ns":5})");
-    CHECK(written(keyed_batch<std::string, item>{"k", {{4}}, 4, closed_by::key, {}}) ==
+    CHECK(written(keyed_batch<std::string, item>{"k", {{4}}, 4, batch_close_reason::key, {}}) ==
           R"({"bytes":4,"closed":"key","count":1,"key":"k","opened_steady_ns":0})");
-    CHECK(json(keyed_batch<std::string_view, item>{"\xff", {}, 0, closed_by::end, {}})["key_base64"] ==
-          "/w==");
-    CHECK(json(keyed_batch<int, item>{7, {}, 0, closed_by::end, {}})["key"] == 7);
-    CHECK(json(keyed_batch<partition_key, item>{{"a", "b", "c"}, {}, 0, closed_by::end, {}})
-              ["key"]["partition"] == "c");
+    CHECK(json(keyed_batch<std::string_view, item>{
+              "\xff", {}, 0, batch_close_reason::end, {}})["key_base64"] == "/w==");
+    CHECK(json(keyed_batch<int, item>{7, {}, 0, batch_close_reason::end, {}})["key"] == 7);
+    CHECK(json(keyed_batch<partition_key, item>{
+              {"a", "b", "c"}, {}, 0, batch_close_reason::end, {}})["key"]["partition"] == "c");
     CHECK_FALSE(json(keyed_batch<item, item>{}).contains("key"));
 }
 
@@ -152,7 +156,8 @@ TEST_CASE("what services take and answer")
     CHECK(nats["source"] == "https://docs.nats.io/reference/config/max_payload");
     CHECK(nats["note"] == wire::nats_default().note);
     CHECK(nats.size() == 6);
-    CHECK(read_json<limits>(nats["most"]) == result<limits, json_error>(wire::nats_default().most));
+    CHECK(read_json<batch_limits>(nats["most"]) ==
+          result<batch_limits, json_error>(wire::nats_default().highest));
     CHECK(json(wire::services).size() == wire::services.size());
 
     const wire::error_code mine[] = {{"Busy", wire::answer::throttled},
@@ -169,20 +174,20 @@ TEST_CASE("what services take and answer")
 
 TEST_CASE("enums by name, and every name is found again")
 {
-    CHECK(written(closed_by::deadline) == R"("deadline")");
-    CHECK(written(adding::full) == R"("full")");
-    CHECK(written(heard::invalid) == R"("invalid")");
+    CHECK(written(batch_close_reason::deadline) == R"("deadline")");
+    CHECK(written(add_result::full) == R"("full")");
+    CHECK(written(event_result::invalid) == R"("invalid")");
     CHECK(written(commit_outcome::unknown) == R"("unknown")");
     CHECK(written(advance_outcome::conflict) == R"("conflict")");
-    CHECK(written(batch_end::abandoned) == R"("abandoned")");
+    CHECK(written(batch_outcome::abandoned) == R"("abandoned")");
     CHECK(written(item_outcome::unsent) == R"("unsent")");
-    CHECK(written(attempts_end::budget) == R"("budget")");
-    CHECK(named<attempts_end>("not_worth_it") == attempts_end::not_worth_it);
+    CHECK(written(retry_outcome::budget) == R"("budget")");
+    CHECK(named<retry_outcome>("not_worth_it") == retry_outcome::not_worth_it);
     CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
-    CHECK(named<fault_class>("ownership_lost") == fault_class::ownership_lost);
+    CHECK(named<fault_kind>("ownership_lost") == fault_kind::ownership_lost);
     CHECK(named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
     CHECK_FALSE(named<jitter>("?"));
-    CHECK_FALSE(named<closed_by>("unknown"));
+    CHECK_FALSE(named<batch_close_reason>("unknown"));
     CHECK_FALSE(named<jitter>(""));
     CHECK(names<jitter>() == "none, equal, full, decorrelated or around");
     CHECK(names<when_unknown>() == "repeat or hand_back");

@@ -233,7 +233,7 @@ std::string problem_of(std::string_view document, const json_limits& limits)
     const auto parsed = parse_json_text(document, limits);
     if (parsed) return {};
     CHECK(parsed.error().problem == json_problem::too_large);
-    return text(parsed.error());
+    return describe(parsed.error());
 }
 
 TEST_CASE("a text at a limit is read, and one beyond it is refused by path and limit")
@@ -298,9 +298,9 @@ TEST_CASE("the memory of a member or element is at most 200 bytes")
 
 TEST_CASE("what is not JSON is reported as that, even after a name that is there twice")
 {
-    CHECK(text(parse_json_text(R"({"a": 1, "a": 2, "b": )").error()) ==
+    CHECK(describe(parse_json_text(R"({"a": 1, "a": 2, "b": )").error()) ==
           "the document: expected JSON in UTF-8, found something else in line 1, column 23");
-    CHECK(text(parse_json_text(R"({"a": [{"b": 1, "b": {}, "b": 3}], "a": 2})").error()) ==
+    CHECK(describe(parse_json_text(R"({"a": [{"b": 1, "b": {}, "b": 3}], "a": 2})").error()) ==
           "/a/0/b: expected this name once, found it twice");
 }
 

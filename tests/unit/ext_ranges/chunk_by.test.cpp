@@ -45,8 +45,8 @@ struct array_of {
 
 namespace {
 
-using waybill::closed_by;
-using waybill::limits;
+using waybill::batch_close_reason;
+using waybill::batch_limits;
 
 struct own_size {
     std::uint64_t operator()(std::uint64_t n) const { return n; }
@@ -105,7 +105,7 @@ struct cut {
     std::vector<std::uint64_t> items;
     std::uint64_t bytes;
     bool fits;
-    closed_by closed;
+    batch_close_reason closed;
     friend bool operator==(const cut&, const cut&) = default;
 };
 
@@ -124,7 +124,7 @@ std::vector<cut> cuts(Chunks&& chunks)
 TEST_CASE("a range that can be walked again gives chunks that point into it")
 {
     const std::vector<std::uint64_t> sizes{1, 2, 3, 9, 1};
-    const limits l{.bytes = 4};
+    const batch_limits l{.bytes = 4};
     auto chunks = sizes | waybill::views::chunk_by(l, own_size{});
     static_assert(ranges::forward_range<decltype(chunks)>);
     static_assert(ranges::view_<decltype(chunks)>);
@@ -150,7 +150,7 @@ TEST_CASE("values that are made on the way can be cut as well")
     const auto chunks =
         numbers | ranges::views::filter([](int n) { return n != 2; }) |
         ranges::views::transform([](int n) { return std::string(std::size_t(n), 'x'); }) |
-        waybill::views::chunk_by(limits{.bytes = 4}, &std::string::size) |
+        waybill::views::chunk_by(batch_limits{.bytes = 4}, &std::string::size) |
         ranges::views::transform([](const auto& c) { return c.bytes; }) | ranges::to<std::vector>();
     CHECK(chunks == std::vector<std::uint64_t>{4, 4});
 }
@@ -159,17 +159,17 @@ TEST_CASE("a range that is read once gives batches that own their items")
 {
     std::size_t reads = 0;
     source in({1, 2, 3, 9, 1}, reads);
-    auto batches = in | waybill::views::chunk_by(limits{.bytes = 4}, own_size{});
+    auto batches = in | waybill::views::chunk_by(batch_limits{.bytes = 4}, own_size{});
     static_assert(ranges::input_range<decltype(batches)> &&
                   !ranges::forward_range<decltype(batches)>);
     static_assert(std::same_as<ranges::range_value_t<decltype(batches)>,
                                waybill::owned_chunk<std::uint64_t>>);
     CHECK(reads == 0);
     const std::vector<cut> expected{
-        {{1, 2}, 3, true, closed_by::bytes},
-        {{3}, 3, true, closed_by::bytes},
-        {{9}, 9, false, closed_by::bytes},
-        {{1}, 1, true, closed_by::end},
+        {{1, 2}, 3, true, batch_close_reason::bytes},
+        {{3}, 3, true, batch_close_reason::bytes},
+        {{9}, 9, false, batch_close_reason::bytes},
+        {{1}, 1, true, batch_close_reason::end},
     };
     CHECK(cuts(batches) == expected);
     CHECK(reads == 5);
@@ -180,7 +180,7 @@ TEST_CASE("nothing is read beyond the one item that did not fit")
 {
     std::size_t reads = 0;
     source in({2, 2, 3, 9, 1, 1, 1, 1}, reads);
-    auto batches = in | waybill::views::chunk_by(limits{.bytes = 4, .items = 3}, own_size{});
+    auto batches = in | waybill::views::chunk_by(batch_limits{.bytes = 4, .items = 3}, own_size{});
     auto at = batches.begin();
     CHECK(reads == 3);  // 2 2 | 3
     CHECK(at->size() == 2);
@@ -192,10 +192,10 @@ TEST_CASE("nothing is read beyond the one item that did not fit")
     CHECK(reads == 4);  // nothing goes with what is too large
     ++at;
     CHECK(reads == 7);  // 1 1 1, and that is as many as there may be
-    CHECK(at->closed == closed_by::items);
+    CHECK(at->closed == batch_close_reason::items);
     ++at;
     CHECK(reads == 8);
-    CHECK(at->closed == closed_by::end);
+    CHECK(at->closed == batch_close_reason::end);
     CHECK(at->items == std::vector<std::uint64_t>{1});
     ++at;
     CHECK(at == batches.end());
@@ -216,25 +216,25 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
 {
     std::size_t reads = 0;
     source in({1, 2, 3, 4, 5, 6, 7}, reads);
-    auto batches = in | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    auto batches = in | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     CHECK(one_of(batches) == sequence{1, 2});
     CHECK(one_of(batches) == sequence{3, 4});
     // Asking whether there is more does not take it.
     CHECK(batches.begin() != batches.end());
     CHECK(reads == 6);
     CHECK(one_of(batches) == sequence{5, 6});
-    CHECK(cuts(batches) == std::vector<cut>{{{7}, 7, true, closed_by::end}});
+    CHECK(cuts(batches) == std::vector<cut>{{{7}, 7, true, batch_close_reason::end}});
     CHECK(one_of(batches).empty());
 
     // What a pipe behind it has cut and not looked at is there for the next.
     source again({1, 2, 3, 4, 5}, reads);
-    auto more = again | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    auto more = again | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     CHECK(cuts(more | ranges::views::take(1)).size() == 1);
     CHECK(one_of(more) == sequence{3, 4});
     CHECK(one_of(more) == sequence{5});
     // A batch that is passed over without a look is passed over.
     source third({1, 2, 3}, reads);
-    auto passed = third | waybill::views::chunk_by(limits{.items = 2}, own_size{});
+    auto passed = third | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     auto at = passed.begin();
     ++at;
     CHECK(at->items == sequence{3});
@@ -243,7 +243,8 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
 TEST_CASE("copies of a view that is read once, and what it was moved to, are one reading")
 {
     std::size_t reads = 0;
-    for (const limits l : {limits{.items = 2}, limits{.bytes = 2}}) {  // with an item held, too
+    for (const batch_limits l :
+         {batch_limits{.items = 2}, batch_limits{.bytes = 2}}) {  // with an item held, too
         const auto one = [](std::uint64_t) { return 1; };
         source in({1, 2, 3, 4, 5, 6, 7, 8}, reads);
         auto batches = in | waybill::views::chunk_by(l, one);
@@ -262,7 +263,7 @@ TEST_CASE("copies of a view that is read once, and what it was moved to, are one
     std::istringstream text("a\nb\nc");
     auto lines = ranges::getlines(text) |
                  ranges::views::transform([](const std::string& s) { return s + "!"; }) |
-                 waybill::views::chunk_by(limits{.items = 1}, &std::string::size);
+                 waybill::views::chunk_by(batch_limits{.items = 1}, &std::string::size);
     auto at = lines.begin();
     const auto elsewhere = std::make_unique<decltype(lines)>(std::move(lines));
     CHECK(at->items == std::vector<std::string>{"a!"});
@@ -292,7 +293,7 @@ TEST_CASE("what throws on the way loses nothing and repeats nothing")
                        waybill::views::chunk_by(
                            [&] {
                                stumble();
-                               return limits{.bytes = 6};
+                               return batch_limits{.bytes = 6};
                            },
                            [&](std::uint64_t n) {
                                stumble();
@@ -326,11 +327,11 @@ TEST_CASE("a batch that is full at the very end is the last")
 {
     std::size_t reads = 0;
     source in({1, 1}, reads);
-    auto all = cuts(in | waybill::views::chunk_by(limits{.items = 2}, own_size{}));
+    auto all = cuts(in | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{}));
     REQUIRE(all.size() == 1);
-    CHECK(all[0].closed == closed_by::items);
+    CHECK(all[0].closed == batch_close_reason::items);
     source none({}, reads);
-    CHECK(cuts(none | waybill::views::chunk_by(limits{}, own_size{})).empty());
+    CHECK(cuts(none | waybill::views::chunk_by(batch_limits{}, own_size{})).empty());
 }
 
 TEST_CASE("each item is made once and asked for its size as often as a batch is begun for it")
@@ -342,7 +343,7 @@ TEST_CASE("each item is made once and asked for its size as often as a batch is 
                        ++made;
                        return line + "!";
                    }) |
-                   waybill::views::chunk_by(limits{.bytes = 5}, [&](const std::string& s) {
+                   waybill::views::chunk_by(batch_limits{.bytes = 5}, [&](const std::string& s) {
                        ++measured;
                        return s.size();
                    });
@@ -362,7 +363,7 @@ TEST_CASE("the next chunk is cut with what has been learnt from the last")
         std::uint64_t header = 0;
         std::uint64_t most = 40;
         const auto size = [&](std::uint64_t n) { return n + header; };
-        const auto newest = [&] { return limits{.bytes = most}; };
+        const auto newest = [&] { return batch_limits{.bytes = most}; };
         std::vector<std::size_t> counts;
         const auto learn = [&](std::size_t n) {
             counts.push_back(n);
@@ -383,10 +384,10 @@ TEST_CASE("the next chunk is cut with what has been learnt from the last")
 TEST_CASE("what cannot be copied is moved through")
 {
     std::istringstream text("1 2 3 4");
-    auto batches =
-        ranges::istream<int>(text) |
-        ranges::views::transform([](int n) { return std::make_unique<int>(n); }) |
-        waybill::views::chunk_by(limits{.items = 3}, [](const std::unique_ptr<int>&) { return 1; });
+    auto batches = ranges::istream<int>(text) |
+                   ranges::views::transform([](int n) { return std::make_unique<int>(n); }) |
+                   waybill::views::chunk_by(batch_limits{.items = 3},
+                                            [](const std::unique_ptr<int>&) { return 1; });
     std::vector<std::unique_ptr<int>> all;
     std::size_t count = 0;
     for (auto& b : batches) {
@@ -402,7 +403,7 @@ TEST_CASE("a pipe goes on behind the batches, and may be cut short")
 {
     std::size_t reads = 0;
     source in(std::vector<std::uint64_t>(10, 1), reads);
-    const auto sums = in | waybill::views::chunk_by(limits{.items = 2}, own_size{}) |
+    const auto sums = in | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{}) |
                       ranges::views::transform([](auto& b) { return b.bytes; }) |
                       ranges::views::take(2) | ranges::to<std::vector>();
     CHECK(sums == std::vector<std::uint64_t>{2, 2});
@@ -415,7 +416,8 @@ TEST_CASE("a pipe goes on behind the batches, and may be cut short")
                        ++made;
                        return std::uint64_t(n);
                    }) |
-                   ranges::views::cache1 | waybill::views::chunk_by(limits{.bytes = 3}, own_size{});
+                   ranges::views::cache1 |
+                   waybill::views::chunk_by(batch_limits{.bytes = 3}, own_size{});
     CHECK(cuts(batches).size() == 2);
     CHECK(made == 3);
 }
@@ -425,13 +427,13 @@ TEST_CASE("wild limits and sizes neither end the world nor the order")
     std::size_t reads = 0;
     const auto negative = [](std::uint64_t n) { return n == 2 ? -1 : 1; };
     source in({1, 2, 3}, reads);
-    auto all = cuts(in | waybill::views::chunk_by(limits{}, negative));
+    auto all = cuts(in | waybill::views::chunk_by(batch_limits{}, negative));
     REQUIRE(all.size() == 3);
     CHECK_FALSE(all[1].fits);
     source zero({1, 2}, reads);
-    CHECK(cuts(zero | waybill::views::chunk_by(limits{.items = 0}, own_size{})).size() == 2);
+    CHECK(cuts(zero | waybill::views::chunk_by(batch_limits{.items = 0}, own_size{})).size() == 2);
     source narrow({1, 2}, reads);
-    for (auto& c : narrow | waybill::views::chunk_by(limits{.bytes = 0}, own_size{})) {
+    for (auto& c : narrow | waybill::views::chunk_by(batch_limits{.bytes = 0}, own_size{})) {
         CHECK(c.size() == 1);
         CHECK_FALSE(c.fits);
     }
@@ -443,17 +445,17 @@ TEST_CASE("both kinds cut alike, whatever the sizes")
     for (int round = 0; round < 2'000; ++round) {
         std::vector<std::uint64_t> sizes(dice() % 30);
         for (auto& n : sizes) n = dice() % 12;
-        const limits l{.bytes = dice() % 30,
-                       .items = dice() % 6,
-                       .single = dice() % 3 == 0 ? dice() % 12 : waybill::unlimited,
-                       .envelope = dice() % 4};
+        const batch_limits l{.bytes = dice() % 30,
+                             .items = dice() % 6,
+                             .single = dice() % 3 == 0 ? dice() % 12 : waybill::unlimited,
+                             .envelope = dice() % 4};
         std::size_t reads = 0;
         source in(sizes, reads);
         const std::vector<cut> walked = cuts(waybill::chunk_by(sizes, l, own_size{}));
         std::vector<cut> read = cuts(in | waybill::views::chunk_by(l, own_size{}));
         CHECK(cuts(sizes | waybill::views::chunk_by(l, own_size{})) == walked);
         // What is read once does not look on to find out that it was the last.
-        if (!read.empty() && read.back().fits && read.back().closed == closed_by::items) {
+        if (!read.empty() && read.back().fits && read.back().closed == batch_close_reason::items) {
             read.back().closed = walked.back().closed;
         }
         REQUIRE(read == walked);
@@ -466,7 +468,7 @@ TEST_CASE("a batch of the old size is filled again without allocating")
     std::size_t reads = 0;
     source in(std::vector<std::uint64_t>(40, 1), reads);
     const std::uint64_t* data = nullptr;
-    for (auto& b : in | waybill::views::chunk_by(limits{.items = 8}, own_size{})) {
+    for (auto& b : in | waybill::views::chunk_by(batch_limits{.items = 8}, own_size{})) {
         if (data) CHECK(b.items.data() == data);
         data = b.items.data();
     }
@@ -475,11 +477,11 @@ TEST_CASE("a batch of the old size is filled again without allocating")
 TEST_CASE("a framing counts by the place, whether the range is read once or again")
 {
     const sequence sizes{3, 3, 2, 9, 8, 1};
-    const limits l{.bytes = 10};
+    const batch_limits l{.bytes = 10};
     const std::vector<cut> expected{
-        {{3, 3}, 9, true, closed_by::bytes},  {{2}, 4, true, closed_by::bytes},
-        {{9}, 11, false, closed_by::bytes},   {{8}, 10, true, closed_by::bytes},
-        {{1}, 3, true, closed_by::end},
+        {{3, 3}, 9, true, batch_close_reason::bytes}, {{2}, 4, true, batch_close_reason::bytes},
+        {{9}, 11, false, batch_close_reason::bytes},  {{8}, 10, true, batch_close_reason::bytes},
+        {{1}, 3, true, batch_close_reason::end},
     };
     CHECK(cuts(sizes | waybill::views::chunk_by(l, array_of{})) == expected);
     CHECK(cuts(waybill::views::chunk_by(sizes, l, array_of{})) == expected);
@@ -494,22 +496,22 @@ TEST_CASE("the limits may shrink and grow under a framing, too")
     const sequence sizes(12, 1);
     std::size_t reads = 0;
     source in(sizes, reads);
-    limits now{.items = 6};
+    batch_limits now{.items = 6};
     std::vector<std::size_t> counts;
     for (auto& b : in | waybill::views::chunk_by([&now] { return now; }, array_of{})) {
         counts.push_back(b.size());
-        now = counts.size() == 1 ? limits{.bytes = 6} : limits{};
+        now = counts.size() == 1 ? batch_limits{.bytes = 6} : batch_limits{};
     }
     CHECK(counts == std::vector<std::size_t>{6, 2, 4});
 
     // Fewer are allowed than are in it already.
     source other(sizes, reads);
     std::size_t asked = 0;
-    const auto fewer = [&asked] { return limits{.items = ++asked < 5 ? 100u : 2u}; };
+    const auto fewer = [&asked] { return batch_limits{.items = ++asked < 5 ? 100u : 2u}; };
     auto batches = other | waybill::views::chunk_by(fewer, own_size{});
     auto at = batches.begin();
     CHECK(at->size() == 4);
-    CHECK(at->closed == closed_by::items);
+    CHECK(at->closed == batch_close_reason::items);
     ++at;
     CHECK(at->size() == 2);
 }
@@ -517,7 +519,7 @@ TEST_CASE("the limits may shrink and grow under a framing, too")
 TEST_CASE("integers need no size function")
 {
     const sequence sizes{1, 2, 3, 9, 1};
-    const limits l{.bytes = 4};
+    const batch_limits l{.bytes = 4};
     const auto expected = cuts(sizes | waybill::views::chunk_by(l, own_size{}));
     CHECK(cuts(sizes | waybill::views::chunk_by(l)) == expected);
     CHECK(cuts(sizes | waybill::views::chunk_by({.bytes = 4})) == expected);
@@ -528,7 +530,8 @@ TEST_CASE("integers need no size function")
     CHECK(cuts(in | waybill::views::chunk_by(l)) == expected);
     source other(sizes, reads);
     CHECK(cuts(waybill::views::chunk_by(other, l)) == expected);
-    CHECK(cuts(sizes | waybill::views::chunk_by([] { return limits{.bytes = 4}; })) == expected);
+    CHECK(cuts(sizes | waybill::views::chunk_by([] { return batch_limits{.bytes = 4}; })) ==
+          expected);
 
     // Runs that are long enough for blocks, through a pipe and not.
     const std::vector<std::uint32_t> many(10'000, 7);
@@ -578,7 +581,7 @@ TEST_CASE("a framing that throws loses nothing and repeats nothing")
         f.calls = &calls;
         f.bad = bad;
         source in({1, 2, 3, 90, 4}, reads);
-        auto batches = in | waybill::views::chunk_by(limits{.bytes = 6}, f);
+        auto batches = in | waybill::views::chunk_by(batch_limits{.bytes = 6}, f);
         std::vector<sequence> all;
         for (int loop = 0; loop < 2; ++loop) {
             try {
@@ -594,16 +597,17 @@ TEST_CASE("a framing that throws loses nothing and repeats nothing")
 template <class R, class L, class F>
 concept chunkable =
     requires(R&& r, L l, F f) { static_cast<R&&>(r) | waybill::views::chunk_by(l, f); };
-static_assert(chunkable<std::vector<std::uint64_t>&, limits, own_size>);
-static_assert(chunkable<std::vector<std::uint64_t>&, std::function<limits()>, own_size>);
-static_assert(chunkable<source&, limits, own_size>);
-static_assert(!chunkable<std::vector<std::uint64_t>, limits, own_size>);  // would be gone
-static_assert(!chunkable<std::vector<std::string>&, limits, own_size>);   // no size of a string
-static_assert(chunkable<std::vector<std::uint64_t>&, limits, array_of>);
-static_assert(chunkable<source&, limits, array_of>);
-static_assert(!chunkable<std::vector<std::string>&, limits, array_of>);
-static_assert(chunkable<std::vector<int>&, limits, std::identity>);
-static_assert(!chunkable<std::vector<std::string>&, limits, std::identity>);
+static_assert(chunkable<std::vector<std::uint64_t>&, batch_limits, own_size>);
+static_assert(chunkable<std::vector<std::uint64_t>&, std::function<batch_limits()>, own_size>);
+static_assert(chunkable<source&, batch_limits, own_size>);
+static_assert(!chunkable<std::vector<std::uint64_t>, batch_limits, own_size>);  // would be gone
+static_assert(
+    !chunkable<std::vector<std::string>&, batch_limits, own_size>);  // no size of a string
+static_assert(chunkable<std::vector<std::uint64_t>&, batch_limits, array_of>);
+static_assert(chunkable<source&, batch_limits, array_of>);
+static_assert(!chunkable<std::vector<std::string>&, batch_limits, array_of>);
+static_assert(chunkable<std::vector<int>&, batch_limits, std::identity>);
+static_assert(!chunkable<std::vector<std::string>&, batch_limits, std::identity>);
 
 }  // namespace
 }  // namespace ext_ranges_test

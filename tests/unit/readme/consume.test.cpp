@@ -61,7 +61,7 @@ TEST_CASE("README: a process that shares partitions")
     const waybill::owner_id self{"host-7", random_64_bits};
     waybill::processor work({.group = {"orders", "billing", partitions, self}});
     while (!work.ended()) {
-        if (terminated) work.on(waybill::stop_asked{}, now());
+        if (terminated) work.on(waybill::stop_requested{}, now());
         waybill::match(
             work.next(now()),
             [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
@@ -73,12 +73,12 @@ TEST_CASE("README: a process that shares partitions")
             [&](act::process a) {
                 waybill::assignment& m = mine[a.partition];
                 auto r = waybill::process_batch(store, m, read(m), handle, wall);
-                if (r.end == waybill::batch_end::committed) m.from = r.reached;
-                work.on(waybill::processed_with(a, r.end), now());
+                if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
+                work.on(waybill::processed_with(a, r.outcome), now());
             },
             [&](act::close a) { work.on(waybill::partition_closed{a.partition, a.epoch}, now()); },
             [&](act::save a)  { work.on(waybill::partition_saved{a.partition, a.epoch}, now()); },
-            [&](act::wait w)  { sleep_until(w.until); },
+            [&](act::wait_until w)  { sleep_until(w.time); },
             [&](act::idle)    {});
     }
     //! [processor]
@@ -98,21 +98,21 @@ TEST_CASE("README: events that are handled side by side")
         }
     } kafka;
     const std::vector<order> fetched{{10, "a"}, {11, "b"}, {14, "c"}};
-    std::map<std::uint64_t, waybill::ticket> started;
+    std::map<std::uint64_t, waybill::tracked_event> started;
     waybill::steady_time now;
 
     //! [tracker]
-    waybill::completion_tracker tracker{{.most = 1'000}, 9};              // 9 is done
-    waybill::cadence pace{{.every = 2, .interval = 5s}, now};
+    waybill::completion_tracker tracker{{.max_in_flight = 1'000}, 9};              // 9 is done
+    waybill::commit_schedule pace{{.every = 2, .interval = 5s}, now};
     for (const order& o : fetched) {
         if (auto t = tracker.begin(o.sequence)) started[o.sequence] = *t;  // or why not
     }
     const auto ended = [&](std::uint64_t sequence) {                       // in any order
-        if (tracker.complete(started[sequence]) != waybill::heard::taken) return;
+        if (tracker.complete(started[sequence]) != waybill::event_result::applied) return;
         pace.on(waybill::events_done{1}, now);
         if (!pace.due(now)) return;
         pace.on(waybill::commit_started{}, now);
-        const auto beside = waybill::encode_text(tracker, {.most = 4'096});
+        const auto beside = waybill::encode_text(tracker, {.max_bytes = 4'096});
         if (kafka.commit(*tracker.resume_at(), beside.bytes)) pace.on(waybill::commit_confirmed{}, now);
         else pace.on(waybill::commit_failed{}, now);
     };
@@ -123,7 +123,7 @@ TEST_CASE("README: events that are handled side by side")
     CHECK_FALSE(kafka.beside.empty());
     const auto again = waybill::decode_text(10, kafka.beside);
     REQUIRE(again);
-    waybill::completion_tracker other{{.most = 1'000}};
+    waybill::completion_tracker other{{.max_in_flight = 1'000}};
     other.resume(*again);
     CHECK(other.begin(11));
     CHECK_FALSE(other.begin(14));

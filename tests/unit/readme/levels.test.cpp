@@ -78,7 +78,7 @@ TEST_CASE("README: sizes known, one header for all, headers measured")
         const auto wire_size = [](const letter& l) { return l.body.size() + l.id.size() + 30; };
         //! [known]
         // 1. The sizes are known.
-        constexpr waybill::limits limits = waybill::wire::service_bus_standard();
+        constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
         for (auto part : waybill::chunk_by(inbox, limits, wire_size))
             part.fits ? send(part) : store_elsewhere(*part.begin());
         //! [known]
@@ -86,7 +86,7 @@ TEST_CASE("README: sizes known, one header for all, headers measured")
         CHECK(sdk.elsewhere == 1);
     }
     {
-        constexpr waybill::limits limits = waybill::wire::service_bus_standard();
+        constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
         sdk = {};
         //! [header]
         // 2. Bodies are known, and a header is taken for all.
@@ -97,7 +97,7 @@ TEST_CASE("README: sizes known, one header for all, headers measured")
         CHECK(sdk.items == 1'999);
     }
     {
-        constexpr waybill::limits limits = waybill::wire::service_bus_standard();
+        constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
         sdk = {};
         //! [measured]
         // 3. Each message is measured as the SDK's encoder will write it, envelope and wrapping too.
@@ -125,13 +125,13 @@ TEST_CASE("README: guess and learn")
     namespace wire = waybill::wire;
     //! [learnt]
     // 4. Bodies are known, the rest is learnt from what the broker says.
-    waybill::sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
+    waybill::batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
     const auto body_size = [](const letter& l) { return l.body.size(); };
     auto report = waybill::send_all(inbox, body_size, sender, now,
         [&](const auto& batch) -> waybill::send_outcome {
             const auto answer = sdk.send(batch);
             if (answer.ok) return waybill::accepted{};
-            waybill::refused no;                         // a mere no teaches, too
+            waybill::too_large no;                         // a mere no teaches, too
             const auto said = wire::read_refusal(wire::dialect::azure_amqp, answer.text);
             if (said && said->of == wire::extent::request) {
                 no.actual = said->actual;
@@ -139,7 +139,7 @@ TEST_CASE("README: guess and learn")
             }
             return no;
         });
-    for (const auto& r : report.outcomes) log(text(r));
+    for (const auto& r : report.outcomes) log(describe(r));
     waybill::calibration learnt = sender.learnt();       // for the next run to this destination
     //! [learnt]
 
@@ -155,18 +155,18 @@ TEST_CASE("README: known sizes through the same sender, and keys")
 {
     std::vector<letter> inbox = letters();
     const waybill::steady_time now;
-    constexpr waybill::limits limits = waybill::wire::service_bus_standard();
+    constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
     const auto wire_size = [](const letter& l) { return l.body.size() + l.id.size() + 110; };
     const auto customer = [](const letter& l) { return l.id.size(); };
     std::uint64_t arrived = 0, refusals = 0;
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
         if (counting_broker{arrived, refusals}.send(batch).ok) return waybill::accepted{};
-        return waybill::refused{};
+        return waybill::too_large{};
     };
 
     //! [exact]
     // Known sizes, with the sender's retries; and each customer's letters in order, whatever fails.
-    waybill::sender exact{{.limit = limits, .exact_sizes = true, .ordered = true}};
+    waybill::batch_sender exact{{.limit = limits, .exact_sizes = true, .ordered = true}};
     const auto sized = [&](const letter& l) { return waybill::queued(wire_size(l), customer(l)); };
     auto report = waybill::send_all(inbox, sized, exact, now, transmit);
     //! [exact]

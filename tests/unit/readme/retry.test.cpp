@@ -35,19 +35,19 @@ TEST_CASE("README: a call that is tried again, and one that is not made")
     const auto park = [&](const std::string& m, const std::string&) { parked.push_back(m); };
 
     //! [retry_call]
-    waybill::retry_tokens tokens({.tokens = 100, .successes = 10});     // shared by all who retry
-    waybill::call_policy policy = waybill::presets::aws_standard();     // dated data, yours to change
+    waybill::retry_token_bucket tokens({.tokens = 100, .successes = 10});     // shared by all who retry
+    waybill::call_policy policy = waybill::retry_presets::aws_standard();     // dated data, yours to change
     policy.time_limit = 1min;
     auto r = waybill::retry_call(policy, [&] { return sdk.send(mail); }, clock, sleep_until, dice,
                                  waybill::shared_budget(tokens));
-    if (!r.ok()) park(mail, r.why.text);
+    if (!r.ok()) park(mail, r.reason.text);
     //! [retry_call]
     CHECK(r.ok());
     CHECK(sdk.calls == 3);
     CHECK(parked.empty());
 }
 
-TEST_CASE("README: a valve")
+TEST_CASE("README: a circuit breaker")
 {
     std::vector<std::string> inbox(30, "mail");
     std::uint64_t handled = 0;
@@ -64,18 +64,18 @@ TEST_CASE("README: a valve")
     };
     const auto now = [&] { return time; };
 
-    //! [valve]
-    waybill::valve valve({.trip_at = 0.5, .min_calls = 10});
+    //! [breaker]
+    waybill::circuit_breaker breaker({.failure_ratio = 0.5, .minimum_throughput = 10});
     while (!inbox.empty()) {
-        if (auto permit = waybill::scoped_permit(valve, now)) {   // what throws is reported, too
+        if (auto permit = waybill::scoped_permit(breaker, now)) {   // what throws is reported, too
             const waybill::fault f = handle(inbox.back());
-            permit.report(f.how);
+            permit.record(f.kind);
             if (f.ok()) inbox.pop_back();
         } else {
-            pause_until(valve.next_change(now()));   // shut: nothing is received, nothing is tried
+            pause_until(breaker.next_change(now()));   // open: nothing is received, nothing is tried
         }
     }
-    //! [valve]
+    //! [breaker]
     CHECK(handled == 30 + 10 + 2);  // ten until it shut, two probes
 }
 
@@ -101,12 +101,12 @@ TEST_CASE("README: what to tell a queue")
         //! [settle]
         const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left,
                                         .outage_deliveries = m.outages};
-        waybill::match(waybill::settle(policy, d, f.how, dice(), now),
+        waybill::match(waybill::settle(policy, d, f.kind, dice(), now),
             [&](act::complete)              { queue.remove(); },
             [&](act::abandon a)             { queue.give_back(a.failed); },
             [&](act::defer a)               { queue.give_back_at(a.until); },
-            [&](act::dead_letter_message a) { queue.park(waybill::text(a, f.text)); },
-            [&](act::leave)                 {});        // its lock runs out, then it is delivered again
+            [&](act::dead_letter_message a) { queue.park(waybill::describe(a, f.text)); },
+            [&](act::let_lock_expire)                 {});        // its lock runs out, then it is delivered again
         //! [settle]
     }
     CHECK(queue.said.size() == 2);

@@ -51,7 +51,7 @@ TEST_CASE("README: the article's autoscaler")
     };
 
     const sc::policy p = policy_shown();
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
     sc::state state;
     for (std::int64_t minute = 0; minute != 30; ++minute) {
         const waybill::wall_time now = at(minute);

@@ -19,10 +19,10 @@ namespace readme_session {
 namespace {
 
 namespace act = waybill::act;
-using waybill::step_letter;
+using waybill::pipeline_dead_letter;
 
 struct message {
-    waybill::step_stamp stamp{};
+    waybill::step_properties stamp{};
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 1;
     std::string body{};
@@ -36,19 +36,19 @@ struct order {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, done)
 
 struct letter_table {
-    std::map<std::pair<std::string, std::string>, step_letter> all{};
+    std::map<std::pair<std::string, std::string>, pipeline_dead_letter> all{};
 
-    waybill::fault upsert(step_letter l)
+    waybill::fault upsert(pipeline_dead_letter l)
     {
         std::pair key(l.stamp.session, waybill::row_key(l.sequence));
         const auto stored = all.find(key);
-        if (stored != all.end()) l = merged_letter(stored->second, std::move(l));
+        if (stored != all.end()) l = merged_dead_letter(stored->second, std::move(l));
         all.insert_or_assign(std::move(key), std::move(l));
         return {};
     }
-    std::vector<step_letter> list() const
+    std::vector<pipeline_dead_letter> list() const
     {
-        std::vector<step_letter> v;
+        std::vector<pipeline_dead_letter> v;
         for (const auto& [key, l] : all) v.push_back(l);
         return v;
     }
@@ -58,7 +58,7 @@ struct queue_of_messages {
     std::vector<message> all{};
     std::size_t at = 0;
 
-    void send(const waybill::step_stamp& s, std::string_view body, const waybill::step_origin& o = {},
+    void send(const waybill::step_properties& s, std::string_view body, const waybill::step_origin& o = {},
               std::string_view id = {})
     {
         all.push_back({s, all.size() + 1, 1, std::string(body), o,
@@ -97,27 +97,27 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
     };
     const auto letter_of = [&](const message& m, const act::park& a, const waybill::pipeline& p,
                                std::string_view bytes) {
-        return make_step_letter(
+        return make_pipeline_dead_letter(
             {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
              .state = bytes},
-            a, p.why(), p.progress(), wall());
+            a, p.reason(), p.progress(), wall());
     };
 
     const auto refuse = [](const std::string& why) { FAIL(why); };
 
     //! [job]
     auto job = waybill::job::make("order-17", 5);         // number, total, payment, receipt, mail
-    if (!job) return refuse(waybill::text(job.error()));
+    if (!job) return refuse(waybill::describe(job.error()));
     while (!job->complete()) queue.send(job->next(), "...");
     //! [job]
 
     const auto hold = [&](const std::string& id) {
         const waybill::pipeline_policy policy{};
         //! [pipeline]
-        waybill::held_state held(store, id);              // or what the broker keeps itself
+        waybill::locked_session_state held(store, id);              // or what the broker keeps itself
         waybill::session_state state(codec, held);        // what the order remembers
         auto pipe = waybill::make<waybill::pipeline>(policy);
-        if (!pipe) return refuse(waybill::text(pipe.error()));
+        if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
             process_step(*pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
                 [&](act::load_state)   { return state.load(m->origin.state); },
@@ -127,7 +127,7 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
                 [&](act::complete)     { return queue.complete(*m); },
                 [&](act::clear_state)  { return state.clear(); },
                 [&](act::give_back a)  { queue.give_back(a.until); },
-                [&](act::wait a)       { sleep_until(a.until); });
+                [&](act::wait_until a)       { sleep_until(a.time); });
         }
         //! [pipeline]
     };
@@ -135,13 +135,13 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
     hold("order-17");
     CHECK(ran == std::vector<std::uint64_t>{1, 2, 3});
     REQUIRE(letters.all.size() == 2);
-    CHECK(letters.list()[1].reason == waybill::park_reason::session_failed);
+    CHECK(letters.list()[1].reason == waybill::dead_letter_reason::session_failed);
 
     receipt_template = "{total}";
     queue = {};
     //! [redrive]
     auto parked = letters.list();
-    const auto plan = waybill::plan_redrive(parked, {.reasons = {waybill::park_reason::failed}});
+    const auto plan = waybill::plan_redrive(parked, {.reasons = {waybill::dead_letter_reason::failed}});
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
         const auto step = plan.step(parked, n);           // order-17~1: steps 4 and 5
         if (plan.was_sent(n)) continue;

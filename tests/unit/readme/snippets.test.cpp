@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The pieces of code that the README shows stand here between marks, so that they compile and do
-// what is said there. tests/integration/documents.sh compares the two texts.
+// what is said there. tests/integration/readme.sh compares the two texts.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct broker {
         if (++calls % 5 == 0) return waybill::throttled{.retry_after = 1s};
         std::uint64_t bytes = 20;
         for (const message& m : batch) bytes += m.body.size() + 61;
-        if (bytes > 1'024) return waybill::refused{.actual = bytes, .limit = 1'024};
+        if (bytes > 1'024) return waybill::too_large{.actual = bytes, .limit = 1'024};
         for (const message& m : batch) got.push_back(m.body);
         return waybill::accepted{};
     }
@@ -49,16 +49,16 @@ TEST_CASE("README: the one loop drives the sender")
     const auto now = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
     const auto note = [&](const act::settle& x) { noted.push_back(x); };
-    const auto transmit = [&](const waybill::runs& items) {
+    const auto transmit = [&](const waybill::item_ranges& items) {
         std::vector<message> batch;
-        for (const waybill::run& r : items) {
+        for (const waybill::item_range& r : items) {
             for (std::uint64_t i = r.first; i != r.end(); ++i) batch.push_back(inbox[i]);
         }
         return sdk.send(batch);
     };
 
     //! [loop]
-    waybill::sender s{{.limit = {.bytes = 1'024}, .header = 8}};
+    waybill::batch_sender s{{.limit = {.bytes = 1'024}, .header = 8}};
     for (const message& m : inbox) s.on(waybill::queued{m.body.size()}, now());
     s.on(waybill::flushed{}, now());
 
@@ -72,8 +72,8 @@ TEST_CASE("README: the one loop drives the sender")
                 });
             },
             [&](act::settle x) { note(x); s.on(waybill::settled{x.items}, now()); },
-            [&](act::replace r) { s.on(waybill::kept{r.item}, now()); },   // or `replaced`, by a reference
-            [&](act::wait w)   { sleep_until(w.until); },
+            [&](act::replace r) { s.on(waybill::not_replaced{r.item}, now()); },   // or `replaced`, by a reference
+            [&](act::wait_until w)   { sleep_until(w.time); },
             [&](act::idle)     {});
     //! [loop]
 
@@ -90,7 +90,7 @@ TEST_CASE("README: send_all goes on after a wait")
     waybill::steady_time time;
     const auto clock = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
-    waybill::sender sender{{.limit = {.bytes = 1'024}}};
+    waybill::batch_sender sender{{.limit = {.bytes = 1'024}}};
 
     //! [send_all]
     const auto body_size = [](const message& m) { return m.body.size(); };
@@ -134,10 +134,10 @@ TEST_CASE("README: process_batch")
     if (!stored) return complain(stored.error());
     waybill::assignment mine{key, waybill::position_of(*stored), epoch};
     auto r = waybill::process_batch(store, mine, events, handle, now);
-    if (r.end == waybill::batch_end::committed) mine.from = r.reached;
+    if (r.outcome == waybill::batch_outcome::committed) mine.from = r.reached;
     //! [process_batch]
 
-    CHECK(r.end == waybill::batch_end::committed);
+    CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(store.records() == std::vector<std::string>{"a", "c"});
     CHECK((*store.find(key, 2))->reason == "total is negative");
     CHECK(mine.from->sequence == 5);

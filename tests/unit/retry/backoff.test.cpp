@@ -158,17 +158,17 @@ static_assert(pause({.base = duration::highest(), .cap = duration::highest()}, 1
 
 constexpr std::string_view bad(const backoff& b)
 {
-    const auto error = check(b);
+    const auto error = validate(b);
     return error ? error->field : "";
 }
 static_assert(bad({}) == "" && bad(plain) == "" &&
               bad({.base = 1s, .cap = 1s, .factor = 1.0}) == "");
-static_assert(check(backoff{.factor = -3})->value == 3'000);
-static_assert(check(backoff{.factor = -3})->negative);
-static_assert(check(backoff{.factor = 0.5})->value == 500);
-static_assert(!check(backoff{.factor = 0.5})->negative);
-static_assert(check(backoff{.factor = 0.99999})->value == 999);  // never the bound itself
-static_assert(check(backoff{.factor = not_a_number})->value == ~std::uint64_t{0});
+static_assert(validate(backoff{.factor = -3})->value == 3'000);
+static_assert(validate(backoff{.factor = -3})->negative);
+static_assert(validate(backoff{.factor = 0.5})->value == 500);
+static_assert(!validate(backoff{.factor = 0.5})->negative);
+static_assert(validate(backoff{.factor = 0.99999})->value == 999);  // never the bound itself
+static_assert(validate(backoff{.factor = not_a_number})->value == ~std::uint64_t{0});
 static_assert(bad({.base = {}}) == "backoff.base" && bad({.base = -1s}) == "backoff.base");
 static_assert(bad({.base = 2s, .cap = 1s}) == "backoff.cap");
 static_assert(bad({.factor = 0.99}) == "backoff.factor" &&
@@ -177,8 +177,8 @@ static_assert(bad({.factor = -infinite}) == "backoff.factor");
 static_assert(bad(linear) == "" && bad(apart) == "" && bad(patient) == "");
 static_assert(bad({.step = -1s}) == "backoff.step");
 static_assert(bad({.highest_hint = -1s}) == "backoff.highest_hint");
-static_assert(check(backoff{.step = -1s})->negative);
-static_assert(check(backoff{.step = -1s})->value == 1'000'000'000U);
+static_assert(validate(backoff{.step = -1s})->negative);
+static_assert(validate(backoff{.step = -1s})->value == 1'000'000'000U);
 
 TEST_CASE("backoff: never negative, never over the cap, never less for a later retry")
 {

@@ -15,7 +15,7 @@ namespace decide_test {
 namespace act = waybill::act;
 using waybill::decide;
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::jitter;
 using waybill::retry_action;
 using waybill::retry_policy;
@@ -25,62 +25,63 @@ using namespace std::chrono_literals;
 constexpr steady_time now = steady_time::at(1h);
 constexpr std::uint32_t ever = ~std::uint32_t{0};
 constexpr retry_policy policy{
-    .most = 4, .immediate = 1, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}};
+    .max_attempts = 4, .immediate = 1, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}};
 
-constexpr retry_action after(std::uint32_t tries, fault_class how = fault_class::transient,
+constexpr retry_action after(std::uint32_t tries, fault_kind how = fault_kind::transient,
                              duration hint = {})
 {
     return decide(policy, tries, how, 0.0, now, hint);
 }
 
 static_assert(after(1) == retry_action(act::retry_now{}));
-static_assert(after(2) == retry_action(act::wait{now + duration(1s)}));
-static_assert(after(3) == retry_action(act::wait{now + duration(2s)}));
-static_assert(after(4) == retry_action(act::give_up{fault_class::transient}));
-static_assert(after(ever) == retry_action(act::give_up{fault_class::transient}));
-static_assert(after(1, fault_class::infrastructure) == retry_action(act::retry_now{}));
-static_assert(after(4, fault_class::infrastructure) ==
-              retry_action(act::give_up{fault_class::infrastructure}));
+static_assert(after(2) == retry_action(act::wait_until{now + duration(1s)}));
+static_assert(after(3) == retry_action(act::wait_until{now + duration(2s)}));
+static_assert(after(4) == retry_action(act::give_up{fault_kind::transient}));
+static_assert(after(ever) == retry_action(act::give_up{fault_kind::transient}));
+static_assert(after(1, fault_kind::infrastructure) == retry_action(act::retry_now{}));
+static_assert(after(4, fault_kind::infrastructure) ==
+              retry_action(act::give_up{fault_kind::infrastructure}));
 
 // What no retry can change, and what needs none.
-static_assert(after(1, fault_class::permanent) ==
-              retry_action(act::give_up{fault_class::permanent}));
-static_assert(after(1, fault_class::ownership_lost) ==
-              retry_action(act::give_up{fault_class::ownership_lost}));
-static_assert(after(1, fault_class::cancelled) ==
-              retry_action(act::give_up{fault_class::cancelled}));
-static_assert(after(1, fault_class::none) == retry_action(act::give_up{fault_class::none}));
+static_assert(after(1, fault_kind::permanent) == retry_action(act::give_up{fault_kind::permanent}));
+static_assert(after(1, fault_kind::ownership_lost) ==
+              retry_action(act::give_up{fault_kind::ownership_lost}));
+static_assert(after(1, fault_kind::cancelled) == retry_action(act::give_up{fault_kind::cancelled}));
+static_assert(after(1, fault_kind::none) == retry_action(act::give_up{fault_kind::none}));
 
-// A server that names a time is heard, though the policy would try at once; within the cap.
-static_assert(after(1, fault_class::transient, 5s) == retry_action(act::wait{now + duration(5s)}));
-static_assert(after(1, fault_class::transient, 1h) ==
-              retry_action(act::wait{now + duration(1min)}));
-static_assert(after(1, fault_class::transient, -5s) == retry_action(act::retry_now{}));
-static_assert(after(3, fault_class::transient, 1ms) == retry_action(act::wait{now + duration(2s)}));
+// A server that names a time is event_result, though the policy would try at once; within the cap.
+static_assert(after(1, fault_kind::transient, 5s) ==
+              retry_action(act::wait_until{now + duration(5s)}));
+static_assert(after(1, fault_kind::transient, 1h) ==
+              retry_action(act::wait_until{now + duration(1min)}));
+static_assert(after(1, fault_kind::transient, -5s) == retry_action(act::retry_now{}));
+static_assert(after(3, fault_kind::transient, 1ms) ==
+              retry_action(act::wait_until{now + duration(2s)}));
 
 // Most: 0 reads as 1, and the largest number does not wrap.
 constexpr bool gives_up(std::uint32_t most, std::uint32_t tries)
 {
     return std::holds_alternative<act::give_up>(
-        decide({.most = most}, tries, fault_class::transient, 0.5, now));
+        decide({.max_attempts = most}, tries, fault_kind::transient, 0.5, now));
 }
 static_assert(gives_up(0, 1) && gives_up(1, 1) && !gives_up(2, 1));
 static_assert(gives_up(0, 0) == gives_up(1, 0));
 static_assert(!gives_up(ever, ever - 1) && gives_up(ever, ever));
 
 // At the end of time it waits there.
-static_assert(decide({.pauses = {.spread = jitter::none}}, 1, fault_class::transient, 0.0,
-                     steady_time::highest()) == retry_action(act::wait{steady_time::highest()}));
+static_assert(decide({.pauses = {.spread = jitter::none}}, 1, fault_kind::transient, 0.0,
+                     steady_time::highest()) ==
+              retry_action(act::wait_until{steady_time::highest()}));
 
 constexpr std::string_view bad(const retry_policy& p)
 {
-    const auto error = check(p);
+    const auto error = validate(p);
     return error ? error->field : "";
 }
-static_assert(bad({}) == "" && bad(policy) == "" && bad({.most = 1}) == "");
-static_assert(bad({.most = 0}) == "retry.most");
-static_assert(bad({.most = 3, .immediate = 3}) == "retry.immediate" &&
-              bad({.most = 3, .immediate = 2}) == "");
+static_assert(bad({}) == "" && bad(policy) == "" && bad({.max_attempts = 1}) == "");
+static_assert(bad({.max_attempts = 0}) == "retry.max_attempts");
+static_assert(bad({.max_attempts = 3, .immediate = 3}) == "retry.immediate" &&
+              bad({.max_attempts = 3, .immediate = 2}) == "");
 static_assert(bad({.pauses = {.base = {}}}) == "backoff.base");
 
 TEST_CASE("decide: a loop of it makes as many tries as the policy says")
@@ -91,15 +92,16 @@ TEST_CASE("decide: a loop of it makes as many tries as the policy says")
         for (bool going = true; going;) {
             ++tries;
             waybill::match(
-                decide({.most = most, .immediate = 2}, tries, fault_class::transient, 1.0, at),
+                decide({.max_attempts = most, .immediate = 2}, tries, fault_kind::transient, 1.0,
+                       at),
                 [](act::retry_now) {},
-                [&](act::wait w) {
-                    CHECK(w.until > at);
-                    at = w.until;
+                [&](act::wait_until w) {
+                    CHECK(w.time > at);
+                    at = w.time;
                     ++waits;
                 },
                 [&](act::give_up g) {
-                    CHECK(g.why == fault_class::transient);
+                    CHECK(g.reason == fault_kind::transient);
                     going = false;
                 });
         }

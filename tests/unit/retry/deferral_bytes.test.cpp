@@ -33,8 +33,8 @@ std::string summed(std::string bytes)
 
 std::string wrong(std::string_view bytes)
 {
-    const auto b = load<deferral_book>(bytes, {});
-    return b ? "nothing" : text(b.error());
+    const auto b = load<deferred_messages>(bytes, {});
+    return b ? "nothing" : describe(b.error());
 }
 
 // What stands behind the version, with the right sum.
@@ -43,9 +43,9 @@ std::string wrong_book(const std::string& bytes)
     return wrong(summed("wbd\1" + bytes));
 }
 
-deferral_book stored(const deferral_book& b)
+deferred_messages stored(const deferred_messages& b)
 {
-    deferral_book s(b.options());
+    deferred_messages s(b.options());
     b.each([&](const deferred& d) { s.restore(d); });
     return s;
 }
@@ -55,11 +55,12 @@ deferral_book stored(const deferral_book& b)
 TEST_CASE("bytes of version 1 are the books that were stored, and are written the same")
 {
     std::size_t read = 0;
-    golden_books::each([&](std::string_view name, const deferral_book& b) {
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
         CAPTURE(name);
         const auto* golden = golden_books::find(name);
         REQUIRE(golden != nullptr);
-        const auto again = load<deferral_book>(golden_books::bytes_of(golden->bytes), b.options());
+        const auto again =
+            load<deferred_messages>(golden_books::bytes_of(golden->bytes), b.options());
         REQUIRE(again.has_value());
         CHECK(*again == stored(b));  // with nothing in hand
         CHECK(save(b) == golden_books::bytes_of(golden->bytes));
@@ -71,26 +72,27 @@ TEST_CASE("bytes of version 1 are the books that were stored, and are written th
 TEST_CASE("no byte of them may be another one, and none may be missing")
 {
     std::uint64_t refused = 0;
-    golden_books::each([&](std::string_view name, const deferral_book& b) {
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
         CAPTURE(name);
         const std::string good = save(b);
         for (std::size_t n = 0; n != good.size(); ++n) {
-            CHECK_FALSE(load<deferral_book>(std::string_view(good).substr(0, n), {}).has_value());
+            CHECK_FALSE(
+                load<deferred_messages>(std::string_view(good).substr(0, n), {}).has_value());
             for (unsigned bit = 0; bit != 8; ++bit) {
                 std::string bad = good;
                 bad[n] = static_cast<char>(static_cast<unsigned char>(bad[n]) ^ (1U << bit));
-                CHECK_FALSE(load<deferral_book>(bad, {}).has_value());
+                CHECK_FALSE(load<deferred_messages>(bad, {}).has_value());
                 ++refused;
             }
         }
-        CHECK_FALSE(load<deferral_book>(good + '\0', {}).has_value());
+        CHECK_FALSE(load<deferred_messages>(good + '\0', {}).has_value());
     });
     CHECK(refused > 1'500);
 }
 
 TEST_CASE("it says what is wrong, and where")
 {
-    const std::string good = save(deferral_book());
+    const std::string good = save(deferred_messages());
     CHECK(wrong("") == "deferral book: empty at byte 0");
     CHECK(wrong("w") == "deferral book: too_short at byte 1");
     CHECK(wrong("wbd\1") == "deferral book: too_short at byte 4");
@@ -128,17 +130,18 @@ TEST_CASE("what no book can be is refused, with the right sum, too")
 
 TEST_CASE("options are given anew, and what is stored is not lost for them")
 {
-    deferral_book b;
+    deferred_messages b;
     for (std::uint64_t n = 0; n != 5; ++n) b.defer({.sequence = n, .session = "s"});
-    const auto again = load<deferral_book>(save(b), {.most = 2, .session_order = false});
+    const auto again =
+        load<deferred_messages>(save(b), {.max_messages = 2, .session_order = false});
     REQUIRE(again.has_value());
     CHECK(again->size() == 5);
-    CHECK(again->options().most == 2);
-    deferral_book c = *again;
-    CHECK(c.defer({.sequence = 9}) == booked::full);
+    CHECK(again->options().max_messages == 2);
+    deferred_messages c = *again;
+    CHECK(c.defer({.sequence = 9}) == defer_result::full);
     CHECK(c.take(wall_time::at({}), {}, 9).size() == 5);
-    CHECK(text(load<deferral_book>(save(b), {.most = 0}).error()) ==
-          "deferral book: bad_options: deferral.most is 0: must be at least (1)");
+    CHECK(describe(load<deferred_messages>(save(b), {.max_messages = 0}).error()) ==
+          "deferral book: bad_options: deferral.max_messages is 0: must be at least (1)");
 }
 
 }  // namespace deferral_bytes_test

@@ -13,46 +13,55 @@ namespace delivery_test {
 using namespace std::chrono_literals;
 using waybill::attempts_in_all;
 using waybill::deliveries_for;
-using waybill::delivery_end;
+using waybill::delivery_lifetime;
+using waybill::delivery_limit;
 using waybill::delivery_terms;
 using waybill::duration;
 using waybill::hold_for;
-using waybill::patience;
-using waybill::queue_patience;
+using waybill::time_until_dead_letter;
 
 constexpr std::uint64_t ever = ~std::uint64_t{0};
 
-static_assert(name(delivery_end::deliveries) == "deliveries");
-static_assert(name(delivery_end::time_to_live) == "time_to_live");
-static_assert(name(static_cast<delivery_end>(9)) == "?");
+static_assert(name(delivery_limit::deliveries) == "deliveries");
+static_assert(name(delivery_limit::time_to_live) == "time_to_live");
+static_assert(name(static_cast<delivery_limit>(9)) == "?");
 
 // The article's numbers: a lock of 90 seconds, and a day of retries.
 static_assert(deliveries_for(24h, 90s) == 960);
-static_assert(patience({.lock = 90s, .max_deliveries = 960}) == queue_patience{24h});
-static_assert(patience({.lock = 90s, .max_deliveries = 959}).lasts < duration(24h));
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960}) ==
+              delivery_lifetime{24h});
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 959}).lasts < duration(24h));
 static_assert(hold_for(24h, 960) == duration(90s));
 
 // By default a Service Bus queue gives up after ten minutes.
-static_assert(patience({}) == queue_patience{10min});
+static_assert(time_until_dead_letter({}) == delivery_lifetime{10min});
 
 // The time to live may end before that, and not where it ends at the same time.
-constexpr queue_patience by_time{10min, delivery_end::time_to_live};
-static_assert(patience({.lock = 90s, .max_deliveries = 960, .time_to_live = 10min}) == by_time);
-static_assert(patience({.lock = 60s, .time_to_live = 10min}) == queue_patience{10min});
+constexpr delivery_lifetime by_time{10min, delivery_limit::time_to_live};
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960, .time_to_live = 10min}) ==
+              by_time);
+static_assert(time_until_dead_letter({.lock = 60s, .time_to_live = 10min}) ==
+              delivery_lifetime{10min});
 
 // What is given back sooner does not last as long; what is kept longer than the lock is lost then.
-static_assert(patience({.lock = 90s, .max_deliveries = 10}, 1s) == queue_patience{10s});
-static_assert(patience({.lock = 90s, .max_deliveries = 10}, {}) == queue_patience{});
-static_assert(patience({.lock = 90s, .max_deliveries = 10}, -1s) == queue_patience{});
-static_assert(patience({.lock = 90s, .max_deliveries = 10}, 1h) == queue_patience{900s});
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1s) ==
+              delivery_lifetime{10s});
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, {}) ==
+              delivery_lifetime{});
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, -1s) ==
+              delivery_lifetime{});
+static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1h) ==
+              delivery_lifetime{900s});
 
 // Nothing wraps.
-static_assert(patience({.lock = 5min, .max_deliveries = ever}).lasts == duration::highest());
-static_assert(patience({.lock = duration::highest(), .max_deliveries = 2}).lasts ==
+static_assert(time_until_dead_letter({.lock = 5min, .max_deliveries = ever}).lasts ==
               duration::highest());
-static_assert(patience({.lock = duration::lowest(), .max_deliveries = ever}) == queue_patience{});
-static_assert(patience({.time_to_live = duration::lowest()}).lasts == duration{});
-static_assert(patience({.max_deliveries = 0}) == queue_patience{});
+static_assert(time_until_dead_letter({.lock = duration::highest(), .max_deliveries = 2}).lasts ==
+              duration::highest());
+static_assert(time_until_dead_letter({.lock = duration::lowest(), .max_deliveries = ever}) ==
+              delivery_lifetime{});
+static_assert(time_until_dead_letter({.time_to_live = duration::lowest()}).lasts == duration{});
+static_assert(time_until_dead_letter({.max_deliveries = 0}) == delivery_lifetime{});
 
 // The other way: the least number, up to a whole one.
 static_assert(deliveries_for(91s, 90s) == 2 && deliveries_for(90s, 90s) == 1);
@@ -71,7 +80,7 @@ static_assert(attempts_in_all(ever / 2, 2) == ever);
 
 constexpr std::string_view bad(const delivery_terms& t)
 {
-    const auto error = check(t);
+    const auto error = validate(t);
     return error ? error->field : "";
 }
 static_assert(bad({}) == "" && bad({.lock = 5min}) == "");
@@ -80,8 +89,8 @@ static_assert(bad({.lock = 301s}) == "delivery.lock");
 static_assert(bad({.lock = 301s, .highest_lock = 12h}) == "");
 static_assert(bad({.max_deliveries = 0}) == "delivery.max_deliveries");
 static_assert(bad({.time_to_live = {}}) == "delivery.time_to_live");
-static_assert(check(delivery_terms{.lock = 301s})->bound == 300'000'000'000U);
-static_assert(check(delivery_terms{.lock = -1s})->negative);
+static_assert(validate(delivery_terms{.lock = 301s})->bound == 300'000'000'000U);
+static_assert(validate(delivery_terms{.lock = -1s})->negative);
 
 TEST_CASE("delivery: what one way says the other way gives back")
 {
@@ -94,13 +103,14 @@ TEST_CASE("delivery: what one way says the other way gives back")
         const auto wanted = duration::nanoseconds(static_cast<std::int64_t>(1 + dice(1U << 30U)));
         const std::uint64_t n = *deliveries_for(wanted, lock);
         const delivery_terms t{.lock = lock, .max_deliveries = n};
-        CHECK(patience(t).lasts >= wanted);
-        if (n > 1) CHECK(patience({.lock = lock, .max_deliveries = n - 1}).lasts < wanted);
+        CHECK(time_until_dead_letter(t).lasts >= wanted);
+        if (n > 1)
+            CHECK(time_until_dead_letter({.lock = lock, .max_deliveries = n - 1}).lasts < wanted);
         const duration hold = *hold_for(wanted, n);
         CHECK(hold <= lock);
-        CHECK(patience(t, hold).lasts >= wanted);
+        CHECK(time_until_dead_letter(t, hold).lasts >= wanted);
         const duration less = hold - duration::nanoseconds(1);
-        CHECK(patience(t, less).lasts < wanted);
+        CHECK(time_until_dead_letter(t, less).lasts < wanted);
     }
 }
 

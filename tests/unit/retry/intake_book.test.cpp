@@ -25,8 +25,8 @@ using namespace std::chrono_literals;
 struct world {
     explicit world(const deferral_options& o = {}) : book(o) {}
 
-    deferral_book book;
-    intake in{{.at_once = 4, .guard = {.timeout = 10s, .ramp = 1}}};
+    deferred_messages book;
+    receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_ramp = 1}}};
     std::map<std::uint64_t, handed> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
     std::map<std::uint64_t, int> fails{};      // so many times each, and then it works
@@ -61,31 +61,31 @@ struct world {
             once_more.due = wall() + duration(20s);
             ++once_more.attempts;
             book.defer(once_more);
-            in.on(work_done{number, fault_class::transient, true}, now());
+            in.on(work_done{number, fault_kind::transient, true}, now());
         } else {
             log += "failed ";
-            in.on(work_done{number, fault_class::transient}, now());
+            in.on(work_done{number, fault_kind::transient}, now());
         }
     }
 
-    broker_said settle(const act::settle_original& a)
+    settle_result settle(const act::settle_original& a)
     {
         const std::uint64_t sequence = pairs[a.work].entry.sequence;
-        if (a.how == settle_as::complete) {
+        if (a.as == settle_as::complete) {
             at_broker.erase(sequence);
             log += "ok ";
         }
-        return broker_said::done;
+        return settle_result::done;
     }
 
-    broker_said settle(const act::settle_message& a)
+    settle_result settle(const act::settle_message& a)
     {
         const handed h = pairs[a.work];
-        const bool over = a.how == settle_as::complete;
-        const heard was = over ? book.settled(h.entry.sequence, h.ticket)
-                               : book.give_back(h.entry.sequence, h.ticket);
+        const bool over = a.as == settle_as::complete;
+        const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
+                                      : book.give_back(h.entry.sequence, h.ticket);
         pairs.erase(a.work);
-        return was == heard::taken ? broker_said::done : broker_said::gone;
+        return was == event_result::applied ? settle_result::done : settle_result::gone;
     }
 
     void run()
@@ -95,13 +95,13 @@ struct world {
             match(
                 in.next(now()),
                 [&](act::take_due a) {
-                    const std::vector<handed> due = book.take(wall(), now(), a.most);
+                    const std::vector<handed> due = book.take(wall(), now(), a.max_pairs);
                     for (const handed& h : due) pairs[a.first++] = h;
                     in.on(pairs_taken{due.size(), steady(book.next_due())}, now());
                 },
                 [&](act::receive_deferred a) {
                     const bool there = at_broker.contains(pairs[a.work].entry.sequence);
-                    const auto said = there ? broker_said::done : broker_said::gone;
+                    const auto said = there ? settle_result::done : settle_result::gone;
                     in.on(original_fetched{a.work, said}, now());
                     if (there) handle(a.work);
                 },
@@ -109,8 +109,10 @@ struct world {
                 [&](act::settle_original a) {
                     in.on(original_settled{a.work, settle(a)}, now());
                 },
-                [&](act::settle_message a) { in.on(message_settled{a.work, settle(a)}, now()); },
-                [&](act::wait w) { passed = w.until - steady_time::at(1h); },
+                [&](act::settle_message a) {
+                    in.on(message_settled{a.work, settle(a)}, now());
+                },
+                [&](act::wait_until w) { passed = w.time - steady_time::at(1h); },
                 [&](act::idle) { FAIL("there is something to do"); });
             for (const auto& [sequence, there] : at_broker) REQUIRE(book.find(sequence) != nullptr);
         }
@@ -159,13 +161,14 @@ TEST_CASE("intake and book: a handler that takes too long is not believed, nor i
     world w;
     w.handling = 10s;
     w.put(1, 0s);
-    REQUIRE(w.in.next(w.now()) == intake::action(act::take_due{0, 4}));
+    REQUIRE(w.in.next(w.now()) == receive_planner::action(act::take_due{0, 4}));
     w.pairs[0] = w.book.take(w.wall(), w.now(), 1)[0];
     w.in.on(pairs_taken{1}, w.now());
     w.in.on(original_fetched{0}, w.now());
     w.handle(0);
     // Nobody has asked meanwhile; it is late all the same.
-    REQUIRE(w.in.next(w.now()) == intake::action(act::settle_message{0, settle_as::give_back}));
+    REQUIRE(w.in.next(w.now()) ==
+            receive_planner::action(act::settle_message{0, settle_as::give_back}));
     w.in.on(message_settled{0, w.settle(act::settle_message{0, settle_as::give_back})}, w.now());
     w.handling = {};
     w.run();

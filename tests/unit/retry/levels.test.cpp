@@ -16,7 +16,7 @@ namespace act = waybill::act;
 using waybill::attempts_in_all;
 using waybill::decide;
 using waybill::duration;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::jitter;
 using waybill::retry_action;
 using waybill::retry_levels;
@@ -33,7 +33,7 @@ constexpr retry_levels two_of_three{
     .delayed = 1,
     .pauses = {.base = 10s, .cap = 1h, .factor = 1, .spread = jitter::none, .step = 10s}};
 
-constexpr retry_action after(std::uint64_t tries, fault_class how = fault_class::transient,
+constexpr retry_action after(std::uint64_t tries, fault_kind how = fault_kind::transient,
                              duration hint = {})
 {
     return decide(two_of_three, tries, how, 0.5, now, hint);
@@ -41,9 +41,9 @@ constexpr retry_action after(std::uint64_t tries, fault_class how = fault_class:
 constexpr retry_action at_once = act::retry_now{};
 constexpr retry_action back_after(duration d)
 {
-    return act::wait{now + d};
+    return act::wait_until{now + d};
 }
-constexpr retry_action over(fault_class how)
+constexpr retry_action over(fault_kind how)
 {
     return act::give_up{how};
 }
@@ -51,33 +51,34 @@ constexpr retry_action over(fault_class how)
 static_assert(attempts_in_all(two_of_three) == 6 && attempts_in_all(retry_levels{}) == 24);
 static_assert(after(1) == at_once && after(2) == at_once && after(3) == back_after(10s));
 static_assert(after(4) == at_once && after(5) == at_once);
-static_assert(after(6) == over(fault_class::transient) && after(7) == over(fault_class::transient));
+static_assert(after(6) == over(fault_kind::transient) && after(7) == over(fault_kind::transient));
 static_assert(after(0) == at_once);
-static_assert(after(~std::uint64_t{0}) == over(fault_class::transient));
+static_assert(after(~std::uint64_t{0}) == over(fault_kind::transient));
 static_assert(round_after(two_of_three, 0) == 0 && round_after(two_of_three, 2) == 0);
 static_assert(round_after(two_of_three, 3) == 1 && round_after(two_of_three, 5) == 1);
 
 // What no retry can change ends it within a round, too.
-static_assert(after(1, fault_class::permanent) == over(fault_class::permanent));
-static_assert(after(3, fault_class::cancelled) == over(fault_class::cancelled));
-static_assert(after(1, fault_class::ownership_lost) == over(fault_class::ownership_lost));
-static_assert(after(1, fault_class::none) == over(fault_class::none));
-static_assert(after(3, fault_class::infrastructure) == back_after(10s));
+static_assert(after(1, fault_kind::permanent) == over(fault_kind::permanent));
+static_assert(after(3, fault_kind::cancelled) == over(fault_kind::cancelled));
+static_assert(after(1, fault_kind::ownership_lost) == over(fault_kind::ownership_lost));
+static_assert(after(1, fault_kind::none) == over(fault_kind::none));
+static_assert(after(3, fault_kind::infrastructure) == back_after(10s));
 
-// A server that names a time is heard: the message is put back, and the round goes on after it.
-static_assert(after(1, fault_class::transient, 25s) == back_after(25s));
-static_assert(after(1, fault_class::transient, 5s) == back_after(10s));
-static_assert(after(2, fault_class::transient, 2h) == back_after(1h));
-static_assert(after(3, fault_class::transient, 25s) == back_after(25s));
-static_assert(after(6, fault_class::transient, 25s) == over(fault_class::transient));
-static_assert(after(1, fault_class::transient, -5s) == at_once);
+// A server that names a time is event_result: the message is put back, and the round goes on after
+// it.
+static_assert(after(1, fault_kind::transient, 25s) == back_after(25s));
+static_assert(after(1, fault_kind::transient, 5s) == back_after(10s));
+static_assert(after(2, fault_kind::transient, 2h) == back_after(1h));
+static_assert(after(3, fault_kind::transient, 25s) == back_after(25s));
+static_assert(after(6, fault_kind::transient, 25s) == over(fault_kind::transient));
+static_assert(after(1, fault_kind::transient, -5s) == at_once);
 
 // At the edges: no levels at all are one try; the largest numbers do not wrap.
 constexpr retry_action after_one(const retry_levels& l)
 {
-    return decide(l, 1, fault_class::transient, 0.5, now);
+    return decide(l, 1, fault_kind::transient, 0.5, now);
 }
-static_assert(after_one({.immediate = 0, .delayed = 0}) == over(fault_class::transient));
+static_assert(after_one({.immediate = 0, .delayed = 0}) == over(fault_kind::transient));
 static_assert(after_one({.immediate = ever, .delayed = ever}) == at_once);
 static_assert(after_one({.immediate = 0, .delayed = ever, .pauses = {.spread = jitter::none}}) ==
               back_after(100ms));
@@ -86,16 +87,16 @@ constexpr std::uint64_t a_round = std::uint64_t{ever} + 1;
 static_assert(attempts_in_all(most) == ~std::uint64_t{0});
 static_assert(attempts_in_all({.immediate = 0, .delayed = retry_levels::unlimited}) == ~std::uint64_t{0});
 static_assert(attempts_in_all({.immediate = 0, .delayed = ever - 1}) == ever);
-static_assert(decide(most, a_round * ever, fault_class::transient, 0.0, now) == back_after(30s));
-static_assert(decide(most, a_round * ever + 1, fault_class::transient, 0.0, now, 1s) ==
+static_assert(decide(most, a_round* ever, fault_kind::transient, 0.0, now) == back_after(30s));
+static_assert(decide(most, a_round* ever + 1, fault_kind::transient, 0.0, now, 1s) ==
               back_after(30s));
-static_assert(decide(most, a_round * ever + 1, fault_class::transient, 0.0, now) == at_once);
+static_assert(decide(most, a_round* ever + 1, fault_kind::transient, 0.0, now) == at_once);
 
-static_assert(!check(retry_levels{}) && !check(two_of_three));
-static_assert(check(retry_levels{.pauses = {.base = {}}})->field == "backoff.base");
+static_assert(!validate(retry_levels{}) && !validate(two_of_three));
+static_assert(validate(retry_levels{.pauses = {.base = {}}})->field == "backoff.base");
 
 // Plain braces still mean a retry_policy.
-static_assert(decide({}, 1, fault_class::permanent, 0.5, now) == over(fault_class::permanent));
+static_assert(decide({}, 1, fault_kind::permanent, 0.5, now) == over(fault_kind::permanent));
 
 TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with growing pauses")
 {
@@ -112,10 +113,10 @@ TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with gr
                 ++tries;
                 ++rounds.back();
                 waybill::match(
-                    decide(l, tries, fault_class::transient, 0.5, now), [](act::retry_now) {},
-                    [&](act::wait w) {
+                    decide(l, tries, fault_kind::transient, 0.5, now), [](act::retry_now) {},
+                    [&](act::wait_until w) {
                         const auto n = static_cast<double>(rounds.size());
-                        CHECK(w.until - now == waybill::lesser(duration(10s) * n, 25s));
+                        CHECK(w.time - now == waybill::lesser(duration(10s) * n, 25s));
                         rounds.push_back(0);
                     },
                     [&](act::give_up) { going = false; });

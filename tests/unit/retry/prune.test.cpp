@@ -24,19 +24,19 @@ static_assert(name(when_full::refuse_new) == "refuse_new");
 static_assert(name(when_full::drop_oldest) == "drop_oldest");
 static_assert(name(static_cast<when_full>(9)) == "?");
 
-static_assert(!check(prune_policy{}));
-static_assert(check(prune_policy{.age = 0s})->field == "prune.age");
-static_assert(check(prune_policy{.age = -1s})->negative);
-static_assert(check(prune_policy{.count = 0})->field == "prune.count");
-static_assert(check(prune_policy{.bytes = 0})->field == "prune.bytes");
-static_assert(check(prune_policy{.low_water = 1.1})->field == "prune.low_water");
-static_assert(check(prune_policy{.low_water = -0.1})->negative);
-static_assert(check(prune_policy{.spike = {.count = 0}})->field == "prune.spike.count");
-static_assert(check(prune_policy{.spike = {.count = 5, .within = 0s}})->field ==
+static_assert(!validate(prune_policy{}));
+static_assert(validate(prune_policy{.age = 0s})->field == "prune.age");
+static_assert(validate(prune_policy{.age = -1s})->negative);
+static_assert(validate(prune_policy{.count = 0})->field == "prune.count");
+static_assert(validate(prune_policy{.bytes = 0})->field == "prune.bytes");
+static_assert(validate(prune_policy{.low_water = 1.1})->field == "prune.low_water");
+static_assert(validate(prune_policy{.low_water = -0.1})->negative);
+static_assert(validate(prune_policy{.spike = {.count = 0}})->field == "prune.spike.count");
+static_assert(validate(prune_policy{.spike = {.count = 5, .within = 0s}})->field ==
               "prune.spike.within");
 // What is old before a spike is over would take its evidence away.
-static_assert(check(prune_policy{.age = 10min, .spike = {.count = 5}})->field == "prune.age");
-static_assert(!check(prune_policy{.age = 10min}));
+static_assert(validate(prune_policy{.age = 10min, .spike = {.count = 5}})->field == "prune.age");
+static_assert(!validate(prune_policy{.age = 10min}));
 
 static_assert(detail::low_water(10, 0.9) == 9);
 static_assert(detail::low_water(10, 1.0) == 9);
@@ -51,7 +51,7 @@ static_assert(detail::low_water(highest_size - 1, 1.0) == highest_size - 2);
 static_assert(may_remove({.id = 3}, {.id = 3}));
 static_assert(!may_remove({.id = 3}, {.id = 4}));
 static_assert(!may_remove({.id = 3}, {.id = 3, .held = true}));
-static_assert(!may_remove({.id = 3}, {.id = 3, .parked = wall_time::at(1s)}));
+static_assert(!may_remove({.id = 3}, {.id = 3, .dead_lettered_at = wall_time::at(1s)}));
 
 namespace {
 
@@ -76,7 +76,7 @@ std::string ids(const prune_plan& p)
     for (const prune_removal& r : p.removals) {
         if (!line.empty()) line += ' ';
         line += std::to_string(r.id);
-        line += name(r.why)[0];
+        line += name(r.reason)[0];
     }
     return line;
 }
@@ -116,9 +116,9 @@ TEST_CASE("a policy that cannot be meant removes nothing, and is named")
         const prune_plan plan = plan_prune(hourly(10), p, at(100h));
         CHECK(plan.removals.empty());
         CHECK(plan.after == plan.before);
-        CHECK(plan.wrong == check(p));
+        CHECK(plan.wrong == validate(p));
     }
-    CHECK(text(*plan_prune(hourly(1), {.count = 0}, at(0s)).wrong) ==
+    CHECK(describe(*plan_prune(hourly(1), {.count = 0}, at(0s)).wrong) ==
           "prune.count is 0: must be at least (1)");
     CHECK_FALSE(plan_prune(hourly(1), {.count = 1}, at(0s)).wrong);
 }
@@ -145,7 +145,7 @@ TEST_CASE("it does not run at every insert")
     std::uint64_t runs = 0;
     for (std::uint64_t n = 99; n != 1'099; ++n) {
         rows.push_back({n, 1, at(duration::seconds(static_cast<std::int64_t>(3'600 * n)))});
-        const prune_plan p = plan_prune(rows, {.count = 100}, rows.back().parked);
+        const prune_plan p = plan_prune(rows, {.count = 100}, rows.back().dead_lettered_at);
         if (!p.removals.empty()) ++runs;
         rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(p.removals.size()));
         CHECK(rows.size() < 100);
@@ -285,15 +285,17 @@ TEST_CASE("a row is recent up to the time of a spike, and including it")
 
 TEST_CASE("a share that is wrong is told in thousandths, with its sign")
 {
-    const auto said = [](double share) { return text(*check(prune_policy{.low_water = share})); };
+    const auto said = [](double share) {
+        return describe(*validate(prune_policy{.low_water = share}));
+    };
     CHECK(said(7.5) ==
           "prune.low_water is 7500: must be a number of thousandths from 0 to (1000)");
     CHECK(said(1.00001).find(" is 1001: ") != std::string::npos);
     CHECK(said(-0.5).find(" is -500: ") != std::string::npos);
     CHECK(said(-1e-9).find(" is -1: ") != std::string::npos);
     const double no_number = std::numeric_limits<double>::quiet_NaN();
-    CHECK(check(prune_policy{.low_water = no_number})->value == highest_size);
-    CHECK(check(prune_policy{.low_water = -std::numeric_limits<double>::infinity()})->negative);
+    CHECK(validate(prune_policy{.low_water = no_number})->value == highest_size);
+    CHECK(validate(prune_policy{.low_water = -std::numeric_limits<double>::infinity()})->negative);
 }
 
 }  // namespace prune_test

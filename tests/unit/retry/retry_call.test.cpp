@@ -21,7 +21,7 @@ constexpr steady_time at(duration d)
     return steady_time::at(d);
 }
 constexpr call_policy four{
-    .retry = {.most = 4, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
+    .retry = {.max_attempts = 4, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
 constexpr auto half = [] { return 0.5; };
 
 /// A clock that only sleeping and calling moves.
@@ -58,7 +58,7 @@ TEST_CASE("retry_call: until it works")
     const call_report r =
         retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK(r.ok());
-    CHECK(r.why == fault{});
+    CHECK(r.reason == fault{});
     CHECK(r.tries == 3);
     CHECK(w.called == std::vector{at(100s), at(101'010ms), at(103'020ms)});
     CHECK(w.woken == std::vector{at(101'010ms), at(103'020ms)});
@@ -72,8 +72,8 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
     const call_report r =
         retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK_FALSE(r.ok());
-    CHECK(r.why == transient("no 4"));
-    CHECK(r.end == attempts_end::tries);
+    CHECK(r.reason == transient("no 4"));
+    CHECK(r.outcome == retry_outcome::tries);
     CHECK(r.tries == 4);
     CHECK(w.called.size() == 4);
     CHECK(w.woken.size() == 3);
@@ -87,8 +87,8 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
         },
         w.clock(), w.sleep(), half);
     CHECK(calls == 1);
-    CHECK(parked.why == permanent("bad address"));
-    CHECK(parked.end == attempts_end::not_worth_it);
+    CHECK(parked.reason == permanent("bad address"));
+    CHECK(parked.outcome == retry_outcome::not_worth_it);
 }
 
 TEST_CASE("retry_call: within a time limit")
@@ -96,7 +96,7 @@ TEST_CASE("retry_call: within a time limit")
     world w{.fails = 99};
     const call_report r = retry_call({.retry = four.retry, .time_limit = 3s},
                                      [&] { return w.call(); }, w.clock(), w.sleep(), half);
-    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.outcome == retry_outcome::time_limit);
     CHECK(r.tries == 2);  // the third would begin after 3.02 s
     CHECK(r.elapsed < duration(3s));
     CHECK(w.woken.size() == 1);
@@ -107,18 +107,18 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
     world w{.fails = 99};
     call_report r = retry_call({.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
                                w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half);
-    CHECK(r.end == attempts_end::time_limit);
+    CHECK(r.outcome == retry_outcome::time_limit);
     CHECK(r.tries == 1);
-    CHECK(r.why == transient("no 1"));
+    CHECK(r.reason == transient("no 1"));
     CHECK(r.elapsed >= duration(1h));
     CHECK(w.called.size() == 1);
 
-    attempts tries({.retry = four.retry, .time_limit = 60s}, w.now);
+    retry_loop tries({.retry = four.retry, .time_limit = 60s}, w.now);
     w.now = w.now + duration(2h);
     r = retry_call(tries, [&] { return w.call(); }, w.clock(), half);
     CHECK_FALSE(r.ok());
-    CHECK(r.end == attempts_end::time_limit);
-    CHECK(r.why == cancelled(""));
+    CHECK(r.outcome == retry_outcome::time_limit);
+    CHECK(r.reason == cancelled(""));
     CHECK(r.tries == 0);
     CHECK(w.called.size() == 1);
 }
@@ -126,12 +126,12 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
 TEST_CASE("retry_call: who waits is not told that it is over, however long the asking takes")
 {
     world w{.fails = 99};
-    attempts tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
+    retry_loop tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
     int asked = 0;
     const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
     const call_report r = retry_call(tries, [&] { return w.call(); }, clock, half);
     CHECK(r.waiting.has_value());
-    CHECK(r.end == attempts_end::open);
+    CHECK(r.outcome == retry_outcome::open);
 }
 
 TEST_CASE("retry_call: what a call may answer")
@@ -139,7 +139,7 @@ TEST_CASE("retry_call: what a call may answer")
     world w;
     std::uint32_t calls = 0;
     const auto classes = retry_call(
-        four, [&] { return ++calls < 3 ? fault_class::infrastructure : fault_class::none; },
+        four, [&] { return ++calls < 3 ? fault_kind::infrastructure : fault_kind::none; },
         w.clock(), w.sleep(), half);
     CHECK(classes.ok());
     CHECK(classes.tries == 3);
@@ -161,7 +161,7 @@ TEST_CASE("retry_call: what a call may answer")
     const auto hints = retry_call(
         four,
         [&]() -> call_answer {
-            if (++calls < 2) return {.why = transient("busy"), .retry_after = 20s};
+            if (++calls < 2) return {.reason = transient("busy"), .retry_after = 20s};
             return {};
         },
         w.clock(), w.sleep(), half);
@@ -177,19 +177,19 @@ TEST_CASE("retry_call: what a call may answer")
 TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on when called again")
 {
     world w{.fails = 2};
-    attempts tries(four, w.now);
+    retry_loop tries(four, w.now);
     const auto call = [&] { return w.call(); };
     call_report r = retry_call(tries, call, w.clock(), half);
     CHECK_FALSE(r.ok());
-    CHECK(r.end == attempts_end::open);
-    CHECK(r.why == transient("no 1"));
+    CHECK(r.outcome == retry_outcome::open);
+    CHECK(r.reason == transient("no 1"));
     REQUIRE(r.waiting);
     CHECK(*r.waiting == at(101'010ms));
     // Too early: nothing is called.
     r = retry_call(tries, call, w.clock(), half);
     CHECK(w.called.size() == 1);
     CHECK(r.waiting == at(101'010ms));
-    CHECK(r.why == transient(""));  // as the last one ended; its words are not kept
+    CHECK(r.reason == transient(""));  // as the last one ended; its words are not kept
     w.now = *r.waiting;
     r = retry_call(tries, call, w.clock(), half);
     CHECK(w.called.size() == 2);
@@ -207,12 +207,12 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
 TEST_CASE("retry_call: a call that was given up says so again, without its words")
 {
     world w{.fails = 9};
-    attempts tries({.retry = {.most = 1}}, w.now);
+    retry_loop tries({.retry = {.max_attempts = 1}}, w.now);
     const auto call = [&] { return w.call(); };
-    CHECK(retry_call(tries, call, w.clock(), half).why == transient("no 1"));
+    CHECK(retry_call(tries, call, w.clock(), half).reason == transient("no 1"));
     const call_report again = retry_call(tries, call, w.clock(), half);
-    CHECK(again.why == transient(""));
-    CHECK(again.end == attempts_end::tries);
+    CHECK(again.reason == transient(""));
+    CHECK(again.outcome == retry_outcome::tries);
     CHECK(w.called.size() == 1);
 }
 
@@ -228,9 +228,9 @@ TEST_CASE("retry_call: who is woken to stop, stops")
         },
         half);
     CHECK(w.called.size() == 2);
-    CHECK(r.end == attempts_end::open);
+    CHECK(r.outcome == retry_outcome::open);
     CHECK(r.waiting.has_value());
-    CHECK(r.why == transient("no 2"));
+    CHECK(r.reason == transient("no 2"));
 }
 
 TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing come to an end")
@@ -245,9 +245,9 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
     CHECK(calls == 4);
     // Time that was slept counts, whatever the clock says.
     const call_report r =
-        retry_call({.retry = {.most = 99, .pauses = four.retry.pauses}, .time_limit = 10s}, call,
-                   at(0s), no_sleep, half);
-    CHECK(r.end == attempts_end::time_limit);
+        retry_call({.retry = {.max_attempts = 99, .pauses = four.retry.pauses}, .time_limit = 10s},
+                   call, at(0s), no_sleep, half);
+    CHECK(r.outcome == retry_outcome::time_limit);
     CHECK(r.tries == 4);
     CHECK(r.elapsed == duration(7s));
     // Nor does one that goes back hold it up.
@@ -264,8 +264,9 @@ TEST_CASE("retry_call: draws are asked for once a try")
         drawn.push_back(static_cast<double>(drawn.size()) / 10);
         return drawn.back();
     };
-    const auto r = retry_call({.retry = {.most = 4, .pauses = {.base = 1s, .cap = 1min}}},
-                              [&] { return w.call(); }, w.clock(), w.sleep(), dice);
+    const auto r = retry_call(
+        {.retry = {.max_attempts = 4, .pauses = {.base = 1s, .cap = 1min}}},
+        [&] { return w.call(); }, w.clock(), w.sleep(), dice);
     CHECK(r.ok());
     CHECK(drawn.size() == 4);
     CHECK(w.called[1] - w.called[0] == duration(10ms));           // a draw of 0
@@ -274,13 +275,14 @@ TEST_CASE("retry_call: draws are asked for once a try")
 
 TEST_CASE("retry_call: several take from one budget")
 {
-    retry_tokens tokens{{.tokens = 4, .successes = 1}};
+    retry_token_bucket tokens{{.tokens = 4, .successes = 1}};
     world w{.fails = 99};
     const auto call = [&] { return w.call(); };
-    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).end == attempts_end::tries);
+    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).outcome ==
+          retry_outcome::tries);
     CHECK(tokens.left() == 1);
     const auto second = retry_call(four, call, w.clock(), w.sleep(), half, tokens);
-    CHECK(second.end == attempts_end::budget);
+    CHECK(second.outcome == retry_outcome::budget);
     CHECK(second.tries == 2);
     CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).tries == 1);
     w.fails = 0;

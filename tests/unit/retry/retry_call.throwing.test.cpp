@@ -21,10 +21,10 @@ constexpr auto no_sleep = [](steady_time) {};
 
 TEST_CASE("retry_call: an exception passes through, and that try is not counted")
 {
-    attempts tries({.retry = {.most = 2}}, {});
+    retry_loop tries({.retry = {.max_attempts = 2}}, {});
     const auto throws = []() -> fault { throw std::runtime_error("no"); };
     CHECK_THROWS_AS((void)retry_call(tries, throws, steady_time{}, half), std::runtime_error);
-    CHECK(tries == attempts({.retry = {.most = 2}}, {}));
+    CHECK(tries == retry_loop({.retry = {.max_attempts = 2}}, {}));
     CHECK(retry_call(tries, [] { return fault{}; }, steady_time{}, half).tries == 1);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("retry_call: caught, it is a fault like any other")
     const auto bad = catching([] { throw std::runtime_error("bad address"); });
     const call_report r = retry_call({}, bad, steady_time{}, no_sleep, half);
     CHECK(r.tries == 1);
-    CHECK(r.why == permanent("bad address"));
+    CHECK(r.reason == permanent("bad address"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST_CASE("a clone has the id of its original and the attempt, and the next one 
     CHECK(*scheduled_id("a:7", 1) == "a:7:1");
     CHECK(*scheduled_id("order-7", 0) == "order-7");
     CHECK(*scheduled_id("order-7", UINT32_MAX) == "order-7:4294967295");
-    CHECK(*scheduled_id("a", 2, most_id_bytes, '~') == "a~2");
+    CHECK(*scheduled_id("a", 2, max_id_bytes, '~') == "a~2");
 }
 
 TEST_CASE("what is too long is refused, never cut")
@@ -80,7 +80,7 @@ TEST_CASE("what is too long is refused, never cut")
     const auto over = scheduled_id(longest, 10);
     REQUIRE_FALSE(over.has_value());
     CHECK(over.error() == id_error{id_problem::too_large, 129, 128});
-    CHECK(text(over.error()) == "scheduled id: too_large: 129 bytes, at most 128");
+    CHECK(describe(over.error()) == "scheduled id: too_large: 129 bytes, at most 128");
     CHECK_FALSE(scheduled_id(std::string(129, 'x'), 0).has_value());
     CHECK(scheduled_id(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
     CHECK_FALSE(scheduled_id("a", 1, 0).has_value());
@@ -90,7 +90,7 @@ TEST_CASE("no id, or a mark that is a digit, would make two messages one")
 {
     CHECK(scheduled_id("", 1).error().problem == id_problem::no_id);
     CHECK(scheduled_id("", 0).error().problem == id_problem::no_id);
-    CHECK(text(scheduled_id("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
+    CHECK(describe(scheduled_id("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
 }
 
 TEST_CASE("no two of (id, attempt) are one text")

@@ -19,7 +19,7 @@ constexpr steady_time at(std::int64_t s)
 
 /// As one that takes a lock would be.
 struct guarded {
-    retry_tokens tokens{{.tokens = 2, .successes = 1}};
+    retry_token_bucket tokens{{.tokens = 2, .successes = 1}};
     int locked = 0;
 
     bool spend(steady_time now)
@@ -34,10 +34,11 @@ struct guarded {
     }
 };
 
-static_assert(retry_source<retry_tokens> && retry_source<guarded>);
-static_assert(!retry_source<const retry_tokens> && !retry_source<int>);
-static_assert(!std::is_constructible_v<shared_budget, retry_tokens>);  // it would be gone at once
-static_assert(!std::is_constructible_v<shared_budget, const retry_tokens&>);
+static_assert(retry_source<retry_token_bucket> && retry_source<guarded>);
+static_assert(!retry_source<const retry_token_bucket> && !retry_source<int>);
+static_assert(
+    !std::is_constructible_v<shared_budget, retry_token_bucket>);  // it would be gone at once
+static_assert(!std::is_constructible_v<shared_budget, const retry_token_bucket&>);
 static_assert(std::is_trivially_copyable_v<shared_budget>);
 
 // One that says that it can be taken from though it is const.
@@ -57,7 +58,7 @@ static_assert([] {  // none never runs out
 
 TEST_CASE("shared_budget: all who refer to it take from it, copies too")
 {
-    retry_tokens tokens{{.tokens = 3, .successes = 1}};
+    retry_token_bucket tokens{{.tokens = 3, .successes = 1}};
     shared_budget a = tokens;
     const shared_budget b = tokens;
     const shared_budget c = a;
@@ -72,7 +73,7 @@ TEST_CASE("shared_budget: all who refer to it take from it, copies too")
     CHECK(b.spend(at(0)));
     CHECK(a == b);
     CHECK(a == c);
-    retry_tokens others{{.tokens = 3, .successes = 1}};
+    retry_token_bucket others{{.tokens = 3, .successes = 1}};
     CHECK_FALSE(a == shared_budget(others));
     a = others;
     CHECK(a.spend(at(0)));
@@ -94,7 +95,7 @@ TEST_CASE("shared_budget: or from something of the caller's own")
 
 TEST_CASE("shared_budget: time passes for all of them")
 {
-    retry_tokens tokens{{.tokens = 1, .successes = 9, .refill = duration::seconds(10)}};
+    retry_token_bucket tokens{{.tokens = 1, .successes = 9, .refill = duration::seconds(10)}};
     const shared_budget a = tokens, b = tokens;
     CHECK(a.spend(at(0)));
     CHECK_FALSE(b.spend(at(9)));

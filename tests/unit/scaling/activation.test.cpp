@@ -18,7 +18,7 @@ using sc::policy;
 using sc::reason;
 using sc::role;
 using sc::state;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -45,14 +45,14 @@ TEST_CASE("activation: the first instance is started by its own rule, which is s
     const policy p = to_zero();
     decision d = decide(p, readings{level("work", 5)}, {}, 0, at(0));
     CHECK(d.verdict == verdict::steady);
-    CHECK(d.activation == truth::no);
+    CHECK(d.activation == tribool::no);
     d = decide(p, readings{level("work", 6)}, {}, 0, at(0));
     CHECK(d.verdict == verdict::up);
     CHECK(d.to == 1);
-    CHECK(d.activation == truth::yes);
+    CHECK(d.activation == tribool::yes);
     // The threshold per instance is not there without any, and stops nothing.
-    CHECK(d.up == truth::unknown);
-    CHECK(d.because.back().part == role::activation);
+    CHECK(d.up == tribool::unknown);
+    CHECK(d.reasons.back().part == role::activation);
 }
 
 TEST_CASE("activation: a target says how many come at once")

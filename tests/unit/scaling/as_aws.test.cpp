@@ -46,13 +46,13 @@ TEST_CASE("as AWS: 1500 messages, a tenth of a second each, ten seconds to wait:
     p.targets = {{.of = sc::last("messages"), .each = acceptable}};
     const decision d = decide(p, readings{level("messages", 1'500)}, {}, 10, at(0));
     CHECK(d.to == 15);
-    CHECK(d.because[0].limit == 1'000.0);
+    CHECK(d.reasons[0].limit == 1'000.0);
 }
 
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-scaling-simple-step.html
 TEST_CASE("as AWS: steps of ten and of thirty percent")
 {
-    CHECK_FALSE(sc::check(steps()));
+    CHECK_FALSE(sc::validate(steps()));
     loop l{steps(), 10};
     CHECK(l.step({level("cpu", 59)}, at(0)).to == 10);
     CHECK(l.step({level("cpu", 41)}, at(0)).to == 10);

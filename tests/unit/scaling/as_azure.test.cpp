@@ -41,7 +41,7 @@ policy four_rules()
 TEST_CASE("as Azure: out where any rule says so, in where all do")
 {
     const policy p = four_rules();
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
     const auto of = [&](double cpu, double memory) {
         const readings now{level("cpu", cpu), level("memory", memory)};
         return decide(p, now, {}, 10, at(0)).verdict;
@@ -56,13 +56,13 @@ TEST_CASE("as Azure: 60 % on three are 90 % on two, so none goes; with 50 % one 
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
     const policy p{.up = cpu >= 80, .down = cpu <= 60, .instances = {1, 10}};
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
     loop l{p, 2};
     CHECK(l.step({level("cpu", 80)}, at(0)).to == 3);
     const decision d = l.step({level("cpu", 60)}, at(600));
     CHECK(d.to == 3);
     CHECK(d.why == reason::flapping);
-    CHECK(d.because.back().value == doctest::Approx(90));
+    CHECK(d.reasons.back().value == doctest::Approx(90));
     CHECK(l.step({level("cpu", 50)}, at(660)).to == 2);
 }
 
@@ -77,13 +77,13 @@ TEST_CASE("as Azure: one threshold both ways is found before, and still does not
 {
     const auto threads = sc::averaged(sc::mean("threads"));
     const policy p{.up = threads >= 600, .down = threads <= 600, .instances = {1, 10}};
-    CHECK(sc::check(p));
+    CHECK(sc::validate(p));
     loop l{p, 2};
     CHECK(l.step({level("threads", 625)}, at(0)).to == 3);
     const decision d = l.step({level("threads", 575)}, at(600));
     CHECK(d.to == 3);
     CHECK(d.why == reason::flapping);
-    CHECK(d.because.back().value == doctest::Approx(862.5));
+    CHECK(d.reasons.back().value == doctest::Approx(862.5));
 }
 
 TEST_CASE("as Azure: four to two would flap, and three do not")
@@ -102,7 +102,7 @@ TEST_CASE("as Azure: a queue is counted by instance")
     const auto queue = sc::mean("messages");
     const policy p{.up = queue >= sc::per_instance(50), .down = queue <= sc::per_instance(10),
                    .instances = {1, 10}};
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
     const auto of = [&](double messages, std::uint64_t n) {
         return decide(p, readings{level("messages", messages)}, {}, n, at(0)).to;
     };

@@ -45,7 +45,7 @@ std::uint64_t to(double cpu, std::uint64_t from)
 
 TEST_CASE("as Kubernetes: twice the value doubles, half of it halves")
 {
-    CHECK_FALSE(sc::check(pods()));
+    CHECK_FALSE(sc::validate(pods()));
     for (const std::uint64_t n : {1U, 2U, 3U, 10U, 250U}) CHECK(to(200, n) == 2 * n);
     for (const std::uint64_t n : {2U, 4U, 10U, 250U}) CHECK(to(50, n) == n / 2);
     CHECK(to(50, 3) == 2);   // ceil(1.5)

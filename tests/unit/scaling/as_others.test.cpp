@@ -40,8 +40,8 @@ policy service_bus()
     return p;
 }
 
-// The same with KEDA's defaults for the autoscaler that it creates (horizontalPodAutoscalerConfig in
-// the same document): a change down is stabilised for five minutes, and all may go in 15 s.
+// The same with KEDA's defaults for the autoscaler that it creates (horizontalPodAutoscalerConfig
+// in the same document): a change down is stabilised for five minutes, and all may go in 15 s.
 policy keda_defaults()
 {
     policy p = service_bus();
@@ -78,7 +78,7 @@ policy two_windows()
 
 TEST_CASE("as KEDA: active with more messages than the threshold, not with as many")
 {
-    CHECK_FALSE(sc::check(service_bus()));
+    CHECK_FALSE(sc::validate(service_bus()));
     policy p = service_bus();
     CHECK(decide(p, readings{level("messages", 0)}, {}, 0, at(0)).to == 0);
     CHECK(decide(p, readings{level("messages", 1)}, {}, 0, at(0)).to == 1);
@@ -112,11 +112,11 @@ TEST_CASE("as KEDA: the cooldown is for the last ones only")
     CHECK(l.step({level("messages", 0)}, at(303)).to == 0);
 }
 
-// "The period to wait after the last trigger reported active before scaling the resource back to 0":
-// KEDA writes the 0 itself, and the autoscaler's behaviour is for 1 to n.
+// "The period to wait after the last trigger reported active before scaling the resource back to
+// 0": KEDA writes the 0 itself, and the autoscaler's behaviour is for 1 to n.
 TEST_CASE("as KEDA: with its defaults none is left 300 s after the last active poll, and one interval")
 {
-    CHECK_FALSE(sc::check(keda_defaults()));
+    CHECK_FALSE(sc::validate(keda_defaults()));
     for (const std::uint64_t instances : {1U, 2U, 10U, 100U}) {
         CAPTURE(instances);
         CHECK(seconds_to_zero(keda_defaults(), instances, 15) == 315);
@@ -178,7 +178,7 @@ TEST_CASE("as KEDA: where a metric fails, as many as the fallback says")
 
 TEST_CASE("as Knative: panic adds at once, and none goes until a stable window is over")
 {
-    CHECK_FALSE(sc::check(two_windows()));
+    CHECK_FALSE(sc::validate(two_windows()));
     loop l{two_windows(), 5};
     const auto now = [](double stable, double panic) {
         return readings{level("stable", stable), level("panic", panic)};

@@ -16,8 +16,8 @@
 namespace check_policy_test {
 
 namespace sc = waybill::scaling;
-using sc::check;
 using sc::policy;
+using sc::validate;
 using tests_support::seconds;
 
 namespace {
@@ -39,11 +39,11 @@ std::string wrong(F change)
 {
     policy p = good();
     change(p);
-    const auto bad = check(p);
+    const auto bad = validate(p);
     if (bad) {
         CHECK_FALSE(bad->expected.empty());
         CHECK_FALSE(bad->found.empty());
-        CHECK(sc::text(*bad).find(bad->expected) != std::string::npos);
+        CHECK(sc::describe(*bad).find(bad->expected) != std::string::npos);
     }
     return bad ? bad->path : "nothing";
 }
@@ -52,7 +52,7 @@ std::string wrong(F change)
 
 TEST_CASE("check: a policy that can work")
 {
-    CHECK_FALSE(check(good()));
+    CHECK_FALSE(validate(good()));
     policy p = good();
     p.targets = {{.of = sc::mean("orders"), .each = 50}};
     p.bands.up = {{sc::mean("age") > 900, {.percent = 50}}};
@@ -60,10 +60,10 @@ TEST_CASE("check: a policy that can work")
     p.stabilise = {seconds(0), seconds(300)};
     p.rate.up = {{{.count = 4, .percent = 100}, seconds(15)}};
     p.if_unknown = 3;
-    CHECK_FALSE(check(p));
+    CHECK_FALSE(validate(p));
     p.instances = {0, 20};
     p.activation = sc::last("orders") > 0;
-    CHECK_FALSE(check(p));
+    CHECK_FALSE(validate(p));
 }
 
 TEST_CASE("check: rules and their parts")
@@ -222,10 +222,10 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
     policy p = good();
     p.up = sc::mean("orders") > 100;
     p.down = sc::all_of(sc::highest("mails") < 3, sc::mean("orders") < 120);
-    const auto bad = check(p);
+    const auto bad = validate(p);
     REQUIRE(bad);
     CHECK(bad->path == "/down/all/1/below");
-    CHECK(sc::text(*bad) ==
+    CHECK(sc::describe(*bad) ==
           "/down/all/1/below: expected a threshold below the 100 from where on \"orders\" asks "
           "for more, with 1 instance, found 120");
     // Only with few instances; and in a band.

@@ -69,7 +69,7 @@ TEST_CASE("clock back: a command is waited for, and one that failed")
     state s;
     s.on(decide(p, high, s, 5, at(hour)));
     CHECK(decide(p, high, s, 5, at(0)).why == reason::pending);
-    CHECK(s.on(sc::failed{1}, at(hour)) == sc::answered::taken);
+    CHECK(s.on(sc::failed{1}, at(hour)) == sc::command_result::applied);
     CHECK(decide(p, high, s, 5, at(0)).why == reason::failed);
     p.after_failure = {};
     CHECK(decide(p, high, s, 5, at(0)).verdict == verdict::up);
@@ -81,7 +81,7 @@ TEST_CASE("clock back: an answer dated before its command is an answer")
     p.cooldown.up = seconds(60);
     state s;
     s.on(decide(p, high, s, 5, at(hour)));
-    CHECK(s.on(sc::applied{1}, at(0)) == sc::answered::taken);
+    CHECK(s.on(sc::applied{1}, at(0)) == sc::command_result::applied);
     CHECK(decide(p, high, s, 6, at(59)).why == reason::cooldown);
     CHECK(decide(p, high, s, 6, at(60)).verdict == verdict::up);
 }

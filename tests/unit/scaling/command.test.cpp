@@ -15,7 +15,7 @@ namespace command_test {
 namespace sc = waybill::scaling;
 using sc::admission;
 using sc::admit;
-using sc::answered;
+using sc::command_result;
 using sc::decide;
 using sc::decision;
 using sc::policy;
@@ -58,7 +58,7 @@ static_assert(admit({3, 5, 5}, 2, 5) == admission::idle);
 static_assert(admit({9, 5, 6}, 2, 5) == admission::fresh);  // some may be lost
 static_assert(admit({0, 0, 0}, 0, 0) == admission::duplicate);
 static_assert(admit({UINT64_MAX, 5, 6}, UINT64_MAX - 1, 5) == admission::fresh);
-static_assert(name(admission::moved) == "moved" && name(answered::late) == "late");
+static_assert(name(admission::moved) == "moved" && name(command_result::stale) == "stale");
 
 TEST_CASE("command: it has a number above all before it, and says from where to where")
 {
@@ -69,7 +69,7 @@ TEST_CASE("command: it has a number above all before it, and says from where to 
         CHECK(*d.command == sc::command{n, 4 + n, 5 + n});
         s.on(d);
         CHECK(s.last_id == n);
-        CHECK(s.on(sc::applied{n}, at(0)) == answered::taken);
+        CHECK(s.on(sc::applied{n}, at(0)) == command_result::applied);
     }
 }
 
@@ -94,17 +94,17 @@ TEST_CASE("command: patience has an end, and then there is a new one")
     s.on(d);
     // The answer to the first comes now, and changes nothing.
     const state before = s;
-    CHECK(s.on(sc::applied{1}, at(61)) == answered::late);
-    CHECK(s.on(sc::failed{1}, at(61)) == answered::late);
+    CHECK(s.on(sc::applied{1}, at(61)) == command_result::stale);
+    CHECK(s.on(sc::failed{1}, at(61)) == command_result::stale);
     CHECK(s == before);
-    CHECK(s.on(sc::applied{2}, at(62)) == answered::taken);
+    CHECK(s.on(sc::applied{2}, at(62)) == command_result::applied);
     CHECK(s.last_up == at(62));
 }
 
 TEST_CASE("command: an answer that comes when patience is over counts as long as nothing newer is")
 {
     state s = with_one_out();
-    CHECK(s.on(sc::applied{1}, at(1'000)) == answered::taken);
+    CHECK(s.on(sc::applied{1}, at(1'000)) == command_result::applied);
     CHECK(s.last_up == at(1'000));
 }
 
@@ -113,29 +113,29 @@ TEST_CASE("command: answers that come twice, or to nothing, change nothing")
     state s = with_one_out();
     const state out = s;
     for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{2}, UINT64_MAX}) {
-        CHECK(s.on(sc::applied{id}, at(1)) == answered::unknown);
-        CHECK(s.on(sc::failed{id}, at(1)) == answered::unknown);
+        CHECK(s.on(sc::applied{id}, at(1)) == command_result::unknown);
+        CHECK(s.on(sc::failed{id}, at(1)) == command_result::unknown);
     }
     CHECK(s == out);
-    CHECK(s.on(sc::applied{1}, at(1)) == answered::taken);
+    CHECK(s.on(sc::applied{1}, at(1)) == command_result::applied);
     const state done = s;
-    CHECK(s.on(sc::applied{1}, at(2)) == answered::late);
-    CHECK(s.on(sc::failed{1}, at(2)) == answered::late);
+    CHECK(s.on(sc::applied{1}, at(2)) == command_result::stale);
+    CHECK(s.on(sc::failed{1}, at(2)) == command_result::stale);
     CHECK(s == done);
     state fresh;
-    CHECK(fresh.on(sc::applied{1}, at(1)) == answered::unknown);
+    CHECK(fresh.on(sc::applied{1}, at(1)) == command_result::unknown);
     CHECK(fresh == state{});
 }
 
 TEST_CASE("command: one that failed is neither a change nor waited for")
 {
     state s = with_one_out();
-    CHECK(s.on(sc::failed{1}, at(5)) == answered::taken);
+    CHECK(s.on(sc::failed{1}, at(5)) == command_result::applied);
     CHECK_FALSE(s.pending);
     CHECK_FALSE(s.last_up);
     CHECK(s.made.empty());
     CHECK(s.last_failure == at(5));
-    CHECK(s.on(sc::applied{1}, at(6)) == answered::late);
+    CHECK(s.on(sc::applied{1}, at(6)) == command_result::stale);
     CHECK(decide(tests_support::kept(plain()), high, s, 5, at(6)).command->id == 2);
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("command: where there are as many as it says it has been done, answer 
     CHECK(s.last_up == at(20));
     REQUIRE(s.made.size() == 1);
     CHECK(s.made[0] == sc::made_change{at(20), 5, 6});
-    CHECK(s.on(sc::applied{1}, at(30)) == answered::late);
+    CHECK(s.on(sc::applied{1}, at(30)) == command_result::stale);
     CHECK(s.last_up == at(20));
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("command: an answer between deciding and storing is not counted twice"
     state s = with_one_out();
     const decision d = decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 6, at(20));
     CHECK(d.arrived);
-    CHECK(s.on(sc::applied{1}, at(20)) == answered::taken);
+    CHECK(s.on(sc::applied{1}, at(20)) == command_result::applied);
     s.on(d);
     CHECK(s.made.size() == 1);
 }
@@ -210,7 +210,7 @@ TEST_CASE("command: with no patience at all each decision orders anew, and old a
     REQUIRE(d.command);
     CHECK(d.command->id == 2);
     s.on(d);
-    CHECK(s.on(sc::applied{1}, at(1)) == answered::late);
+    CHECK(s.on(sc::applied{1}, at(1)) == command_result::stale);
 }
 
 TEST_CASE("command: a decision that is thrown away has ordered nothing")
@@ -218,7 +218,7 @@ TEST_CASE("command: a decision that is thrown away has ordered nothing")
     state s;
     const decision dry = decide(tests_support::kept(plain()), high, s, 5, at(0));
     CHECK(dry.command->id == 1);
-    CHECK(s.on(sc::applied{dry.command->id}, at(1)) == answered::unknown);
+    CHECK(s.on(sc::applied{dry.command->id}, at(1)) == command_result::unknown);
     CHECK(decide(tests_support::kept(plain()), low, s, 5, at(1)).command->id == 1);
 }
 

@@ -24,7 +24,7 @@ using sc::relation;
 using sc::rule;
 using sc::situation;
 using sc::statistic;
-using sc::truth;
+using sc::tribool;
 using waybill::duration;
 using waybill::wall_time;
 
@@ -42,7 +42,7 @@ constexpr reading told(std::string_view metric, statistic s, double value)
     return r;
 }
 
-truth ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t instances = 1)
+tribool ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t instances = 1)
 {
     std::vector<evidence> because;
     return r({.metrics = metrics, .instances = instances, .now = at(10)}, because);
@@ -53,32 +53,32 @@ truth ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t inst
 TEST_CASE("condition: comparisons are strict where they are written so")
 {
     const std::vector<reading> ten{told("orders", statistic::mean, 10)};
-    CHECK(ask(sc::mean("orders") > 10, ten) == truth::no);
-    CHECK(ask(sc::mean("orders") >= 10, ten) == truth::yes);
-    CHECK(ask(sc::mean("orders") < 10, ten) == truth::no);
-    CHECK(ask(sc::mean("orders") <= 10, ten) == truth::yes);
-    CHECK(ask(sc::mean("orders") > 9.999, ten) == truth::yes);
-    CHECK(ask(sc::mean("orders") < 10.001, ten) == truth::yes);
+    CHECK(ask(sc::mean("orders") > 10, ten) == tribool::no);
+    CHECK(ask(sc::mean("orders") >= 10, ten) == tribool::yes);
+    CHECK(ask(sc::mean("orders") < 10, ten) == tribool::no);
+    CHECK(ask(sc::mean("orders") <= 10, ten) == tribool::yes);
+    CHECK(ask(sc::mean("orders") > 9.999, ten) == tribool::yes);
+    CHECK(ask(sc::mean("orders") < 10.001, ten) == tribool::yes);
 }
 
 TEST_CASE("condition: a threshold may depend on the instances")
 {
     const std::vector<reading> now{told("orders", statistic::mean, 350)};
     const rule busy = sc::mean("orders") > sc::per_instance(100);
-    CHECK(ask(busy, now, 3) == truth::yes);
-    CHECK(ask(busy, now, 4) == truth::no);
-    CHECK(ask(busy, now, 0) == truth::unknown);
+    CHECK(ask(busy, now, 3) == tribool::yes);
+    CHECK(ask(busy, now, 4) == tribool::no);
+    CHECK(ask(busy, now, 0) == tribool::unknown);
 }
 
 TEST_CASE("condition: what is not known is unknown, and says what was lacking")
 {
     const auto lacks = [](const rule& r, const std::vector<reading>& metrics) {
         std::vector<evidence> because;
-        const truth t = r({.metrics = metrics, .instances = 0, .now = at(10), .min_points = 5,
-                           .max_age = 3min},
-                          because);
+        const tribool t =
+            r({.metrics = metrics, .instances = 0, .now = at(10), .min_points = 5, .max_age = 3min},
+              because);
         REQUIRE(because.size() == 1);
-        CHECK((t == truth::unknown) == (because[0].lacks != lack_of::nothing));
+        CHECK((t == tribool::unknown) == (because[0].lacks != lack_of::nothing));
         return because[0].lacks;
     };
     reading fresh = told("orders", statistic::mean, 10);
@@ -112,10 +112,10 @@ TEST_CASE("condition: what is not known is unknown, and says what was lacking")
 TEST_CASE("condition: what is missing may be taken for something")
 {
     const rule r = sc::mean("orders") > 5;
-    CHECK(ask(r.if_missing(sc::when_missing::holds), {}) == truth::yes);
-    CHECK(ask(r.if_missing(sc::when_missing::fails), {}) == truth::no);
+    CHECK(ask(r.if_missing(sc::when_missing::holds), {}) == tribool::yes);
+    CHECK(ask(r.if_missing(sc::when_missing::fails), {}) == tribool::no);
     CHECK(ask(r.if_missing(sc::when_missing::fails), {told("orders", statistic::mean, 6)}) ==
-          truth::yes);
+          tribool::yes);
 }
 
 TEST_CASE("condition: together they are decided by what is known, and every row is there")
@@ -125,28 +125,29 @@ TEST_CASE("condition: together they are decided by what is known, and every row 
     const rule no = sc::mean("orders") > 50;
     const rule unknown = sc::mean("mails") > 5;
 
-    CHECK(ask(sc::any_of(no, unknown, yes), now) == truth::yes);
-    CHECK(ask(sc::any_of(no, unknown), now) == truth::unknown);
-    CHECK(ask(sc::any_of(no), now) == truth::no);
-    CHECK(ask(sc::all_of(yes, unknown), now) == truth::unknown);
-    CHECK(ask(sc::all_of(yes, unknown, no), now) == truth::no);
-    CHECK(ask(sc::all_of(yes, yes), now) == truth::yes);
-    CHECK(ask(sc::at_least_of(2, yes, no, unknown), now) == truth::unknown);
-    CHECK(ask(sc::at_least_of(1, yes, no, unknown), now) == truth::yes);
-    CHECK(ask(sc::at_least_of(3, yes, no, unknown), now) == truth::no);
-    CHECK(ask(!yes, now) == truth::no);
-    CHECK(ask(!unknown, now) == truth::unknown);
-    CHECK(ask(rule(rule::kind::all, {}), now) == truth::yes);
-    CHECK(ask(rule(rule::kind::any, {}), now) == truth::no);
+    CHECK(ask(sc::any_of(no, unknown, yes), now) == tribool::yes);
+    CHECK(ask(sc::any_of(no, unknown), now) == tribool::unknown);
+    CHECK(ask(sc::any_of(no), now) == tribool::no);
+    CHECK(ask(sc::all_of(yes, unknown), now) == tribool::unknown);
+    CHECK(ask(sc::all_of(yes, unknown, no), now) == tribool::no);
+    CHECK(ask(sc::all_of(yes, yes), now) == tribool::yes);
+    CHECK(ask(sc::at_least_of(2, yes, no, unknown), now) == tribool::unknown);
+    CHECK(ask(sc::at_least_of(1, yes, no, unknown), now) == tribool::yes);
+    CHECK(ask(sc::at_least_of(3, yes, no, unknown), now) == tribool::no);
+    CHECK(ask(!yes, now) == tribool::no);
+    CHECK(ask(!unknown, now) == tribool::unknown);
+    CHECK(ask(rule(rule::kind::all, {}), now) == tribool::yes);
+    CHECK(ask(rule(rule::kind::any, {}), now) == tribool::no);
 
     // The first one decides, and the others are looked at all the same.
     const rule all = sc::any_of(yes, sc::all_of(no, unknown));
     std::vector<evidence> because;
-    CHECK(all({.metrics = now, .instances = 2, .now = at(10)}, because) == truth::yes);
+    CHECK(all({.metrics = now, .instances = 2, .now = at(10)}, because) == tribool::yes);
     REQUIRE(because.size() == 3);
-    CHECK(because[0] == evidence{.metric = "orders", .value = 10, .limit = 5, .points = 10,
-                                 .holds = truth::yes});
-    CHECK(because[1].holds == truth::no);
+    CHECK(
+        because[0] ==
+        evidence{.metric = "orders", .value = 10, .limit = 5, .points = 10, .holds = tribool::yes});
+    CHECK(because[1].holds == tribool::no);
     CHECK(because[2] == evidence{.metric = "mails", .limit = 5, .lacks = lack_of::metric});
     CHECK(all == sc::any_of(yes, sc::all_of(no, unknown)));
     CHECK(!(all == sc::any_of(yes, sc::all_of(unknown, no))));
@@ -155,7 +156,7 @@ TEST_CASE("condition: together they are decided by what is known, and every row 
 TEST_CASE("condition: a callable of one's own joins in")
 {
     const auto weekend = [](const situation& s, std::vector<evidence>& because) {
-        because.push_back({.metric = "calendar", .holds = truth::yes, .note = "it is Sunday"});
+        because.push_back({.metric = "calendar", .holds = tribool::yes, .note = "it is Sunday"});
         return sc::truth_of(s.instances > 1);
     };
     static_assert(sc::condition<decltype(weekend)>);
@@ -164,12 +165,12 @@ TEST_CASE("condition: a callable of one's own joins in")
     std::vector<evidence> because;
     const situation one{.metrics = now, .instances = 1, .now = at(10)};
     const situation two{.metrics = now, .instances = 2, .now = at(10)};
-    CHECK(sc::all_of(yes, weekend, yes)(one, because) == truth::no);
+    CHECK(sc::all_of(yes, weekend, yes)(one, because) == tribool::no);
     CHECK(because.size() == 3);
     CHECK(because[1].note == "it is Sunday");
-    CHECK(sc::all_of(yes, weekend)(two, because) == truth::yes);
-    CHECK(sc::any_of(weekend, yes)(one, because) == truth::yes);
-    CHECK(sc::any_of(weekend)(one, because) == truth::no);
+    CHECK(sc::all_of(yes, weekend)(two, because) == tribool::yes);
+    CHECK(sc::any_of(weekend, yes)(one, because) == tribool::yes);
+    CHECK(sc::any_of(weekend)(one, because) == tribool::no);
 }
 
 TEST_CASE("reading: what a window answers, and no more")

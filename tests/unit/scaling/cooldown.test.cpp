@@ -46,7 +46,7 @@ TEST_CASE("cooldown: it counts from when the change was applied, not from when i
     state s;
     const decision d = decide(p, high, s, 5, at(0));
     s.on(d);
-    CHECK(s.on(sc::applied{d.command->id}, at(45)) == sc::answered::taken);
+    CHECK(s.on(sc::applied{d.command->id}, at(45)) == sc::command_result::applied);
     const decision held = decide(p, high, s, 6, at(104));
     CHECK(held.verdict == verdict::held);
     CHECK(held.why == reason::cooldown);
@@ -151,7 +151,7 @@ TEST_CASE("failure: behind one that failed nothing is ordered for a while")
     state s;
     decision d = decide(p, high, s, 5, at(0));
     s.on(d);
-    CHECK(s.on(sc::failed{d.command->id}, at(10)) == sc::answered::taken);
+    CHECK(s.on(sc::failed{d.command->id}, at(10)) == sc::command_result::applied);
     d = decide(p, high, s, 5, at(39));
     CHECK(d.verdict == verdict::held);
     CHECK(d.why == reason::failed);

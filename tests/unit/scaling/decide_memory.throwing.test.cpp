@@ -78,14 +78,14 @@ TEST_CASE("decide memory: for the rows, and for nothing else")
         const decision d = sc::decide(p, now, s, n, at(jump ? t - 9'000 : t));
         const std::uint64_t used = taken - before;
         // A guess of fewer instances adds five rows, and they go again.
-        CHECK(used <= growth(d.because.size() + 5));
+        CHECK(used <= growth(d.reasons.size() + 5));
         const std::uint64_t then = taken;
         s.on(d);
         if (d.command && t % 60 != 0) s.on(sc::applied{d.command->id}, d.now);
         CHECK(taken == then);
         if (d.command) n = d.to;
         changed += d.command.has_value();
-        projected += d.because.size() > 10;
+        projected += d.reasons.size() > 10;
     }
     CHECK(changed > 5);
     CHECK(projected > 5);

@@ -18,7 +18,7 @@ using sc::decision;
 using sc::policy;
 using sc::reason;
 using sc::role;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -35,7 +35,7 @@ policy on_load(double more, double fewer)
 std::uint64_t projections(const decision& d)
 {
     std::uint64_t n = 0;
-    for (const sc::evidence& e : d.because) n += e.part == role::projected ? 1U : 0U;
+    for (const sc::evidence& e : d.reasons) n += e.part == role::projected ? 1U : 0U;
     return n;
 }
 
@@ -51,10 +51,10 @@ TEST_CASE("flap guard: what would be too much for those that stay keeps the othe
     CHECK(d.to == 2);
     CHECK(d.desired == 1);
     REQUIRE(projections(d) == 1);
-    CHECK(d.because.back().part == role::projected);
-    CHECK(d.because.back().value == 100.0);
-    CHECK(d.because.back().limit == 80.0);
-    CHECK(d.because.back().holds == truth::yes);
+    CHECK(d.reasons.back().part == role::projected);
+    CHECK(d.reasons.back().value == 100.0);
+    CHECK(d.reasons.back().limit == 80.0);
+    CHECK(d.reasons.back().holds == tribool::yes);
     CHECK(decide(p, readings{level("cpu", 40)}, {}, 2, at(0)).to == 1);  // 80 is not above 80
     CHECK(projections(decide(p, readings{level("cpu", 40)}, {}, 2, at(0))) == 0);
 }
@@ -69,7 +69,7 @@ TEST_CASE("flap guard: as many go as do not, where all of them would be too many
     CHECK(d.why == reason::flapping);
     CHECK(d.to == 5);
     CHECK(d.desired == 2);
-    CHECK(d.because.back().value == 100.0);  // what four would have
+    CHECK(d.reasons.back().value == 100.0);  // what four would have
     for (std::uint64_t from = 2; from <= 100; ++from) {
         p.step.down.count = from - 1;
         const double cpu = 55;
@@ -152,7 +152,7 @@ TEST_CASE("flap guard: after a change down the rules never say up at once")
             const double then = cpu * static_cast<double>(from) / static_cast<double>(d.to);
             const decision next =
                 decide(p, readings{level("cpu", then * (1 - 1e-15))}, {}, d.to, at(0));
-            CHECK(next.up != truth::yes);
+            CHECK(next.up != tribool::yes);
         }
     }
     CHECK(seen > 1'000);

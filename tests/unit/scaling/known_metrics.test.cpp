@@ -33,7 +33,7 @@ template <class P, class Names>
 std::string unknown(const P& p, const Names& names)
 {
     const auto bad = sc::unknown_metric(p, names);
-    return bad ? sc::text(*bad) : "none";
+    return bad ? sc::describe(*bad) : "none";
 }
 
 TEST_CASE("each metric once, in the order of the rows")
@@ -74,7 +74,7 @@ TEST_CASE("what nobody measures is named with its place")
 TEST_CASE("conditions of one's own are not looked into")
 {
     const auto mine = [](const sc::situation&, std::vector<sc::evidence>&) {
-        return sc::truth::no;
+        return sc::tribool::no;
     };
     auto p = sc::policy_of(mine, sc::mean("orders") < 1);
     CHECK(unknown(p, std::vector<std::string>{"orders"}) == "none");

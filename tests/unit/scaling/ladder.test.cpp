@@ -146,7 +146,7 @@ TEST_CASE("ladder: thresholds by instances see what the rung is worth")
     p.down = {};
     CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).to == 2);
     CHECK(decide(p, readings{level("sessions", 40)}, {}, 1, at(0)).to == 1);
-    CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).because[0].limit == 40.0);
+    CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).reasons[0].limit == 40.0);
 }
 
 TEST_CASE("ladder: a rung that is not there is brought back")

@@ -22,7 +22,7 @@ using sc::evidence;
 using sc::reason;
 using sc::role;
 using sc::situation;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -33,7 +33,7 @@ namespace {
 // Reads two metrics and says something with words of its own.
 struct backlog_grows {
     double by = 0;
-    truth operator()(const situation& s, std::vector<evidence>& because) const
+    tribool operator()(const situation& s, std::vector<evidence>& because) const
     {
         const sc::reading *in = nullptr, *out = nullptr;
         for (const sc::reading& r : s.metrics) {
@@ -44,7 +44,7 @@ struct backlog_grows {
         if (in == nullptr || out == nullptr) {
             e.lacks = sc::lack_of::metric;
             because.push_back(e);
-            return truth::unknown;
+            return tribool::unknown;
         }
         const double rest = *in->value(sc::statistic::mean) - *out->value(sc::statistic::mean);
         e.value = rest;
@@ -55,16 +55,19 @@ struct backlog_grows {
     }
 };
 
-truth always(const situation&, std::vector<evidence>&) { return truth::yes; }
+tribool always(const situation&, std::vector<evidence>&)
+{
+    return tribool::yes;
+}
 
 struct says_bool {
     bool operator()(const situation&, std::vector<evidence>&) const { return true; }
 };
 struct wants_nothing {
-    truth operator()() const { return truth::yes; }
+    tribool operator()() const { return tribool::yes; }
 };
 struct changes_itself {
-    truth operator()(const situation&, std::vector<evidence>&) { return truth::yes; }
+    tribool operator()(const situation&, std::vector<evidence>&) { return tribool::yes; }
 };
 
 static_assert(sc::condition<sc::rule>);
@@ -73,7 +76,7 @@ static_assert(sc::condition<decltype(&always)>);
 static_assert(!sc::condition<says_bool>);
 static_assert(!sc::condition<wants_nothing>);
 static_assert(!sc::condition<changes_itself>);
-static_assert(!sc::condition<truth>);
+static_assert(!sc::condition<tribool>);
 static_assert(!sc::condition<bool>);
 
 // Of rules it stays a rule.
@@ -88,10 +91,10 @@ TEST_CASE("own condition: alone it decides, with a row of its own")
     p.instances = {1, 10};
     const decision d = decide(p, readings{level("in", 20), level("out", 10)}, {}, 3, at(0));
     CHECK(d.verdict == verdict::up);
-    REQUIRE(d.because.size() == 2);
-    CHECK(d.because[0].part == role::up);
-    CHECK(d.because[0].metric == "in - out");
-    CHECK(d.because[0].note == "the backlog grows");
+    REQUIRE(d.reasons.size() == 2);
+    CHECK(d.reasons[0].part == role::up);
+    CHECK(d.reasons[0].metric == "in - out");
+    CHECK(d.reasons[0].note == "the backlog grows");
     CHECK(decide(p, readings{level("in", 0), level("out", 10)}, {}, 3, at(0)).to == 2);
 }
 
@@ -113,7 +116,7 @@ TEST_CASE("own condition: it joins any_of and all_of, in any place")
         p.instances = {1, 10};
         const decision more = decide(p, grows, {}, 3, at(0));
         CHECK(more.verdict == verdict::up);
-        CHECK(more.because.size() == 5);  // each is asked, whatever the others say
+        CHECK(more.reasons.size() == 5);  // each is asked, whatever the others say
         CHECK(decide(p, shrinks, {}, 3, at(0)).verdict == verdict::down);
     };
     const auto idle = [](const situation& s, std::vector<evidence>& because) {
@@ -159,12 +162,12 @@ TEST_CASE("own condition: check leaves it alone, and looks at the rest")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
     p.instances = {1, 10};
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
     p.down = sc::mean("") < 1;
-    CHECK(sc::check(p));
+    CHECK(sc::validate(p));
     p.down = sc::mean("in") < 1;
     p.instances = {5, 3};
-    CHECK(sc::check(p));
+    CHECK(sc::validate(p));
 }
 
 }  // namespace own_conditions_test

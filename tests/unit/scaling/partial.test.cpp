@@ -19,7 +19,7 @@ using sc::evidence;
 using sc::lack_of;
 using sc::reading;
 using sc::rule;
-using sc::truth;
+using sc::tribool;
 using tests_support::at;
 using tests_support::seconds;
 
@@ -41,21 +41,21 @@ TEST_CASE("partial: a peak that was pushed out may have been beyond what is left
     for (std::int64_t t = 2; t <= 5; ++t) w.insert(at(t), 7);
     const reading known = sc::read("orders", w.query(at(100)));
     CHECK_FALSE(known.complete);
-    CHECK(asked(sc::highest("orders") < 10, known).holds == truth::unknown);
+    CHECK(asked(sc::highest("orders") < 10, known).holds == tribool::unknown);
     CHECK(asked(sc::highest("orders") < 10, known).lacks == lack_of::samples);
-    CHECK(asked(sc::highest("orders") <= 7, known).holds == truth::unknown);
-    CHECK(asked(sc::highest("orders") > 10, known).holds == truth::unknown);
-    CHECK(asked(sc::highest("orders") > 5, known).holds == truth::yes);
-    CHECK(asked(sc::highest("orders") >= 7, known).holds == truth::yes);
-    CHECK(asked(sc::highest("orders") < 7, known).holds == truth::no);
-    CHECK(asked(sc::lowest("orders") > 5, known).holds == truth::unknown);
-    CHECK(asked(sc::lowest("orders") < 10, known).holds == truth::yes);
-    CHECK(asked(sc::lowest("orders") < 7, known).holds == truth::unknown);
-    CHECK(asked(sc::lowest("orders") >= 8, known).holds == truth::no);
-    CHECK(asked(sc::mean("orders") < 10, known).holds == truth::yes);  // of what is left
+    CHECK(asked(sc::highest("orders") <= 7, known).holds == tribool::unknown);
+    CHECK(asked(sc::highest("orders") > 10, known).holds == tribool::unknown);
+    CHECK(asked(sc::highest("orders") > 5, known).holds == tribool::yes);
+    CHECK(asked(sc::highest("orders") >= 7, known).holds == tribool::yes);
+    CHECK(asked(sc::highest("orders") < 7, known).holds == tribool::no);
+    CHECK(asked(sc::lowest("orders") > 5, known).holds == tribool::unknown);
+    CHECK(asked(sc::lowest("orders") < 10, known).holds == tribool::yes);
+    CHECK(asked(sc::lowest("orders") < 7, known).holds == tribool::unknown);
+    CHECK(asked(sc::lowest("orders") >= 8, known).holds == tribool::no);
+    CHECK(asked(sc::mean("orders") < 10, known).holds == tribool::yes);  // of what is left
     CHECK(asked(sc::sum("orders") < 1'000, known).lacks == lack_of::value);
     CHECK(asked((sc::highest("orders") < 10).if_missing(sc::when_missing::holds), known).holds ==
-          truth::yes);
+          tribool::yes);
     CHECK(asked(sc::highest("orders") < 10, known).cut);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("partial: a window of so many points, whatever their age, lacks none")
     for (std::int64_t t = 1; t <= 9; ++t) w.insert(at(t), 7);
     const reading known = sc::read("orders", w.query(at(100)));
     CHECK(known.complete);
-    CHECK(asked(sc::highest("orders") < 10, known).holds == truth::yes);
+    CHECK(asked(sc::highest("orders") < 10, known).holds == tribool::yes);
 }
 
 TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
@@ -77,7 +77,7 @@ TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
     const evidence e = asked(sc::highest("orders") < 10, sc::read("orders", w.query(at(100))));
     CHECK(e.sampled);
     CHECK(is_one_sided(e));
-    CHECK(e.holds == truth::yes);
+    CHECK(e.holds == tribool::yes);
     CHECK_FALSE(is_one_sided(asked(sc::mean("orders") < 10, sc::read("orders", w.query(at(100))))));
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("partial: what does not grow with the load is no average over the inst
 {
     const auto wrong = [](sc::statistic s) {
         sc::policy p{.up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4}};
-        return sc::check(p).has_value();
+        return sc::validate(p).has_value();
     };
     CHECK_FALSE(wrong(sc::statistic::mean));
     CHECK_FALSE(wrong(sc::statistic::highest));

@@ -73,14 +73,14 @@ TEST_CASE("pitfall: five points that are all old are stale")
     CHECK(of(w, article(), 160).verdict == verdict::down);
     const decision d = of(w, article(), 161);
     CHECK(d.why == reason::unknown);
-    CHECK(d.because.back().lacks == sc::lack_of::fresh_points);
+    CHECK(d.reasons.back().lacks == sc::lack_of::fresh_points);
 }
 
 TEST_CASE("pitfall: the same minute delivered five times is one point")
 {
-    window w{{.span = 10min, .twins = waybill::same_time::replace}};
+    window w{{.span = 10min, .on_equal_time = waybill::equal_time::replace}};
     for (int n = 0; n != 5; ++n) w.insert(at(0), 0.0);
-    CHECK(of(w, article(), 0).because[0].points == 1);
+    CHECK(of(w, article(), 0).reasons[0].points == 1);
     CHECK(of(w, article(), 0).why == reason::unknown);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("pitfall: what max_points has left of a span adds up to too little, an
     p.down = sc::sum("orders") < 100;  // 5 of the 100 samples come to 50, all to 1,000
     const decision d = of(w, p, 100);
     CHECK(d.why == reason::unknown);
-    CHECK(d.because.back().lacks == sc::lack_of::value);
+    CHECK(d.reasons.back().lacks == sc::lack_of::value);
     window last_five{{.max_points = 5}};  // where they are what is asked for, they do
     for (std::int64_t n = 0; n != 100; ++n) last_five.insert(at(n), 10.0);
     CHECK(of(last_five, p, 100).verdict == verdict::down);
@@ -161,7 +161,7 @@ TEST_CASE("pitfall: no instances, and nothing is divided by them")
     const decision d = decide(p, readings{level("orders", 500)}, {}, 0, at(0));
     CHECK(d.to == 1);
     CHECK(decide(p, readings{level("orders", 0)}, {}, 0, at(0)).to == 0);
-    for (const sc::evidence& e : d.because) {
+    for (const sc::evidence& e : d.reasons) {
         if (e.value) CHECK(waybill::is_finite(*e.value));
     }
 }
@@ -183,7 +183,7 @@ TEST_CASE("pitfall: instances times a threshold do not overflow into a small one
     p.instances = {1, UINT64_MAX};
     const readings now{level("orders", 1e306, at(0))};
     CHECK(decide(p, now, {}, 10, at(0)).verdict == verdict::up);
-    CHECK(decide(p, now, {}, UINT64_MAX, at(0)).up == sc::truth::unknown);
+    CHECK(decide(p, now, {}, UINT64_MAX, at(0)).up == sc::tribool::unknown);
 }
 
 TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not either")
@@ -251,11 +251,11 @@ TEST_CASE("pitfall: thresholds in the wrong order are a mistake that is told")
 {
     policy p = article();
     p.down = sc::mean("orders") < 100;
-    CHECK(sc::check(p));
+    CHECK(sc::validate(p));
     p.down = sc::mean("orders") < 101;
-    CHECK(sc::check(p));
+    CHECK(sc::validate(p));
     p.down = sc::mean("orders") < 99;
-    CHECK_FALSE(sc::check(p));
+    CHECK_FALSE(sc::validate(p));
 }
 
 TEST_CASE("pitfall: weights of nothing give no rate, and no decision")

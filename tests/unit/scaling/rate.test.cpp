@@ -118,7 +118,7 @@ TEST_CASE("rate: what was never applied does not count")
     state s;
     const decision d = decide(p, readings{level("work", 100)}, s, 10, at(0));
     s.on(d);
-    CHECK(s.on(sc::failed{d.command->id}, at(1)) == sc::answered::taken);
+    CHECK(s.on(sc::failed{d.command->id}, at(1)) == sc::command_result::applied);
     CHECK(s.made.empty());
     CHECK(decide(p, readings{level("work", 100)}, s, 10, at(2)).to == 14);
 }
@@ -186,7 +186,7 @@ TEST_CASE("rate: what was merged does not allow what was not allowed before")
     const auto made = [&](std::uint64_t from, std::uint64_t to, std::int64_t t) {
         s.on(sc::decision{.from = from, .desired = to, .to = to, .now = at(t),
                           .command = sc::command{++id, from, to}});
-        CHECK(s.on(sc::applied{id}, at(t)) == sc::answered::taken);
+        CHECK(s.on(sc::applied{id}, at(t)) == sc::command_result::applied);
     };
     made(10, 14, 0);
     made(14, 10, 50);

@@ -126,7 +126,7 @@ TEST_CASE("state: a clock that ran ahead does not warm up for ever, whatever com
     s.on(sc::applied{1}, at(year));
     CHECK(s.warm_at == at(year + 30));
     ordered(2, year, 0);  // the policy has changed, and then the clock is set right
-    CHECK(s.on(sc::applied{2}, at(0)) == sc::answered::taken);
+    CHECK(s.on(sc::applied{2}, at(0)) == sc::command_result::applied);
     CHECK(s.last_up == at(0));
     CHECK(s.warm_at == at(30));
 }

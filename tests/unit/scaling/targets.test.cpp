@@ -16,7 +16,7 @@ using sc::decide;
 using sc::decision;
 using sc::policy;
 using sc::role;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -136,18 +136,18 @@ TEST_CASE("target: the greatest counts")
 TEST_CASE("target: its row says what it is, and how many it wants")
 {
     const decision d = decide(tests_support::kept(for_each(100)), readings{level("work", 250)}, {}, 2, at(0));
-    REQUIRE(d.because.size() == 1);
-    CHECK(d.because[0].part == role::target);
-    CHECK(d.because[0].value == 250.0);
-    CHECK(d.because[0].limit == 200.0);
-    CHECK(d.because[0].holds == truth::yes);
-    CHECK(d.because[0].wants == 3);
+    REQUIRE(d.reasons.size() == 1);
+    CHECK(d.reasons[0].part == role::target);
+    CHECK(d.reasons[0].value == 250.0);
+    CHECK(d.reasons[0].limit == 200.0);
+    CHECK(d.reasons[0].holds == tribool::yes);
+    CHECK(d.reasons[0].wants == 3);
     const decision enough = decide(tests_support::kept(for_each(100)), readings{level("work", 150)}, {}, 2, at(0));
-    CHECK(enough.because[0].holds == truth::no);
-    CHECK(enough.because[0].wants == 2);
+    CHECK(enough.reasons[0].holds == tribool::no);
+    CHECK(enough.reasons[0].wants == 2);
     const decision unknown = decide(tests_support::kept(for_each(100)), {}, {}, 2, at(0));
-    CHECK_FALSE(unknown.because[0].wants);
-    CHECK(unknown.because[0].holds == truth::unknown);
+    CHECK_FALSE(unknown.reasons[0].wants);
+    CHECK(unknown.reasons[0].holds == tribool::unknown);
 }
 
 TEST_CASE("target: huge work and huge numbers of instances come to something")

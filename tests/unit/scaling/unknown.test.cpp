@@ -20,7 +20,7 @@ using sc::lack_of;
 using sc::policy;
 using sc::reading;
 using sc::reason;
-using sc::truth;
+using sc::tribool;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -74,8 +74,8 @@ void is_unknown(const decision& d, lack_of lacks)
     CHECK(d.desired == d.from);
     CHECK_FALSE(d.command);
     bool told = false;
-    for (const sc::evidence& e : d.because) {
-        told = told || (e.metric == "b" && e.holds == truth::unknown && e.lacks == lacks);
+    for (const sc::evidence& e : d.reasons) {
+        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.lacks == lacks);
     }
     CHECK(told);
 }
@@ -193,7 +193,7 @@ TEST_CASE("unknown: what a comparison takes a missing metric for is its own affa
     for (const way& w : ways()) {
         const decision d = decide(p, w.metrics, {}, 5, at(0));
         CHECK(d.verdict == verdict::down);
-        CHECK(d.because.back().lacks == w.lacks);
+        CHECK(d.reasons.back().lacks == w.lacks);
     }
     p.down = sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(
                                                 sc::when_missing::fails));
@@ -222,7 +222,7 @@ TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
     p.down = both.not_older_than(seconds(10));
     is_unknown(decide(p, low, {}, 5, at(11)), lack_of::fresh_points);
     p.down = both.if_missing(sc::when_missing::holds);
-    CHECK(decide(p, {}, {}, 5, at(11)).down == truth::yes);
+    CHECK(decide(p, {}, {}, 5, at(11)).down == tribool::yes);
 }
 
 TEST_CASE("unknown: a count that the rule up cannot be asked about is not gone to")

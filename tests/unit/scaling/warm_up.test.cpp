@@ -63,7 +63,7 @@ TEST_CASE("warm-up: it begins when the change is applied")
     sc::state s;
     const decision d = decide(p, tests_support::readings{level("cpu", 65)}, s, 10, at(0));
     s.on(d);
-    CHECK(s.on(sc::applied{d.command->id}, at(100)) == sc::answered::taken);
+    CHECK(s.on(sc::applied{d.command->id}, at(100)) == sc::command_result::applied);
     CHECK(s.warm_at == at(400));
     CHECK(decide(p, tests_support::readings{level("cpu", 10)}, s, 11, at(399)).why ==
           reason::warming);

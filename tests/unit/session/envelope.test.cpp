@@ -37,13 +37,13 @@ static_assert(sealed_size(highest_size) == highest_size);
 constexpr std::string_view example =
     "waybill/1 json 00002.00000 0000000011 64e87f82\n{\"lines\":3}";
 constexpr opened_state read = open_state(example, budget);
-static_assert(read.how == state_read::ok && read.problem == envelope_problem::none);
+static_assert(read.outcome == state_read::ok && read.problem == envelope_problem::none);
 static_assert(read.format == state_format::json && read.version == schema_version{2, 0});
 static_assert(read.body == "{\"lines\":3}" && !read.bare && read.size == example.size());
 
-static_assert(open_state(std::nullopt, budget).how == state_read::absent);
-static_assert(open_state(std::nullopt, 0).how == state_read::absent);
-static_assert(open_state("", budget).how == state_read::corrupt);
+static_assert(open_state(std::nullopt, budget).outcome == state_read::absent);
+static_assert(open_state(std::nullopt, 0).outcome == state_read::absent);
+static_assert(open_state("", budget).outcome == state_read::corrupt);
 static_assert(open_state("", 0).problem == envelope_problem::empty);
 
 constexpr opened_state open(std::string_view bytes) { return open_state(bytes, budget); }
@@ -51,7 +51,7 @@ constexpr envelope_problem wrong(std::string_view bytes) { return open(bytes).pr
 
 // JSON without an envelope.
 static_assert(open(R"({"IsFailedSession":true})").bare);
-static_assert(open(R"({"IsFailedSession":true})").how == state_read::ok);
+static_assert(open(R"({"IsFailedSession":true})").outcome == state_read::ok);
 static_assert(open(R"({"IsFailedSession":true})").version == schema_version{0, 0});
 static_assert(open(" \t\r\n{}\n").body == "{}\n");
 static_assert(open("\xEF\xBB\xBF{}").body == "{}");
@@ -103,7 +103,7 @@ TEST_CASE("envelope: what is sealed is what is opened, for each format and versi
                 const std::string bytes = seal_state(f, v, body);
                 CHECK(bytes.size() == sealed_size(body.size()));
                 const opened_state s = open(bytes);
-                CHECK(s.how == state_read::ok);
+                CHECK(s.outcome == state_read::ok);
                 CHECK(s.format == f);
                 CHECK(s.version == v);
                 CHECK(s.body == body);
@@ -124,18 +124,18 @@ TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row
         if (size > 15) body[15] = '\n';
         const std::string good = seal_state(state_format::text, {1, 0}, body);
         for (std::size_t n = 0; n != good.size(); ++n) {
-            CHECK(open(std::string_view(good).substr(0, n)).how == state_read::corrupt);
+            CHECK(open(std::string_view(good).substr(0, n)).outcome == state_read::corrupt);
         }
         for (std::size_t bit = 0; bit != 8 * good.size(); ++bit) {
             const std::string bad = turned(good, bit);
-            CHECK(open(bad).how == state_read::corrupt);
+            CHECK(open(bad).outcome == state_read::corrupt);
             CHECK(open(bad).body.empty());
         }
         for (std::size_t n = 1; n + 4 <= good.size(); ++n) {
             for (const char* over : {"....", "\n\n\n\n", "0000", "aaaa", " 99 ", "{}{}"}) {
                 std::string bad = good;
                 bad.replace(n, 4, over);
-                if (bad != good) CHECK(open(bad).how == state_read::corrupt);
+                if (bad != good) CHECK(open(bad).outcome == state_read::corrupt);
             }
         }
         for (const char* more : {"x", "\n", "{}", " "}) {
@@ -147,28 +147,28 @@ TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row
 TEST_CASE("envelope: a later one is checked before it is called so")
 {
     const opened_state later = by_hand("waybill/2 anything it likes ");
-    CHECK(later.how == state_read::newer);
+    CHECK(later.outcome == state_read::newer);
     CHECK(later.problem == envelope_problem::newer_envelope);
     CHECK(later.expected == 2);
-    CHECK(by_hand("waybill/18446744073709551615 ").how == state_read::newer);
-    CHECK(by_hand("waybill/2 zstd ", "").how == state_read::newer);
+    CHECK(by_hand("waybill/18446744073709551615 ").outcome == state_read::newer);
+    CHECK(by_hand("waybill/2 zstd ", "").outcome == state_read::newer);
     CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").problem ==
           envelope_problem::newer_format);
-    CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").how == state_read::newer);
+    CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").outcome == state_read::newer);
 
     // The line of 128 bytes is the longest.
     const std::string longest = "waybill/3 " + std::string(108, 'x') + ' ';
-    CHECK(by_hand(longest).how == state_read::newer);
-    CHECK(by_hand("waybill/3 " + std::string(109, 'x') + ' ').how == state_read::corrupt);
+    CHECK(by_hand(longest).outcome == state_read::newer);
+    CHECK(by_hand("waybill/3 " + std::string(109, 'x') + ' ').outcome == state_read::corrupt);
 
     for (const std::string& line : {std::string("waybill/2 a b "), longest}) {
         const std::string good = sealed_by_hand(line, "its own body\nand more");
-        REQUIRE(open(good).how == state_read::newer);
+        REQUIRE(open(good).outcome == state_read::newer);
         for (std::size_t n = 0; n != good.size(); ++n) {
-            CHECK(open(std::string_view(good).substr(0, n)).how == state_read::corrupt);
+            CHECK(open(std::string_view(good).substr(0, n)).outcome == state_read::corrupt);
         }
         for (std::size_t bit = 0; bit != 8 * good.size(); ++bit) {
-            CHECK(open(turned(good, bit)).how == state_read::corrupt);
+            CHECK(open(turned(good, bit)).outcome == state_read::corrupt);
         }
     }
 }
@@ -198,13 +198,13 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
          }) {
         CAPTURE(line);
         const opened_state s = by_hand(line);
-        CHECK(s.how == state_read::corrupt);
+        CHECK(s.outcome == state_read::corrupt);
         CHECK(s.problem != envelope_problem::none);
         CHECK(s.version == schema_version{0, 0});
     }
     // Without the space in front it is no word of its own, and a large letter is no digit of ours.
-    CHECK(by_hand("waybill/1 json 00001.00000 0000000002").how == state_read::corrupt);
-    CHECK(by_hand("waybill/2 more").how == state_read::corrupt);
+    CHECK(by_hand("waybill/1 json 00001.00000 0000000002").outcome == state_read::corrupt);
+    CHECK(by_hand("waybill/2 more").outcome == state_read::corrupt);
     std::string upper(example);
     for (std::size_t n = 38; n != 46; ++n) {
         if (upper[n] >= 'a') upper[n] = static_cast<char>(upper[n] - 'a' + 'A');
@@ -218,17 +218,17 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
     const std::string good = seal_state(state_format::json, {1, 0}, R"({"lines":3})");
     for (std::uint64_t most = 0; most != good.size() + 3; ++most) {
         const opened_state s = open_state(good, most);
-        CHECK(s.how == (most < good.size() ? state_read::too_large : state_read::ok));
+        CHECK(s.outcome == (most < good.size() ? state_read::too_large : state_read::ok));
         CHECK(s.size == good.size());
         CHECK(s.body.empty() == (most < good.size()));
         // Nothing of it was looked at, so it may be anything.
-        CHECK(open_state(std::string(good.size(), '?'), most).how ==
+        CHECK(open_state(std::string(good.size(), '?'), most).outcome ==
               (most < good.size() ? state_read::too_large : state_read::corrupt));
-        CHECK(open_state("{}" + std::string(good.size() - 2, ' '), most).how ==
+        CHECK(open_state("{}" + std::string(good.size() - 2, ' '), most).outcome ==
               (most < good.size() ? state_read::too_large : state_read::ok));
     }
     const std::string large(1'000'000, '{');
-    CHECK(text(open_state(large, budget)) ==
+    CHECK(describe(open_state(large, budget)) ==
           "state: too_large: 1000000 bytes, and the budget is 262144: raise the budget, or keep "
           "the large part elsewhere; do not write over it");
 }
@@ -236,7 +236,7 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
 TEST_CASE("envelope: what is said of each")
 {
     const auto said = [](std::optional<std::string_view> bytes) {
-        return text(open_state(bytes, budget));
+        return describe(open_state(bytes, budget));
     };
     const std::string what_to_do = ": do not take it for a new session; keep the bytes, and clear "
                                    "the state by hand when its steps are seen to";
@@ -263,7 +263,7 @@ TEST_CASE("envelope: what is said of each")
     CHECK(said(sealed_by_hand("waybill/1 zstd 00001.00000 0000000000 ", "")) ==
           "state: newer: 47 bytes in a format that is not known here: update this program first, "
           "and leave the state alone");
-    CHECK(text(schema_version{2, 7}) == "2.7");
+    CHECK(describe(schema_version{2, 7}) == "2.7");
 }
 
 }  // namespace envelope_test

@@ -18,24 +18,25 @@ namespace {
 
 using waybill::job;
 using waybill::job_problem;
-using waybill::read_stamp;
+using waybill::read_step_properties;
 using waybill::row_key_found;
-using waybill::stamp_found;
 using waybill::step_origin;
-using waybill::step_stamp;
+using waybill::step_properties;
+using waybill::step_properties_outcome;
 
 using properties = std::map<std::string, std::string, std::less<>>;
 
-properties written(const step_stamp& s, const step_origin& o = {})
+properties written(const step_properties& s, const step_origin& o = {})
 {
     properties p;
-    waybill::write_stamp(s, o, [&](std::string_view name, std::string_view value) { p.emplace(name, value); });
+    waybill::write_step_properties(
+        s, o, [&](std::string_view name, std::string_view value) { p.emplace(name, value); });
     return p;
 }
 
-waybill::stamp_read read(const properties& p, std::string_view session = {})
+waybill::step_properties_read read(const properties& p, std::string_view session = {})
 {
-    return read_stamp(
+    return read_step_properties(
         [&](std::string_view name) -> std::optional<std::string> {
             const auto found = p.find(name);
             if (found == p.end()) return {};
@@ -49,13 +50,13 @@ TEST_CASE("job: stamps its steps")
     auto j = job::make("order-17", 3);
     REQUIRE(j);
     CHECK(!j->complete());
-    CHECK(j->next() == step_stamp{"order-17", 1, 1, 3, false});
-    CHECK(j->next() == step_stamp{"order-17", 2, 1, 3, false});
-    CHECK(j->next() == step_stamp{"order-17", 3, 1, 3, true});
+    CHECK(j->next() == step_properties{"order-17", 1, 1, 3, false});
+    CHECK(j->next() == step_properties{"order-17", 2, 1, 3, false});
+    CHECK(j->next() == step_properties{"order-17", 3, 1, 3, true});
     CHECK(j->complete());
-    CHECK(j->step(2) == step_stamp{"order-17", 2, 1, 3, false});
+    CHECK(j->step(2) == step_properties{"order-17", 2, 1, 3, false});
     // One more contradicts itself, so a pipeline parks it.
-    const step_stamp more = j->next();
+    const step_properties more = j->next();
     CHECK(more.step == 4);
     CHECK(!contradiction(waybill::facts_of(more, 1, 1), {}).empty());
 }
@@ -64,12 +65,12 @@ TEST_CASE("job: of nobody knows how many steps")
 {
     auto j = job::make("import-3");
     REQUIRE(j);
-    CHECK(j->next() == step_stamp{"import-3", 1, 1, 0, false});
-    CHECK(j->last() == step_stamp{"import-3", 2, 1, 2, true});
+    CHECK(j->next() == step_properties{"import-3", 1, 1, 0, false});
+    CHECK(j->last() == step_properties{"import-3", 2, 1, 2, true});
     CHECK(j->complete());
     // An end that comes too early is seen.
     auto early = job::make("order-17", 3);
-    const step_stamp s = early->last();
+    const step_properties s = early->last();
     CHECK(s.last);
     CHECK(!contradiction(waybill::facts_of(s, 1, 1), {}).empty());
 }
@@ -79,8 +80,8 @@ TEST_CASE("job: goes on where it was")
     waybill::job open = *waybill::job::make("import-3");
     open.resume_after(16);
     CHECK(open.next().step == 17);
-    const waybill::step_stamp end = open.last();
-    CHECK(end == waybill::step_stamp{"import-3", 18, 1, 18, true});
+    const waybill::step_properties end = open.last();
+    CHECK(end == waybill::step_properties{"import-3", 18, 1, 18, true});
     CHECK(open.complete());
     waybill::job five = *waybill::job::make("order-17", 5);
     five.resume_after(5);
@@ -94,7 +95,7 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
     const auto problem = [](std::string id) -> std::optional<job_problem> {
         const auto j = job::make(std::move(id), 1);
         if (j) return {};
-        CHECK(!text(j.error()).empty());
+        CHECK(!describe(j.error()).empty());
         CHECK(name(j.error().problem) != "?");
         return j.error().problem;
     };
@@ -123,7 +124,7 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
 
 TEST_CASE("job: a refusal says what to do")
 {
-    const auto said = [](std::string id) { return text(job::make(std::move(id)).error()); };
+    const auto said = [](std::string id) { return describe(job::make(std::move(id)).error()); };
     CHECK(said("") == "a session's id is empty: name it after its job, in 1 to 128 bytes");
     CHECK(said(std::string(129, 'x')) ==
           "a session's id has 129 bytes, and 128 at the most: shorten it, or take its hash");
@@ -177,24 +178,24 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
 TEST_CASE("job: how far it has come")
 {
     waybill::session_progress p{.done = 2, .total = 5};
-    CHECK(text(waybill::progress_of(p)) == "2 of 5");
+    CHECK(describe(waybill::progress_of(p)) == "2 of 5");
     p.failed = waybill::step_failure{.step = 3, .text = "no template"};
-    CHECK(text(waybill::progress_of(p)) == "2 of 5, stopped at step 3: no template");
+    CHECK(describe(waybill::progress_of(p)) == "2 of 5, stopped at step 3: no template");
     CHECK(!waybill::progress_of(p).finished());
-    CHECK(text(waybill::progress_of({.done = 17})) == "17");
-    CHECK(text(waybill::progress_of({.done = 17}, 40)) == "17 of 40");
-    const auto over = waybill::progress_of({.done = 40, .total = 40, .parked = 2});
-    CHECK(text(over) == "40 of 40, 2 of them parked");
+    CHECK(describe(waybill::progress_of({.done = 17})) == "17");
+    CHECK(describe(waybill::progress_of({.done = 17}, 40)) == "17 of 40");
+    const auto over = waybill::progress_of({.done = 40, .total = 40, .dead_lettered = 2});
+    CHECK(describe(over) == "40 of 40, 2 of them parked");
     CHECK(over.finished());
 }
 
 TEST_CASE("stamp_properties: there and back")
 {
-    const step_stamp s{"order-17", 3, 2, 5, false};
+    const step_properties s{"order-17", 3, 2, 5, false};
     CHECK(written(s).size() == 4);
     CHECK(read(written(s)).stamp == s);
     CHECK(read(written(s)).text() == "ok");
-    const step_stamp last{"order-17~1", 5, 3, 5, true};
+    const step_properties last{"order-17~1", 5, 3, 5, true};
     const step_origin o{"order-17", 42, 1, 7};
     const auto r = read(written(last, o));
     CHECK(r.stamp == last);
@@ -223,32 +224,35 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         p[std::move(name)] = std::move(value);
         return read(p);
     };
-    const auto is = [](const waybill::stamp_read& r, stamp_found how, std::string_view property) {
-        CHECK(r.how == how);
+    const auto is = [](const waybill::step_properties_read& r, step_properties_outcome how,
+                       std::string_view property) {
+        CHECK(r.outcome == how);
         CHECK(r.property == property);
         CHECK(r.stamp.step == 0);
         CHECK(r.text().find(property) == 0);
-        CHECK(name(r.how) != "?");
+        CHECK(name(r.outcome) != "?");
     };
-    is(with("waybill-step", "three"), stamp_found::not_number, "waybill-step");
-    is(with("waybill-step", ""), stamp_found::not_number, "waybill-step");
-    is(with("waybill-step", "-1"), stamp_found::not_number, "waybill-step");
-    is(with("waybill-step", "+1"), stamp_found::not_number, "waybill-step");
-    is(with("waybill-step", "3.0"), stamp_found::not_number, "waybill-step");
-    is(with("waybill-total", " 5"), stamp_found::not_number, "waybill-total");
-    is(with("waybill-total", "18446744073709551616"), stamp_found::too_large, "waybill-total");
-    is(with("waybill-last", "yes"), stamp_found::not_bool, "waybill-last");
-    is(with("waybill-generation", "1"), stamp_found::absent, "waybill-origin");
-    is(with("waybill-session", ""), stamp_found::absent, "waybill-session");
+    is(with("waybill-step", "three"), step_properties_outcome::not_number, "waybill-step");
+    is(with("waybill-step", ""), step_properties_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "-1"), step_properties_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "+1"), step_properties_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "3.0"), step_properties_outcome::not_number, "waybill-step");
+    is(with("waybill-total", " 5"), step_properties_outcome::not_number, "waybill-total");
+    is(with("waybill-total", "18446744073709551616"), step_properties_outcome::too_large,
+       "waybill-total");
+    is(with("waybill-last", "yes"), step_properties_outcome::not_bool, "waybill-last");
+    is(with("waybill-generation", "1"), step_properties_outcome::absent, "waybill-origin");
+    is(with("waybill-session", ""), step_properties_outcome::absent, "waybill-session");
     CHECK(with("waybill-last", "False").ok());
     CHECK(with("waybill-last", "true").stamp.last);
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
-    is(read({}), stamp_found::absent, "waybill-session");
-    is(read({}, "order-17"), stamp_found::absent, "waybill-step");
+    is(read({}), step_properties_outcome::absent, "waybill-session");
+    is(read({}, "order-17"), step_properties_outcome::absent, "waybill-step");
     // A broker with sessions of its own says the session, and is right.
-    CHECK(read({{"waybill-step", "1"}}, "order-17").stamp == step_stamp{"order-17", 1, 1, 0, false});
+    CHECK(read({{"waybill-step", "1"}}, "order-17").stamp ==
+          step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
-    is(other, stamp_found::other_session, "waybill-session");
+    is(other, step_properties_outcome::other_session, "waybill-session");
     CHECK(other.stamp.session == "order-17");
     CHECK(other.text() == "waybill-session is 'order-18', and the broker says 'order-17'");
 }
@@ -261,21 +265,26 @@ TEST_CASE("row_key: sorts as its number")
     const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
     for (const std::uint64_t a : numbers) {
         const auto back = waybill::sequence_of_row_key(waybill::row_key(a));
-        CHECK(back.how == row_key_found::ok);
+        CHECK(back.outcome == row_key_found::ok);
         CHECK(back.sequence == a);
         for (const std::uint64_t b : numbers) CHECK((waybill::row_key(a) < waybill::row_key(b)) == (a < b));
     }
 }
 
-static_assert(waybill::sequence_of_row_key("17").how == row_key_found::other_width);
+static_assert(waybill::sequence_of_row_key("17").outcome == row_key_found::other_width);
 static_assert(waybill::sequence_of_row_key("17").readable() && waybill::sequence_of_row_key("17").sequence == 17);
-static_assert(waybill::sequence_of_row_key("000000000000000000000017").how == row_key_found::other_width);
-static_assert(waybill::sequence_of_row_key("").how == row_key_found::empty);
-static_assert(waybill::sequence_of_row_key("0000000000000000001x").how == row_key_found::not_number);
-static_assert(waybill::sequence_of_row_key("-1").how == row_key_found::not_number);
-static_assert(waybill::sequence_of_row_key("18446744073709551616").how == row_key_found::too_large);
-static_assert(waybill::sequence_of_row_key("99999999999999999999").how == row_key_found::too_large);
-static_assert(waybill::sequence_of_row_key("184467440737095516150").how == row_key_found::too_large);
+static_assert(waybill::sequence_of_row_key("000000000000000000000017").outcome ==
+              row_key_found::other_width);
+static_assert(waybill::sequence_of_row_key("").outcome == row_key_found::empty);
+static_assert(waybill::sequence_of_row_key("0000000000000000001x").outcome ==
+              row_key_found::not_number);
+static_assert(waybill::sequence_of_row_key("-1").outcome == row_key_found::not_number);
+static_assert(waybill::sequence_of_row_key("18446744073709551616").outcome ==
+              row_key_found::too_large);
+static_assert(waybill::sequence_of_row_key("99999999999999999999").outcome ==
+              row_key_found::too_large);
+static_assert(waybill::sequence_of_row_key("184467440737095516150").outcome ==
+              row_key_found::too_large);
 static_assert(!waybill::sequence_of_row_key("18446744073709551616").readable());
 
 static_assert(waybill::number_in_partition(0x0007000000000011) == 0x11);
@@ -284,10 +293,11 @@ TEST_CASE("row_key: says what is wrong")
 {
     for (const char* key : {"17", "", "x", "99999999999999999999", "00000000000000000017"}) {
         const auto r = waybill::sequence_of_row_key(key);
-        CHECK(name(r.how) != "?");
-        CHECK(text(r).size() > 1);
+        CHECK(name(r.outcome) != "?");
+        CHECK(describe(r).size() > 1);
     }
-    CHECK(text(waybill::sequence_of_row_key("17")).find("row key of 2 digits instead of 20") == 0);
+    CHECK(describe(waybill::sequence_of_row_key("17")).find("row key of 2 digits instead of 20") ==
+          0);
 }
 
 }  // namespace

@@ -17,19 +17,19 @@ namespace pipeline_test {
 namespace {
 
 namespace act = waybill::act;
+using waybill::dead_letter_reason;
 using waybill::duration;
+using waybill::event_result;
 using waybill::fault;
-using waybill::fault_class;
-using waybill::heard;
-using waybill::park_reason;
+using waybill::fault_kind;
 using waybill::pipeline;
 using waybill::pipeline_mode;
 using waybill::pipeline_policy;
 using waybill::session_progress;
 using waybill::state_read;
 using waybill::steady_time;
-using waybill::step_end;
 using waybill::step_facts;
+using waybill::step_outcome;
 using waybill::wall_time;
 
 static_assert(std::is_copy_constructible_v<pipeline> && std::is_nothrow_move_constructible_v<pipeline>);
@@ -49,7 +49,8 @@ step_facts message(std::uint64_t n, std::uint64_t deliveries = 1)
 pipeline_policy quick()
 {
     pipeline_policy p;
-    p.retry = {.most = 3, .pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none}};
+    p.retry = {.max_attempts = 3,
+               .pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none}};
     return p;
 }
 
@@ -64,7 +65,7 @@ pipeline held(const pipeline_policy& p, state_read how = state_read::absent, ses
 {
     pipeline pipe(p);
     CHECK(std::holds_alternative<act::load_state>(pipe.next(at(0))));
-    CHECK(pipe.on(waybill::state_loaded{how, std::move(found)}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::state_loaded{how, std::move(found)}, at(0)) == event_result::applied);
     CHECK(std::holds_alternative<act::idle>(pipe.next(at(0))));
     return pipe;
 }
@@ -74,44 +75,49 @@ std::string asks(const pipeline& pipe, steady_time now = at(0))
 {
     return waybill::match(
         pipe.next(now), [](act::load_state) { return std::string("load"); },
-        [](act::execute e) { return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries); },
+        [](act::execute e) {
+            return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries);
+        },
         [](act::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
         [](act::park p) {
             return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
                    std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) + (p.bare ? " bare" : "");
         },
-        [](act::complete) { return std::string("complete"); }, [](act::clear_state) { return std::string("clear"); },
+        [](act::complete) { return std::string("complete"); },
+        [](act::clear_state) { return std::string("clear"); },
         [](act::give_back g) {
-            return "give back " + std::string(name(g.why)) + " " +
+            return "give back " + std::string(name(g.reason)) + " " +
                    std::to_string(g.until.since_epoch().count() / 1'000'000'000);
         },
-        [](act::wait w) { return "wait " + std::to_string(w.until.since_epoch().count() / 1'000'000'000); },
+        [](act::wait_until w) {
+            return "wait " + std::to_string(w.time.since_epoch().count() / 1'000'000'000);
+        },
         [](act::idle) { return std::string("idle"); });
 }
 
 bool receives(pipeline& pipe, const step_facts& m, steady_time now = at(0))
 {
-    return pipe.on(waybill::step_received{m, noon()}, now) == heard::taken;
+    return pipe.on(waybill::step_received{m, noon()}, now) == event_result::applied;
 }
 bool runs(pipeline& pipe, fault f = {}, steady_time now = at(0))
 {
-    return pipe.on(waybill::executed{std::move(f)}, now) == heard::taken;
+    return pipe.on(waybill::executed{std::move(f)}, now) == event_result::applied;
 }
-bool saves(pipeline& pipe, fault_class how = fault_class::none, steady_time now = at(0))
+bool saves(pipeline& pipe, fault_kind how = fault_kind::none, steady_time now = at(0))
 {
-    return pipe.on(waybill::state_saved{how}, now) == heard::taken;
+    return pipe.on(waybill::state_saved{how}, now) == event_result::applied;
 }
-bool parks(pipeline& pipe, fault_class how = fault_class::none)
+bool parks(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::step_parked{how}, at(0)) == heard::taken;
+    return pipe.on(waybill::step_dead_lettered{how}, at(0)) == event_result::applied;
 }
-bool completes(pipeline& pipe, fault_class how = fault_class::none)
+bool completes(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::completed{how}, at(0)) == heard::taken;
+    return pipe.on(waybill::completed{how}, at(0)) == event_result::applied;
 }
-bool clears(pipeline& pipe, fault_class how = fault_class::none)
+bool clears(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::state_cleared{how}, at(0)) == heard::taken;
+    return pipe.on(waybill::state_cleared{how}, at(0)) == event_result::applied;
 }
 
 /// Answers all that it asks for with "done", up to the next message.
@@ -141,7 +147,7 @@ session_progress done_up_to(std::uint64_t n)
     return p;
 }
 
-session_progress failed_at(std::uint64_t n, park_reason why = park_reason::failed)
+session_progress failed_at(std::uint64_t n, dead_letter_reason why = dead_letter_reason::failed)
 {
     session_progress p = done_up_to(n - 1);
     p.failed = waybill::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
@@ -157,13 +163,13 @@ TEST_CASE("pipeline: five steps, and the state is cleared after the last")
         REQUIRE(receives(pipe, message(n)));
         CHECK(!pipe.ended());
         CHECK(ends(pipe) == "execute " + std::to_string(n) + " try 1, save, complete");
-        CHECK(pipe.ended() == step_end::done);
+        CHECK(pipe.ended() == step_outcome::done);
         CHECK(pipe.progress().done == n);
         CHECK(pipe.progress().total == 5);
     }
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "execute 5 try 1, save, complete, clear");
-    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.ended() == step_outcome::done);
     CHECK(pipe.found() == state_read::absent);
     CHECK(pipe.progress() == session_progress{});
     CHECK(!pipe.over());
@@ -178,7 +184,8 @@ TEST_CASE("pipeline: the state says when, by the wall clock of the receipt")
     CHECK(pipe.progress().changed == noon(7));
     CHECK(saves(pipe));
     CHECK(completes(pipe));
-    REQUIRE(pipe.on(waybill::step_received{message(2), noon(100)}, at(20)) == heard::taken);
+    REQUIRE(pipe.on(waybill::step_received{message(2), noon(100)}, at(20)) ==
+            event_result::applied);
     runs(pipe, waybill::permanent("no"), at(19));  // a clock that jumps back does not count
     CHECK(pipe.progress().begun == noon());
     CHECK(pipe.progress().changed == noon(100));
@@ -219,17 +226,18 @@ TEST_CASE("pipeline: a failed step is saved, parked and completed, in this order
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2)));
     REQUIRE(runs(pipe, waybill::permanent("the printer burns")));
-    CHECK(pipe.progress().failed == waybill::step_failure{2, 102, park_reason::failed, 1, "the printer burns", noon()});
+    CHECK(pipe.progress().failed == waybill::step_failure{2, 102, dead_letter_reason::failed, 1,
+                                                          "the printer burns", noon()});
     CHECK(pipe.progress().done == 1);
-    CHECK(pipe.why() == "the printer burns");
+    CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "save undone, park failed 102/2 tries 1, complete");
-    CHECK(pipe.ended() == step_end::parked);
+    CHECK(pipe.ended() == step_outcome::dead_lettered);
     REQUIRE(receives(pipe, message(3)));
-    CHECK(pipe.why() == "the printer burns");
+    CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete, clear");
-    CHECK(pipe.ended() == step_end::parked);
+    CHECK(pipe.ended() == step_outcome::dead_lettered);
 }
 
 TEST_CASE("pipeline: the last step fails")
@@ -244,7 +252,7 @@ TEST_CASE("pipeline: a failed session is continued by the next holder")
 {
     pipeline pipe = held(quick(), state_read::ok, failed_at(2));
     REQUIRE(receives(pipe, message(2, 2)));
-    CHECK(pipe.why() == "the printer burns");
+    CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "park failed 102/2 tries 2, complete");
     REQUIRE(receives(pipe, message(1, 2)));  // somebody has sent it again
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
@@ -259,7 +267,7 @@ TEST_CASE("pipeline: a failure's text is cut between characters")
     pipeline pipe = held(p);
     REQUIRE(receives(pipe, message(1)));
     runs(pipe, waybill::permanent("abc\xC3\xA9"));
-    CHECK(pipe.why() == "abc");
+    CHECK(pipe.reason() == "abc");
 }
 
 TEST_CASE("pipeline: a step that is done is completed and not run")
@@ -267,20 +275,20 @@ TEST_CASE("pipeline: a step that is done is completed and not run")
     pipeline pipe = held(quick(), state_read::ok, done_up_to(3));
     REQUIRE(receives(pipe, message(2, 4)));
     CHECK(ends(pipe) == "complete");
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
     REQUIRE(receives(pipe, message(3, 40)));
     CHECK(ends(pipe) == "complete");
     pipe = held(quick(), state_read::ok, done_up_to(5));
     REQUIRE(receives(pipe, message(5, 2)));
     CHECK(ends(pipe) == "complete, clear");
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
 }
 
 TEST_CASE("pipeline: a gap stops the session, and the reason says what is missing")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(3)));
-    CHECK(pipe.why() == "step 3 came, and step 2 is missing");
+    CHECK(pipe.reason() == "step 3 came, and step 2 is missing");
     CHECK(ends(pipe) == "save undone, park gap 103/3 tries 0, complete");
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "park session_failed 103/3 tries 0, complete, clear");
@@ -307,7 +315,7 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
         const bool absent = found == session_progress{};
         pipeline pipe = held(quick(), absent ? state_read::absent : state_read::ok, std::move(found));
         REQUIRE(receives(pipe, m));
-        const std::string why(pipe.why());
+        const std::string why(pipe.reason());
         return why + " | " + ends(pipe);
     };
     const std::string parked = "save undone, park contradiction 9/";
@@ -337,9 +345,9 @@ TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs
     for (const state_read how : {state_read::corrupt, state_read::too_large}) {
         pipeline pipe = held(quick(), how);
         REQUIRE(receives(pipe, message(1)));
-        CHECK(pipe.why() == text(how));
+        CHECK(pipe.reason() == describe(how));
         CHECK(ends(pipe) == "park unreadable 0/0 tries 0, complete");
-        CHECK(pipe.ended() == step_end::parked);
+        CHECK(pipe.ended() == step_outcome::dead_lettered);
         REQUIRE(receives(pipe, message(5)));
         CHECK(ends(pipe) == "park unreadable 0/0 tries 0, complete");
         CHECK(!pipe.over());
@@ -349,14 +357,14 @@ TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs
         pipe = held(hold, how);
         REQUIRE(receives(pipe, message(1)));
         CHECK(ends(pipe) == "give back none 30");
-        CHECK(pipe.ended() == step_end::held);
+        CHECK(pipe.ended() == step_outcome::held);
         CHECK(pipe.over());
     }
     pipeline pipe = held(quick(), state_read::newer, failed_at(2));
     CHECK(pipe.progress() == session_progress{});
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "give back none 30");
-    CHECK(pipe.ended() == step_end::held);
+    CHECK(pipe.ended() == step_outcome::held);
     CHECK(pipe.over());
 }
 
@@ -371,9 +379,9 @@ TEST_CASE("pipeline: a transient fault is waited out in hand")
     CHECK(runs(pipe, waybill::transient("busy"), at(14)));
     CHECK(asks(pipe, at(14)) == "wait 22");
     CHECK(runs(pipe, waybill::transient("busy still"), at(22)));
-    CHECK(pipe.progress().failed->reason == park_reason::exhausted);
+    CHECK(pipe.progress().failed->reason == dead_letter_reason::exhausted);
     CHECK(ends(pipe) == "save undone, park exhausted 101/1 tries 3, complete");
-    CHECK(pipe.why() == "busy still");
+    CHECK(pipe.reason() == "busy still");
 }
 
 TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is given back")
@@ -391,15 +399,15 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
     CHECK(asks(pipe, at(14)) == "give back transient 22");
     const session_progress saved = pipe.progress();
     CHECK(!pipe.over());
-    CHECK(pipe.on(waybill::given_back{}, at(15)) == heard::taken);
-    CHECK(pipe.ended() == step_end::given_back);
+    CHECK(pipe.on(waybill::given_back{}, at(15)) == event_result::applied);
+    CHECK(pipe.ended() == step_outcome::given_back);
     CHECK(pipe.over());
 
     // The next holder goes on counting, and with the pause, for so long as he waits at all.
     const auto again = [&](std::int64_t after) {
         pipeline next = held(p, state_read::ok, saved);
         const wall_time wall = saved.changed + duration::seconds(after);
-        CHECK(next.on(waybill::step_received{message(2), wall}, at(100)) == heard::taken);
+        CHECK(next.on(waybill::step_received{message(2), wall}, at(100)) == event_result::applied);
         return next;
     };
     CHECK(asks(again(2), at(100)) == "wait 105");
@@ -418,7 +426,8 @@ TEST_CASE("pipeline: tries that cannot be saved are not waited for")
 {
     pipeline_policy p = quick();
     p.patience = {};
-    for (const fault_class how : {fault_class::infrastructure, fault_class::permanent, fault_class::transient}) {
+    for (const fault_kind how :
+         {fault_kind::infrastructure, fault_kind::permanent, fault_kind::transient}) {
         pipeline pipe = held(p);
         REQUIRE(receives(pipe, message(1)));
         CHECK(runs(pipe, waybill::transient("busy")));
@@ -433,7 +442,7 @@ TEST_CASE("pipeline: a saved state that says the tries are used up")
     p.tries = 3;
     pipeline pipe = held(quick(), state_read::ok, p);
     REQUIRE(receives(pipe, message(2)));
-    CHECK(pipe.why() == "step 2 was tried 3 times in other deliveries");
+    CHECK(pipe.reason() == "step 2 was tried 3 times in other deliveries");
     CHECK(ends(pipe) == "save undone, park exhausted 102/2 tries 3, complete");
 }
 
@@ -444,7 +453,7 @@ TEST_CASE("pipeline: deliveries that nobody has ended are bounded below those of
     CHECK(asks(pipe) == "execute 1 try 7");
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 8)));
-    CHECK(pipe.why() == "step 1 was delivered 8 times, and no delivery has ended it");
+    CHECK(pipe.reason() == "step 1 was delivered 8 times, and no delivery has ended it");
     CHECK(ends(pipe) == "save undone, park ended_process 101/1 tries 7, complete");
 }
 
@@ -460,11 +469,11 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     CHECK(asks(pipe) == "execute 2 try 1");
     CHECK(runs(pipe, waybill::transient("busy"), at(10)));
     CHECK(asks(pipe, at(10)) == "wait 14");
-    CHECK(!saves(pipe, fault_class::none, at(13)));  // nobody has asked for that yet
+    CHECK(!saves(pipe, fault_kind::none, at(13)));  // nobody has asked for that yet
     CHECK(asks(pipe, at(14)) == "save undone");
     CHECK(pipe.progress().tries == 2);
     CHECK(pipe.progress().changed == noon(14));
-    CHECK(saves(pipe, fault_class::none, at(14)));
+    CHECK(saves(pipe, fault_kind::none, at(14)));
     CHECK(asks(pipe, at(14)) == "execute 2 try 2");
     pipeline other = pipe;
     CHECK(runs(pipe, {}, at(14)));
@@ -483,7 +492,7 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     // What cannot be saved is not begun.
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 0)));
-    CHECK(saves(pipe, fault_class::infrastructure));
+    CHECK(saves(pipe, fault_kind::infrastructure));
     CHECK(asks(pipe) == "give back infrastructure 30");
 }
 
@@ -501,10 +510,10 @@ TEST_CASE("pipeline: where the broker does not count, who dies or stops in a pau
         REQUIRE(receives(next, message(2, 0)));
         CHECK(asks(next) == "wait 4");
         pipeline stopped = next;
-        CHECK(stopped.on(waybill::stop_asked{}, at(1)) == heard::taken);
+        CHECK(stopped.on(waybill::stop_requested{}, at(1)) == event_result::applied);
         CHECK(stopped.progress() == stored);
         CHECK(ends(stopped) == "give back cancelled 4");
-        CHECK(next.on(waybill::lock_lost{}, at(1)) == heard::taken);
+        CHECK(next.on(waybill::lock_lost{}, at(1)) == event_result::applied);
     }
     pipe = held(quick(), state_read::ok, stored);
     REQUIRE(receives(pipe, message(2, 0)));
@@ -517,12 +526,12 @@ TEST_CASE("pipeline: where the broker does not count, asked to stop, no try begi
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2, 0)));
     CHECK(asks(pipe) == "save undone");
-    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::applied);
     CHECK(asks(pipe) == "save undone");  // it may have reached the store
     CHECK(saves(pipe));
     CHECK(pipe.progress().tries == 0);
     CHECK(ends(pipe) == "save undone, give back cancelled 0");
-    CHECK(pipe.ended() == step_end::given_back);
+    CHECK(pipe.ended() == step_outcome::given_back);
     CHECK(pipe.over());
 }
 
@@ -541,17 +550,17 @@ TEST_CASE("pipeline: where the broker does not count, a long pause begins when t
 
 TEST_CASE("pipeline: before what is down is asked again there are longer and longer pauses")
 {
-    const auto down = fault_class::infrastructure;
-    const auto loads = [&](std::uint64_t deliveries, fault_class how) {
+    const auto down = fault_kind::infrastructure;
+    const auto loads = [&](std::uint64_t deliveries, fault_kind how) {
         pipeline pipe(quick());
-        pipe.on(waybill::state_loaded{.how = how, .deliveries = deliveries}, at(0));
+        pipe.on(waybill::state_loaded{.kind = how, .deliveries = deliveries}, at(0));
         return asks(pipe);
     };
     CHECK(loads(1, down) == "give back infrastructure 4");
     CHECK(loads(3, down) == "give back infrastructure 16");
     CHECK(loads(99, down) == "give back infrastructure 30");
     CHECK(loads(0, down) == "give back infrastructure 30");  // nobody has said
-    CHECK(loads(1, fault_class::permanent) == "give back permanent 30");
+    CHECK(loads(1, fault_kind::permanent) == "give back permanent 30");
 
     const auto executes = [&](std::uint64_t deliveries, duration hint = {}) {
         pipeline_policy p = quick();
@@ -572,7 +581,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
     const auto completing = [&](std::uint64_t deliveries) {
         pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
         receives(pipe, message(1, deliveries));
-        CHECK(completes(pipe, fault_class::transient));
+        CHECK(completes(pipe, fault_kind::transient));
         return asks(pipe);
     };
     CHECK(completing(1) == "give back transient 4");
@@ -581,7 +590,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
 
     pipeline pipe = held(quick(), state_read::ok, failed_at(2));
     receives(pipe, message(3));
-    CHECK(parks(pipe, fault_class::permanent));
+    CHECK(parks(pipe, fault_kind::permanent));
     CHECK(asks(pipe) == "give back permanent 30");
 }
 
@@ -609,14 +618,14 @@ TEST_CASE("pipeline: a session that began later begins nowhere else")
     CHECK(ends(pipe) == "execute 5 try 1, save, complete");
     REQUIRE(receives(pipe, {50, 4, 4, 6, false, 2}));
     CHECK(ends(pipe) == "complete");
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
 
     for (const step_facts& other : {step_facts{52, 3, 3, 6, false, 1}, step_facts{53, 2, 1, 6, false, 1},
                                     step_facts{54, 5, 1, 6, false, 1}}) {
         pipe = held(quick(), state_read::ok, begun);
         REQUIRE(receives(pipe, other));
-        CHECK(pipe.why().ends_with("the session has another first step"));
-        CHECK(pipe.progress().failed->reason == park_reason::contradiction);
+        CHECK(pipe.reason().ends_with("the session has another first step"));
+        CHECK(pipe.progress().failed->reason == dead_letter_reason::contradiction);
     }
     // One of a state that does not say is as it was.
     session_progress unknown = begun;
@@ -639,8 +648,8 @@ TEST_CASE("pipeline: what is down or stops is nobody's fault")
     CHECK(runs(pipe, waybill::infrastructure("down"), at(10)));
     CHECK(asks(pipe) == "give back infrastructure 18");
     CHECK(pipe.progress() == session_progress{});
-    CHECK(pipe.on(waybill::given_back{}, at(10)) == heard::taken);
-    CHECK(pipe.ended() == step_end::given_back);
+    CHECK(pipe.on(waybill::given_back{}, at(10)) == event_result::applied);
+    CHECK(pipe.ended() == step_outcome::given_back);
 
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1)));
@@ -672,30 +681,30 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
         CHECK(pipe.over());
         return pipe.ended();
     };
-    const fault_class down = fault_class::infrastructure;
+    const fault_kind down = fault_kind::infrastructure;
     pipeline pipe = held(quick());
     receives(pipe, message(1));
     runs(pipe);
     CHECK(saves(pipe, down));
-    CHECK(given_back(pipe) == step_end::given_back);
+    CHECK(given_back(pipe) == step_outcome::given_back);
 
     pipe = held(quick());
     receives(pipe, message(1));
     runs(pipe, waybill::permanent("no"));
     CHECK(saves(pipe, down));
-    CHECK(given_back(pipe) == step_end::given_back);
+    CHECK(given_back(pipe) == step_outcome::given_back);
 
     pipe = held(quick(), state_read::ok, failed_at(1));
     receives(pipe, message(2));
     CHECK(parks(pipe, down));
-    CHECK(given_back(pipe) == step_end::given_back);
+    CHECK(given_back(pipe) == step_outcome::given_back);
 
     pipe = held(quick(), state_read::ok, done_up_to(4));
     receives(pipe, message(5));
     runs(pipe);
     saves(pipe);
     CHECK(completes(pipe, down));  // no clear_state: the message may come again
-    CHECK(given_back(pipe) == step_end::lost);
+    CHECK(given_back(pipe) == step_outcome::lost);
 
     pipe = held(quick(), state_read::ok, done_up_to(5));
     receives(pipe, message(5));
@@ -703,11 +712,11 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
     CHECK(asks(pipe) == "clear");
     CHECK(clears(pipe, down));  // the message is complete all the same
     CHECK(pipe.over());
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
 
     pipe = pipeline(quick());
-    CHECK(pipe.on(waybill::state_loaded{.how = down}, at(0)) == heard::taken);
-    CHECK(given_back(pipe) == step_end::given_back);
+    CHECK(pipe.on(waybill::state_loaded{.kind = down}, at(0)) == event_result::applied);
+    CHECK(given_back(pipe) == step_outcome::given_back);
 }
 
 TEST_CASE("pipeline: a state that is never taken is the step's own failure")
@@ -716,43 +725,43 @@ TEST_CASE("pipeline: a state that is never taken is the step's own failure")
     receives(pipe, message(2));
     runs(pipe);
     CHECK(pipe.progress().done == 2);
-    CHECK(saves(pipe, fault_class::permanent));
+    CHECK(saves(pipe, fault_kind::permanent));
     CHECK(pipe.progress().done == 1);
-    CHECK(pipe.why() == "the state that it leaves is never taken");
+    CHECK(pipe.reason() == "the state that it leaves is never taken");
     CHECK(asks(pipe) == "save undone");
-    CHECK(saves(pipe, fault_class::permanent));  // not even as failed
+    CHECK(saves(pipe, fault_kind::permanent));  // not even as failed
     CHECK(asks(pipe).starts_with("give back permanent"));
 
     pipe = held(independent());
     receives(pipe, message(1));
     runs(pipe);
-    CHECK(saves(pipe, fault_class::permanent));
+    CHECK(saves(pipe, fault_kind::permanent));
     CHECK(ends(pipe) == "park failed 101/1 tries 1, save undone, complete");
-    CHECK(pipe.progress().parked == 1);
+    CHECK(pipe.progress().dead_lettered == 1);
 }
 
 TEST_CASE("pipeline: a letter that is never taken waits, or is written without its body")
 {
     pipeline hold = held(quick(), state_read::ok, failed_at(2));
     receives(hold, message(3));
-    CHECK(parks(hold, fault_class::permanent));
+    CHECK(parks(hold, fault_kind::permanent));
     CHECK(asks(hold).starts_with("give back permanent"));
 
     pipeline_policy bare = quick();
     bare.refused = waybill::when_refused::without_body;
     pipeline pipe = held(bare, state_read::ok, failed_at(2));
     receives(pipe, message(3));
-    CHECK(parks(pipe, fault_class::permanent));
+    CHECK(parks(pipe, fault_kind::permanent));
     CHECK(asks(pipe) == "park session_failed 102/2 tries 0 bare");
     pipeline other = pipe;
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0 bare, complete");
-    CHECK(parks(other, fault_class::permanent));
+    CHECK(parks(other, fault_kind::permanent));
     CHECK(asks(other).starts_with("give back permanent"));
 }
 
 TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
 {
-    const fault_class lost = fault_class::ownership_lost;
+    const fault_kind lost = fault_kind::ownership_lost;
     const auto all_late = [](pipeline& pipe) {
         CHECK(pipe.over());
         CHECK(asks(pipe) == "idle");
@@ -763,10 +772,10 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
         CHECK(!parks(pipe));
         CHECK(!completes(pipe));
         CHECK(!clears(pipe));
-        CHECK(pipe.on(waybill::state_loaded{}, at(0)) == heard::late);
-        CHECK(pipe.on(waybill::given_back{}, at(0)) == heard::late);
-        CHECK(pipe.on(waybill::lock_lost{}, at(0)) == heard::late);
-        CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::late);
+        CHECK(pipe.on(waybill::state_loaded{}, at(0)) == event_result::stale);
+        CHECK(pipe.on(waybill::given_back{}, at(0)) == event_result::stale);
+        CHECK(pipe.on(waybill::lock_lost{}, at(0)) == event_result::stale);
+        CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::stale);
         CHECK(pipe == before);
     };
     // At every action of a step that fails, and of one that is the last.
@@ -782,7 +791,7 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
             else if (steps == 1) saves(pipe, lost);
             else if (steps == 2) parks(pipe, lost);
             else completes(pipe, lost);
-            CHECK(pipe.ended() == step_end::lost);
+            CHECK(pipe.ended() == step_outcome::lost);
             all_late(pipe);
         }
     }
@@ -790,14 +799,14 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
     receives(pipe, message(5));
     completes(pipe);
     CHECK(clears(pipe, lost));
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
     all_late(pipe);
     pipe = held(quick());
-    CHECK(pipe.on(waybill::lock_lost{}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::lock_lost{}, at(0)) == event_result::applied);
     CHECK(!pipe.ended());
     all_late(pipe);
     pipe = pipeline(quick());
-    CHECK(pipe.on(waybill::state_loaded{.how = lost}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::state_loaded{.kind = lost}, at(0)) == event_result::applied);
     all_late(pipe);
 }
 
@@ -807,7 +816,7 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
     CHECK(!receives(pipe, message(1)));  // not before the state is known
     CHECK(!saves(pipe));
     pipe = held(quick());
-    CHECK(pipe.on(waybill::state_loaded{}, at(0)) == heard::late);
+    CHECK(pipe.on(waybill::state_loaded{}, at(0)) == event_result::stale);
     CHECK(!pipe.busy());
     receives(pipe, message(1));
     CHECK(pipe.busy());
@@ -817,7 +826,7 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
     CHECK(!parks(pipe));
     CHECK(!completes(pipe));
     CHECK(!clears(pipe));
-    CHECK(pipe.on(waybill::given_back{}, at(0)) == heard::late);
+    CHECK(pipe.on(waybill::given_back{}, at(0)) == event_result::stale);
     CHECK(pipe == before);
     CHECK(asks(pipe) == asks(pipe));
 }
@@ -825,28 +834,28 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
 TEST_CASE("pipeline: asked to stop, it ends what is begun, and waits for nothing")
 {
     pipeline pipe = held(quick());
-    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
+    CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::applied);
     CHECK(pipe.over());
 
     pipe = held(quick());
     receives(pipe, message(1));
-    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::taken);
-    CHECK(pipe.on(waybill::stop_asked{}, at(0)) == heard::late);
+    CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::applied);
+    CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::stale);
     CHECK(ends(pipe) == "execute 1 try 1, save, complete");
-    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.ended() == step_outcome::done);
     CHECK(pipe.over());
 
     pipe = held(quick());
     receives(pipe, message(1));
     runs(pipe, waybill::transient("busy"), at(10));
     CHECK(asks(pipe, at(11)) == "wait 14");
-    CHECK(pipe.on(waybill::stop_asked{}, at(11)) == heard::taken);
+    CHECK(pipe.on(waybill::stop_requested{}, at(11)) == event_result::applied);
     CHECK(pipe.progress().tries == 1);
     CHECK(ends(pipe) == "save undone, give back cancelled 14");
 
     pipe = held(quick());
     receives(pipe, message(1));
-    pipe.on(waybill::stop_asked{}, at(0));
+    pipe.on(waybill::stop_requested{}, at(0));
     runs(pipe, waybill::transient("busy"), at(10));
     CHECK(ends(pipe) == "save undone, give back transient 14");
 }
@@ -858,10 +867,10 @@ TEST_CASE("pipeline, independent: a step that fails is parked before the state s
     pipeline pipe = held(independent());
     receives(pipe, message(1));
     CHECK(runs(pipe, waybill::permanent("no price")));
-    CHECK(pipe.why() == "no price");
+    CHECK(pipe.reason() == "no price");
     CHECK(ends(pipe) == "park failed 101/1 tries 1, save undone, complete");
-    CHECK(pipe.ended() == step_end::parked);
-    CHECK(pipe.progress().parked == 1);
+    CHECK(pipe.ended() == step_outcome::dead_lettered);
+    CHECK(pipe.progress().dead_lettered == 1);
     CHECK(pipe.progress().done == 1);
     CHECK(!pipe.progress().failed);
     receives(pipe, message(2));
@@ -879,16 +888,16 @@ TEST_CASE("pipeline, independent: steps may be missing, and come late")
     CHECK(pipe.progress().done == 3);
     receives(pipe, message(1));
     CHECK(ends(pipe) == "execute 1 try 1, complete");
-    CHECK(pipe.ended() == step_end::done);
+    CHECK(pipe.ended() == step_outcome::done);
     CHECK(pipe.progress().done == 3);
     receives(pipe, message(2));
     runs(pipe, waybill::permanent("no"));
     CHECK(ends(pipe) == "park failed 102/2 tries 1, save undone, complete");
     CHECK(pipe.progress().done == 3);
-    CHECK(pipe.progress().parked == 1);
+    CHECK(pipe.progress().dead_lettered == 1);
     receives(pipe, message(3, 2));  // that one is sure to be a repetition
     CHECK(ends(pipe) == "complete");
-    CHECK(pipe.ended() == step_end::repeated);
+    CHECK(pipe.ended() == step_outcome::repeated);
 }
 
 TEST_CASE("pipeline, independent: tries are those of one step")
@@ -924,7 +933,7 @@ TEST_CASE("pipeline, independent: a try that is taken back leaves no step out")
         receives(pipe, message(3, 0));
         CHECK(asks(pipe) == "save undone");
         CHECK(pipe.progress().done == 2);
-        if (stops) pipe.on(waybill::stop_asked{}, at(0));
+        if (stops) pipe.on(waybill::stop_requested{}, at(0));
         CHECK(saves(pipe));
         if (!stops) runs(pipe, waybill::infrastructure("down"));
         CHECK(pipe.progress().done == 1);
@@ -933,7 +942,7 @@ TEST_CASE("pipeline, independent: a try that is taken back leaves no step out")
         pipeline next = held(independent(), state_read::ok, pipe.progress());
         receives(next, message(2, 0));
         CHECK(ends(next) == "save undone, execute 2 try 1, save, complete");
-        CHECK(next.ended() == step_end::done);
+        CHECK(next.ended() == step_outcome::done);
     }
 }
 
@@ -950,14 +959,14 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
 
     // Parked and counted, and not complete: again and again. It is still one of those behind.
     session_progress found = done_up_to(3);
-    found.parked = 2;
+    found.dead_lettered = 2;
     for (int times = 0; times != 3; ++times) {
         pipe = held(independent(), state_read::ok, found);
         receives(pipe, message(2));
         runs(pipe, waybill::permanent("no"));
         parks(pipe);
         found = pipe.progress();
-        CHECK(found.parked == 3);
+        CHECK(found.dead_lettered == 3);
     }
 }
 
@@ -1003,7 +1012,7 @@ TEST_CASE("pipeline: a copy is a trial")
 TEST_CASE("pipeline: works with any policy that it is given")
 {
     pipeline_policy p;
-    p.retry.most = 0;
+    p.retry.max_attempts = 0;
     p.deliveries = 0;
     p.broker_deliveries = 0;
     p.patience = duration::lowest();
@@ -1012,7 +1021,7 @@ TEST_CASE("pipeline: works with any policy that it is given")
     receives(pipe, message(1));
     CHECK(asks(pipe) == "execute 1 try 1");
     CHECK(runs(pipe, waybill::transient("busy")));
-    CHECK(pipe.why().empty());
+    CHECK(pipe.reason().empty());
     CHECK(ends(pipe) == "save undone, park exhausted 101/1 tries 1, complete");
 }
 

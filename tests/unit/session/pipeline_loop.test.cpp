@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The loop of pipeline.hpp as it stands there, around what stands beside it: a job stamps the steps,
-// the state is text in a store with versions, and what is parked becomes letters.
+// The loop of pipeline.hpp as it stands there, around what stands beside it: a job stamps the
+// steps, the state is text in a store with versions, and what is parked becomes letters.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ namespace act = waybill::act;
 using namespace waybill;
 
 struct message {
-    step_stamp stamp;
+    step_properties stamp;
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 0;
     bool complete = false;
@@ -36,7 +36,7 @@ struct message {
 struct shop {
     std::vector<message> queue{};
     testing::memory_sessions states{};
-    std::map<std::uint64_t, step_letter> letters{};
+    std::map<std::uint64_t, pipeline_dead_letter> letters{};
     std::string printed{};
     std::uint64_t broken = 0;  // this step fails
     steady_time time{};
@@ -67,7 +67,7 @@ struct shop {
 
     void hold(const std::string& id)
     {
-        held_state held(states, id);
+        locked_session_state held(states, id);
         text_state_read state;
         std::string before;  // the user's part before the step
         message* in_hand = nullptr;
@@ -77,11 +77,12 @@ struct shop {
         pipeline pipe = *make<pipeline>(pipeline_policy{});
         bool empty = false;
         while (!pipe.over() && !empty) {
-            match(pipe.next(now()),
+            match(
+                pipe.next(now()),
                 [&](act::load_state) {
                     const auto bytes = *held.load();
                     state = read_text_state(bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
-                    pipe.on(state_loaded{state.how, state.state.progress}, now());
+                    pipe.on(state_loaded{state.outcome, state.state.progress}, now());
                 },
                 [&](act::idle) {
                     in_hand = receive();
@@ -96,20 +97,21 @@ struct shop {
                 [&](act::save_state a) {
                     if (a.undone) state.state.own = before;
                     state.state.progress = pipe.progress();
-                    pipe.on(state_saved{held.save(*write_text_state(state.state)).how}, now());
+                    pipe.on(state_saved{held.save(*write_text_state(state.state)).kind}, now());
                 },
                 [&](act::park a) {
                     const step_message m{.stamp = in_hand->stamp, .sequence = in_hand->sequence};
-                    letters[m.sequence] = make_step_letter(m, a, pipe.why(), pipe.progress(), wall());
-                    pipe.on(step_parked{}, now());
+                    letters[m.sequence] =
+                        make_pipeline_dead_letter(m, a, pipe.reason(), pipe.progress(), wall());
+                    pipe.on(step_dead_lettered{}, now());
                 },
                 [&](act::complete) {
                     in_hand->complete = true;
                     pipe.on(completed{}, now());
                 },
-                [&](act::clear_state) { pipe.on(state_cleared{held.clear().how}, now()); },
+                [&](act::clear_state) { pipe.on(state_cleared{held.clear().kind}, now()); },
                 [&](act::give_back) { pipe.on(given_back{}, now()); },
-                [&](act::wait a) { time = a.until; });
+                [&](act::wait_until a) { time = a.time; });
         }
     }
 };
@@ -141,8 +143,9 @@ TEST_CASE("pipeline, the loop: a broken step, and its letters")
     CHECK(s.printed == "12");
     CHECK(s.states.states().empty());
     REQUIRE(s.letters.size() == 3);
-    CHECK(text(s.letters[102]) == "order-17, step 3 of 5 (102): failed: the receipt's template is broken");
-    CHECK(text(s.letters[103]) ==
+    CHECK(describe(s.letters[102]) ==
+          "order-17, step 3 of 5 (102): failed: the receipt's template is broken");
+    CHECK(describe(s.letters[103]) ==
           "order-17, step 4 of 5 (103): session_failed by 102: the receipt's template is broken");
     CHECK(s.letters[104].cause == 102);
     for (const auto& [sequence, l] : s.letters) CHECK(l.resume_at == 3);
@@ -174,7 +177,7 @@ TEST_CASE("pipeline, the loop: bytes that are no state park all, and stay")
     s.hold("order-17");
     CHECK(s.printed.empty());
     CHECK(s.letters.size() == 2);
-    CHECK(s.letters[100].reason == park_reason::unreadable);
+    CHECK(s.letters[100].reason == dead_letter_reason::unreadable);
     CHECK(s.states.states().begin()->second.bytes == "waybill/1 text 0");
 }
 

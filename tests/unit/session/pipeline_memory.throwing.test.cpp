@@ -62,7 +62,7 @@ TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
             const executed failed{permanent(reason)};
             const pipeline before = pipe;
             if (!fails_after(after, [&] { pipe.on(failed, now); })) {
-                CHECK(pipe.why() == reason);
+                CHECK(pipe.reason() == reason);
                 break;
             }
             ++failures;
@@ -80,7 +80,8 @@ TEST_CASE("pipeline: nor where a state is refused after the step has run, or a m
             pipe.on(message(1, 2), now);
             pipe.on(executed{}, now);
             const pipeline before = pipe;
-            if (!fails_after(after, [&] { pipe.on(state_saved{fault_class::permanent}, now); })) break;
+            if (!fails_after(after, [&] { pipe.on(state_saved{fault_kind::permanent}, now); }))
+                break;
             CHECK(pipe == before);
             CHECK(pipe.progress().done == 1);
         }

@@ -18,25 +18,25 @@ namespace plan_redrive_test {
 namespace {
 
 using namespace std::chrono_literals;
-using waybill::held_back;
-using waybill::park_reason;
+using waybill::dead_letter_reason;
+using waybill::pipeline_dead_letter;
 using waybill::plan_redrive;
 using waybill::redrive_plan;
-using waybill::step_letter;
-using letters = std::vector<step_letter>;
+using waybill::skip_reason;
+using letters = std::vector<pipeline_dead_letter>;
 
 // Parked behind step 3, which failed with the number 103, unless it is that one.
-step_letter letter(std::string session, std::uint64_t step, std::uint64_t sequence)
+pipeline_dead_letter letter(std::string session, std::uint64_t step, std::uint64_t sequence)
 {
-    step_letter l;
+    pipeline_dead_letter l;
     l.stamp = {std::move(session), step, 1, 5, step == 5};
     l.sequence = sequence;
-    l.reason = step == 3 ? park_reason::failed : park_reason::session_failed;
+    l.reason = step == 3 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
     l.cause = 103;
     l.resume_at = 3;
     l.text = "no template";
     l.tries = 2;
-    l.parked = waybill::wall_time::at(1h);
+    l.dead_lettered_at = waybill::wall_time::at(1h);
     return l;
 }
 letters order_17(std::initializer_list<std::uint64_t> steps = {3, 4, 5})
@@ -48,7 +48,7 @@ letters order_17(std::initializer_list<std::uint64_t> steps = {3, 4, 5})
 std::vector<std::uint64_t> steps(const letters& v)
 {
     std::vector<std::uint64_t> all;
-    for (const step_letter& l : v) all.push_back(l.stamp.step);
+    for (const pipeline_dead_letter& l : v) all.push_back(l.stamp.step);
     return all;
 }
 // The only session of it.
@@ -57,7 +57,7 @@ waybill::redrive_session only(letters& v, const waybill::redrive_options& o = {}
     const redrive_plan p = plan_redrive(v, {}, o);
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready + p.held + p.filtered == v.size());
-    CHECK(!text(p.sessions[0], v).empty());
+    CHECK(!describe(p.sessions[0], v).empty());
     return p.sessions[0];
 }
 
@@ -69,16 +69,17 @@ TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready == 3);
-    CHECK(text(p.sessions[0], v) == "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template");
-    CHECK(text(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
+    CHECK(describe(p.sessions[0], v) ==
+          "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template");
+    CHECK(describe(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto first = p.step(v, 0);
-    CHECK(first.stamp == waybill::step_stamp{"order-17~1", 3, 3, 5, false});
+    CHECK(first.stamp == waybill::step_properties{"order-17~1", 3, 3, 5, false});
     CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2, "two done"});
     CHECK(first.message_id == "order-17/00000000000000000103~1");
-    CHECK(p.step(v, 2).stamp == waybill::step_stamp{"order-17~1", 5, 3, 5, true});
+    CHECK(p.step(v, 2).stamp == waybill::step_properties{"order-17~1", 5, 3, 5, true});
     letters again = v;
     CHECK(plan_redrive(again) == p);
-    CHECK(plan_redrive(std::span<step_letter>()).sessions.empty());
+    CHECK(plan_redrive(std::span<pipeline_dead_letter>()).sessions.empty());
 }
 
 TEST_CASE("plan_redrive: the first message of a session has the state that it stopped with")
@@ -112,15 +113,15 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
     v[0].state = "two done";
     v[0].sent_to = 3;
     CHECK(states(v) == ";;");
-    for (step_letter& l : v) l.alone = true;
+    for (pipeline_dead_letter& l : v) l.alone = true;
     v[0].sent_to = 0;
     CHECK(states(v) == ";;");
 
     v = order_17();
     v[0].state_cut = true;
-    CHECK(only(v).held == held_back::damaged);
+    CHECK(only(v).held == skip_reason::damaged);
     CHECK(only(v).marks.state_cut);
-    CHECK(only(v, {.damaged = true}).held == held_back::no);
+    CHECK(only(v, {.damaged = true}).held == skip_reason::none);
     CHECK(only(v, {.damaged = true}).total == 5);
 }
 
@@ -128,13 +129,14 @@ TEST_CASE("plan_redrive: what a message says of the first step does not make ste
 {
     // Step 2 has failed, and step 5 says that its session begins with it.
     letters v = order_17({2, 3, 4, 5});
-    for (step_letter& l : v) {
-        l.reason = l.stamp.step == 2 ? park_reason::failed : park_reason::session_failed;
+    for (pipeline_dead_letter& l : v) {
+        l.reason =
+            l.stamp.step == 2 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
         l.resume_at = 2;
     }
     v[3].resume_at = 5;  // as a letter that believes it says
     const auto s = only(v);
-    CHECK(s.held == held_back::damaged);
+    CHECK(s.held == skip_reason::damaged);
     CHECK(s.marks.contradictory);
     CHECK(s.count == 4);
     CHECK(only(v, {.damaged = true}).first == 2);
@@ -143,18 +145,18 @@ TEST_CASE("plan_redrive: what a message says of the first step does not make ste
 TEST_CASE("plan_redrive: a letter without a step stays, and the others keep theirs")
 {
     letters v = order_17({0, 3, 4, 5});
-    v[0].reason = park_reason::contradiction;
+    v[0].reason = dead_letter_reason::contradiction;
     for (const bool damaged : {false, true}) {
         letters now = v;
         const redrive_plan p = plan_redrive(now, {}, {.damaged = damaged});
         REQUIRE(p.sessions.size() == 2);
         CHECK(p.ready == 3);
         CHECK(steps(now) == std::vector<std::uint64_t>{3, 4, 5, 0});
-        CHECK(p.step(now, 2).stamp == waybill::step_stamp{"order-17~1", 5, 3, 5, true});
-        CHECK(p.sessions[1].held == held_back::damaged);
+        CHECK(p.step(now, 2).stamp == waybill::step_properties{"order-17~1", 5, 3, 5, true});
+        CHECK(p.sessions[1].held == skip_reason::damaged);
         CHECK(p.sessions[1].marks.unstamped);
     }
-    for (step_letter& l : v) l.stamp.step = 0;
+    for (pipeline_dead_letter& l : v) l.stamp.step = 0;
     CHECK(only(v, {.damaged = true}).total == 4);
 }
 
@@ -162,10 +164,10 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
 {
     // Only the last step said how many there are. All was sent, and the last ones are removed.
     letters v = order_17();
-    for (step_letter& l : v) l.stamp.total = 0;
+    for (pipeline_dead_letter& l : v) l.stamp.total = 0;
     redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[0].total == 5);
-    const step_letter mark = p.marked(v, 0);
+    const pipeline_dead_letter mark = p.marked(v, 0);
     CHECK(mark.stamp.total == 5);
     letters left{mark};
     p = plan_redrive(left);
@@ -173,13 +175,13 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     CHECK(p.was_sent(0));
     CHECK(!p.sessions[0].keeps_first);
     // Whatever the filter says of what is left, but not of another session.
-    CHECK(plan_redrive(left, {.reasons = {park_reason::gap}}).ready == 1);
+    CHECK(plan_redrive(left, {.reasons = {dead_letter_reason::gap}}).ready == 1);
     CHECK(plan_redrive(left, {.session = "order-18"}).filtered == 1);
     // Its body is not needed any more.
-    left[0].kept = waybill::letter_keeps::pointer;
+    left[0].kept = waybill::dead_letter_body::pointer;
     CHECK(plan_redrive(left).ready == 1);
     left[0].sent_to = 0;
-    CHECK(only(left).held == held_back::no_body);
+    CHECK(only(left).held == skip_reason::no_body);
 
     // The rest of a session that was sent open is not given another end.
     letters open = order_17({3, 4});
@@ -189,7 +191,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     const auto s = only(rest, {.close = true});
     CHECK(s.total == 5);
     CHECK(!s.keeps_first);
-    CHECK(s.held == held_back::no);
+    CHECK(s.held == skip_reason::none);
     // What was told counts before what letters say that contradict it.
     letters told = order_17({3, 4});
     told[0].sent_to = 4;
@@ -201,26 +203,26 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
 TEST_CASE("plan_redrive: two that would have the same message id are not sent")
 {
     letters v = order_17();
-    for (step_letter& l : v) l.origin = {"order-17", 0, 1, 0};
-    CHECK(only(v).held == held_back::damaged);
+    for (pipeline_dead_letter& l : v) l.origin = {"order-17", 0, 1, 0};
+    CHECK(only(v).held == skip_reason::damaged);
     for (std::size_t n = 0; n != v.size(); ++n) v[n].origin.sequence = n + 1;
-    CHECK(only(v).held == held_back::no);
+    CHECK(only(v).held == skip_reason::none);
     // Nor can there be a generation behind the last.
-    for (step_letter& l : v) l.origin.generation = UINT64_MAX;
-    CHECK(only(v).held == held_back::damaged);
+    for (pipeline_dead_letter& l : v) l.origin.generation = UINT64_MAX;
+    CHECK(only(v).held == skip_reason::damaged);
 }
 
 TEST_CASE("merged_mark: is only raised")
 {
     letters v = order_17({3, 4});
-    step_letter stored = v[0];
-    step_letter mark = v[0];
+    pipeline_dead_letter stored = v[0];
+    pipeline_dead_letter mark = v[0];
     mark.sent_to = 4;
     mark.resume_at = 3;
     mark.stamp.total = 7;
     mark.text = "read before";
     stored.text = "written since";
-    const step_letter now = merged_mark(stored, mark);
+    const pipeline_dead_letter now = merged_mark(stored, mark);
     CHECK(now.sent_to == 4);
     CHECK(now.stamp.total == 7);
     CHECK(now.text == "written since");
@@ -228,8 +230,8 @@ TEST_CASE("merged_mark: is only raised")
     mark.stamp.total = 6;
     CHECK(merged_mark(now, mark) == now);
     // Nor does a letter that is written again take it back.
-    CHECK(merged_letter(now, v[0]).stamp.total == 7);
-    CHECK(merged_letter(v[1], v[1]) == v[1]);
+    CHECK(merged_dead_letter(now, v[0]).stamp.total == 7);
+    CHECK(merged_dead_letter(v[1], v[1]) == v[1]);
 }
 
 TEST_CASE("plan_redrive: the next time it has the next id, and its origin stays")
@@ -256,24 +258,26 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
 {
     letters head = order_17({4, 5});
     auto s = only(head);
-    CHECK(s.held == held_back::damaged);
+    CHECK(s.held == skip_reason::damaged);
     CHECK(s.marks.head_missing);
-    CHECK(text(s, head) == "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing, without its state)");
+    CHECK(describe(s, head) ==
+          "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing, "
+          "without its state)");
     s = only(head, {.damaged = true});
-    CHECK(s.held == held_back::no);
+    CHECK(s.held == skip_reason::none);
     CHECK(s.first == 4);
 
     letters hole = order_17({3, 5});
     CHECK(only(hole).marks.hole);
-    CHECK(only(hole).held == held_back::damaged);
+    CHECK(only(hole).held == skip_reason::damaged);
 
     letters broker = order_17({5});
     broker[0].resume_at = 0;
-    broker[0].reason = park_reason::broker;
+    broker[0].reason = dead_letter_reason::broker;
     CHECK(only(broker).marks.start_unknown);
-    CHECK(only(broker).held == held_back::damaged);
+    CHECK(only(broker).held == skip_reason::damaged);
     broker[0].stamp.first = 5;  // then it begins with it
-    CHECK(only(broker).held == held_back::no);
+    CHECK(only(broker).held == skip_reason::none);
 
     letters totals = order_17();
     totals[1].stamp.total = 6;
@@ -283,7 +287,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     CHECK(only(after_last).marks.contradictory);
     CHECK(only(after_last, {.damaged = true}).total == 6);
     letters two_lasts = order_17({3, 4, 5});
-    for (step_letter& l : two_lasts) l.stamp.total = 0;
+    for (pipeline_dead_letter& l : two_lasts) l.stamp.total = 0;
     two_lasts[1].stamp.last = true;
     CHECK(only(two_lasts).marks.contradictory);
     letters origins = order_17();
@@ -294,7 +298,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
 
     letters none = order_17({3});
     none[0].stamp.session.clear();
-    CHECK(only(none, {.damaged = true}).held == held_back::no_session);
+    CHECK(only(none, {.damaged = true}).held == skip_reason::no_session);
 }
 
 TEST_CASE("plan_redrive: where the end is missing the first letter stays, and says how far it was sent")
@@ -302,34 +306,34 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     letters v = order_17({3, 4});
     redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[0].marks.open);
-    CHECK(p.sessions[0].held == held_back::no);
+    CHECK(p.sessions[0].held == skip_reason::none);
     CHECK(p.sessions[0].keeps_first);
     CHECK(!p.step(v, 1).stamp.last);
-    const step_letter mark = p.marked(v, 0);
+    const pipeline_dead_letter mark = p.marked(v, 0);
     CHECK(mark.sent_to == 4);
     CHECK(mark.resume_at == 3);
 
     letters waiting{mark};
-    CHECK(only(waiting).held == held_back::waiting);
-    CHECK(only(waiting, {.close = true}).held == held_back::no);
+    CHECK(only(waiting).held == skip_reason::waiting);
+    CHECK(only(waiting, {.close = true}).held == skip_reason::none);
     CHECK(!only(waiting, {.close = true}).keeps_first);
 
     letters late{mark, letter("order-17", 5, 105)};
     const auto s = only(late);
-    CHECK(s.held == held_back::no);
+    CHECK(s.held == skip_reason::none);
     CHECK(s.first_sent);
     CHECK(!s.keeps_first);
     CHECK(s.first == 3);
     CHECK(s.id == "order-17~1");
     // With another one missing in between it is held back.
     letters hole{mark, letter("order-17", 6, 106)};
-    for (step_letter& l : hole) l.stamp.total = 6;
-    CHECK(only(hole).held == held_back::damaged);
+    for (pipeline_dead_letter& l : hole) l.stamp.total = 6;
+    CHECK(only(hole).held == skip_reason::damaged);
 
     CHECK(only(v, {.close = true}).total == 4);
     CHECK(!only(v, {.close = true}).keeps_first);
     letters unknown = order_17({3, 4});
-    for (step_letter& l : unknown) l.stamp.total = 0;
+    for (pipeline_dead_letter& l : unknown) l.stamp.total = 0;
     CHECK(only(unknown).total == 0);
     CHECK(only(unknown).marks.open);
     CHECK(only(unknown, {.close = true}).total == 4);
@@ -348,7 +352,7 @@ TEST_CASE("plan_redrive: what the session has done is not sent")
     REQUIRE(p.sessions.size() == 2);
     CHECK(p.ready == 3);
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5, 2});
-    CHECK(p.sessions[1].held == held_back::behind);
+    CHECK(p.sessions[1].held == skip_reason::behind);
     CHECK(p.sessions[1].offset == 3);
 }
 
@@ -360,7 +364,7 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
     const auto s = only(v);
     CHECK(s.marks.rolled_over);
     CHECK(!s.marks.disordered);
-    CHECK(s.held == held_back::no);
+    CHECK(s.held == skip_reason::none);
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
 
     letters mixed{letter("a", 4, 1), letter("a", 3, 2), letter("a", 5, 3)};
@@ -369,50 +373,51 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
 
     letters twice{letter("a", 3, 1), letter("a", 4, 2), letter("a", 4, 3), letter("a", 5, 4)};
     CHECK(only(twice).marks.repeated);
-    CHECK(only(twice).held == held_back::no);
+    CHECK(only(twice).held == skip_reason::none);
 
     // Without steps the numbers are all there is.
     letters unstamped{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
     auto u = only(unstamped);
-    CHECK(u.held == held_back::damaged);
+    CHECK(u.held == skip_reason::damaged);
     CHECK(u.marks.rolled_over);
     CHECK(unstamped[0].sequence == top - 1);
     CHECK(unstamped[2].sequence == bottom);
     const redrive_plan p = plan_redrive(unstamped, {}, {.damaged = true});
-    CHECK(p.step(unstamped, 0).stamp == waybill::step_stamp{"a~1", 1, 1, 3, false});
-    CHECK(p.step(unstamped, 2).stamp == waybill::step_stamp{"a~1", 3, 1, 3, true});
+    CHECK(p.step(unstamped, 0).stamp == waybill::step_properties{"a~1", 1, 1, 3, false});
+    CHECK(p.step(unstamped, 2).stamp == waybill::step_properties{"a~1", 3, 1, 3, true});
 }
 
 TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a whole")
 {
     letters v = order_17();
     for (const std::uint64_t s : {3U, 4U, 5U}) v.push_back(letter("order-18", s, 300 + s));
-    v[3].reason = park_reason::exhausted;
-    v[3].parked = waybill::wall_time::at(5h);
+    v[3].reason = dead_letter_reason::exhausted;
+    v[3].dead_lettered_at = waybill::wall_time::at(5h);
     const auto sent = [&](const waybill::redrive_filter& f) {
         letters copy = v;
         const redrive_plan p = plan_redrive(copy, f);
         CHECK(p.ready % 3 == 0);
         std::string ids;
         for (const auto& s : p.sessions) {
-            if (s.held == held_back::no) ids += s.id + " ";
+            if (s.held == skip_reason::none) ids += s.id + " ";
         }
         return ids;
     };
     CHECK(sent({}) == "order-17~1 order-18~1 ");
-    CHECK(sent({.reasons = {park_reason::failed}}) == "order-17~1 ");
-    CHECK(sent({.reasons = {park_reason::exhausted, park_reason::gap}}) == "order-18~1 ");
-    CHECK(sent({.reasons = {park_reason::session_failed}}).empty());
+    CHECK(sent({.reasons = {dead_letter_reason::failed}}) == "order-17~1 ");
+    CHECK(sent({.reasons = {dead_letter_reason::exhausted, dead_letter_reason::gap}}) ==
+          "order-18~1 ");
+    CHECK(sent({.reasons = {dead_letter_reason::session_failed}}).empty());
     CHECK(sent({.from_step = 4}).empty());
     CHECK(sent({.to_step = 3}) == "order-17~1 order-18~1 ");
-    CHECK(sent({.parked_from = waybill::wall_time::at(2h)}) == "order-18~1 ");
-    CHECK(sent({.parked_to = waybill::wall_time::at(2h)}) == "order-17~1 ");
+    CHECK(sent({.dead_lettered_from = waybill::wall_time::at(2h)}) == "order-18~1 ");
+    CHECK(sent({.dead_lettered_to = waybill::wall_time::at(2h)}) == "order-17~1 ");
     CHECK(sent({.session = "order-18"}) == "order-18~1 ");
     CHECK(sent({.session = "order-1"}).empty());
-    v[0].kept = waybill::letter_keeps::summary;
+    v[0].kept = waybill::dead_letter_body::summary;
     CHECK(sent({}) == "order-18~1 ");
     const redrive_plan p = plan_redrive(v);
-    CHECK(p.sessions[1].held == held_back::no_body);
+    CHECK(p.sessions[1].held == skip_reason::no_body);
     CHECK(p.sessions[1].without_body == 1);
     CHECK(v[0].stamp.session == "order-18");
     CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);
@@ -423,7 +428,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     letters v;
     for (const std::uint64_t s : {17U, 203U, 4000U}) {
         v.push_back(letter("import-3", s, s));
-        v.back().reason = park_reason::failed;
+        v.back().reason = dead_letter_reason::failed;
         v.back().alone = true;
         v.back().stamp.total = 4'567;
         v.back().resume_at = s;
@@ -431,21 +436,21 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     redrive_plan p = plan_redrive(v);
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready == 3);
-    CHECK(p.step(v, 0).stamp == waybill::step_stamp{"import-3~1", 17, 17, 0, false});
-    CHECK(p.step(v, 2).stamp == waybill::step_stamp{"import-3~1", 4'000, 17, 0, true});
+    CHECK(p.step(v, 0).stamp == waybill::step_properties{"import-3~1", 17, 17, 0, false});
+    CHECK(p.step(v, 2).stamp == waybill::step_properties{"import-3~1", 4'000, 17, 0, true});
     const std::string line = "import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no template";
-    CHECK(text(p.sessions[0], v) == line);
+    CHECK(describe(p.sessions[0], v) == line);
     v[1].text = "no price";
-    CHECK(text(p.sessions[0], v) == line + ", and 1 for another reason");
-    v[2].reason = park_reason::exhausted;
-    CHECK(text(p.sessions[0], v) == line + ", and 2 for other reasons");
-    v[2].reason = park_reason::failed;
+    CHECK(describe(p.sessions[0], v) == line + ", and 1 for another reason");
+    v[2].reason = dead_letter_reason::exhausted;
+    CHECK(describe(p.sessions[0], v) == line + ", and 2 for other reasons");
+    v[2].reason = dead_letter_reason::failed;
     v[1].text = v[0].text;
-    CHECK(text(p.sessions[0], v) == line);
+    CHECK(describe(p.sessions[0], v) == line);
     p = plan_redrive(v, {.from_step = 100, .to_step = 1'000});
     CHECK(p.ready == 1);
     CHECK(p.filtered == 2);
-    CHECK(p.step(v, 0).stamp == waybill::step_stamp{"import-3~1", 203, 203, 0, true});
+    CHECK(p.step(v, 0).stamp == waybill::step_properties{"import-3~1", 203, 203, 0, true});
 }
 
 // Ids that have much in common, end early, and have zeros in them, against std::sort.
@@ -455,13 +460,13 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
     const std::string parts[] = {"", "a", "aaaaaaa", "aaaaaaab", std::string(1, '\0'), "b", "\xFF", "order-"};
     for (int round = 0; round != 300; ++round) {
         letters v(d(round < 200 ? 12 : 300));
-        for (step_letter& l : v) {
+        for (pipeline_dead_letter& l : v) {
             for (std::uint64_t n = d(4); n != 0; --n) l.stamp.session += parts[d(8)];
             l.sequence = d(3) == 0 ? d(5) : d.bits();
             l.message_id = std::to_string(d(1'000'000));
         }
-        std::list<step_letter> expected(v.begin(), v.end());
-        expected.sort([](const step_letter& a, const step_letter& b) {
+        std::list<pipeline_dead_letter> expected(v.begin(), v.end());
+        expected.sort([](const pipeline_dead_letter& a, const pipeline_dead_letter& b) {
             const int way = a.stamp.session.compare(b.stamp.session);
             return way != 0 ? way < 0 : a.sequence < b.sequence;
         });
@@ -472,14 +477,16 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
 
 TEST_CASE("redrive_session: what cannot work, and names")
 {
-    CHECK(!check(waybill::redrive_options{}));
-    CHECK(check(waybill::redrive_options{.most_id_bytes = 79})->field == "most_id_bytes");
-    for (const auto h : {held_back::no, held_back::filtered, held_back::no_session, held_back::waiting, held_back::behind,
-                         held_back::damaged, held_back::no_body}) {
+    CHECK(!validate(waybill::redrive_options{}));
+    CHECK(validate(waybill::redrive_options{.max_id_bytes = 79})->field == "max_id_bytes");
+    for (const auto h :
+         {skip_reason::none, skip_reason::filtered, skip_reason::no_session, skip_reason::waiting,
+          skip_reason::behind, skip_reason::damaged, skip_reason::no_body}) {
         CHECK(name(h) != "?");
     }
-    CHECK(text(waybill::redrive_marks{}).empty());
-    CHECK(text(waybill::redrive_marks{.hole = true, .open = true}) == "a step is missing, open");
+    CHECK(describe(waybill::redrive_marks{}).empty());
+    CHECK(describe(waybill::redrive_marks{.hole = true, .open = true}) ==
+          "a step is missing, open");
 }
 
 }  // namespace

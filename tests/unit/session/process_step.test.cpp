@@ -14,13 +14,13 @@ namespace {
 namespace act = waybill::act;
 using waybill::duration;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::pipeline;
 using waybill::result;
 using waybill::state_loaded;
 using waybill::state_read;
 using waybill::steady_time;
-using waybill::step_end;
+using waybill::step_outcome;
 using waybill::step_received;
 using waybill::wall_time;
 
@@ -38,12 +38,15 @@ struct calls {
     std::uint64_t deliveries = 1;
     std::int64_t now = 0;
 
-    step_end operator()(std::uint64_t step)
+    step_outcome operator()(std::uint64_t step)
     {
         const step_received m{{100 + step, step, 1, 2, step == 2, deliveries}, wall_time::at(duration::seconds(1))};
         return waybill::process_step(
             pipe, m, [&] { return steady_time::at(duration::seconds(now)); },
-            [&](act::load_state) { said += "load "; return found; },
+            [&](act::load_state) {
+                said += "load ";
+                return found;
+            },
             [&](act::execute) {
                 said += "run ";
                 now += 5;
@@ -56,13 +59,22 @@ struct calls {
                 if (on_save) on_save(++saves);
                 return save;
             },
-            [&](act::park) { said += "park "; return result<void>(); },
-            [&](act::complete) { said += "complete "; return complete; },
-            [&](act::clear_state) -> result<void> { said += "clear "; return {}; },
+            [&](act::park) {
+                said += "park ";
+                return result<void>();
+            },
+            [&](act::complete) {
+                said += "complete ";
+                return complete;
+            },
+            [&](act::clear_state) -> result<void> {
+                said += "clear ";
+                return {};
+            },
             [&](act::give_back) { said += "back "; },
-            [&](act::wait w) {
+            [&](act::wait_until w) {
                 said += "wait ";
-                if (waited.ok()) now = w.until.since_epoch().count() / 1'000'000'000;
+                if (waited.ok()) now = w.time.since_epoch().count() / 1'000'000'000;
                 return waited;
             });
     }
@@ -77,10 +89,10 @@ calls with(waybill::pipeline_policy p = {})
 TEST_CASE("process_step: two steps, from the first to the last")
 {
     calls c = with();
-    CHECK(c(1) == step_end::done);
+    CHECK(c(1) == step_outcome::done);
     CHECK(c.said == "load run save complete ");
     c.said.clear();
-    CHECK(c(2) == step_end::done);
+    CHECK(c(2) == step_outcome::done);
     CHECK(c.said == "run save complete clear ");
     CHECK(!c.pipe.over());
 }
@@ -89,7 +101,7 @@ TEST_CASE("process_step: a pause is waited for, and begins when the step has end
 {
     calls c = with();
     c.run = waybill::transient("busy");
-    CHECK(c(1) == step_end::done);
+    CHECK(c(1) == step_outcome::done);
     CHECK(c.said == "load run wait run save complete ");
     CHECK(c.now == 5 + 4 + 5);
 }
@@ -99,10 +111,10 @@ TEST_CASE("process_step: a lock that is lost in a pause")
     calls c = with();
     c.run = waybill::transient("busy");
     c.waited = waybill::ownership_lost("gone");
-    CHECK(c(1) == step_end::lost);
+    CHECK(c(1) == step_outcome::lost);
     CHECK(c.said == "load run wait ");
     CHECK(c.pipe.over());
-    CHECK(c(1) == step_end::lost);
+    CHECK(c(1) == step_outcome::lost);
     CHECK(c.said == "load run wait ");
 }
 
@@ -111,7 +123,7 @@ TEST_CASE("process_step: a pause that is broken off")
     calls c = with();
     c.run = waybill::transient("busy");
     c.waited = waybill::cancelled("stop");
-    CHECK(c(1) == step_end::given_back);
+    CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load run wait save back ");
     CHECK(c.pipe.over());
 }
@@ -122,14 +134,15 @@ TEST_CASE("process_step: a state that cannot be looked for is looked for after l
         pipeline pipe(with().pipe);
         std::int64_t given = -1;
         const step_received m{{101, 1, 1, 2, false, deliveries}, {}};
-        const step_end e = waybill::process_step(
+        const step_outcome e = waybill::process_step(
             pipe, m, [] { return steady_time{}; },
-            [](act::load_state) { return state_loaded{.how = fault_class::infrastructure}; },
+            [](act::load_state) { return state_loaded{.kind = fault_kind::infrastructure}; },
             [](act::execute) { return fault{}; }, [](act::save_state) { return fault{}; },
             [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
             [](act::clear_state) { return fault{}; },
-            [&](act::give_back g) { given = g.until.since_epoch().count() / 1'000'000'000; }, [](act::wait) {});
-        CHECK(e == step_end::given_back);
+            [&](act::give_back g) { given = g.until.since_epoch().count() / 1'000'000'000; },
+            [](act::wait_until) {});
+        CHECK(e == step_outcome::given_back);
         return given;
     };
     CHECK(until(1) == 4);
@@ -143,9 +156,10 @@ TEST_CASE("process_step: asked to stop while the beginning of a try is saved, it
     calls c = with();
     c.deliveries = 0;
     c.on_save = [&](int saves) {
-        if (saves == 1) c.pipe.on(waybill::stop_asked{}, steady_time::at(duration::seconds(c.now)));
+        if (saves == 1)
+            c.pipe.on(waybill::stop_requested{}, steady_time::at(duration::seconds(c.now)));
     };
-    CHECK(c(1) == step_end::given_back);
+    CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load save save back ");
     CHECK(c.pipe.over());
 }
@@ -155,29 +169,29 @@ TEST_CASE("process_step: where the broker does not count, a pause comes before t
     calls c = with();
     c.deliveries = 0;
     c.run = waybill::transient("busy");
-    CHECK(c(1) == step_end::done);
+    CHECK(c(1) == step_outcome::done);
     CHECK(c.said == "load save run wait save run save complete ");
 }
 
 TEST_CASE("process_step: calls that fail")
 {
     calls c = with();
-    c.found.how = fault_class::infrastructure;
-    CHECK(c(1) == step_end::given_back);
+    c.found.kind = fault_kind::infrastructure;
+    CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load back ");
 
     c = with();
     c.save = waybill::infrastructure("down");
-    CHECK(c(1) == step_end::given_back);
+    CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load run save back ");
 
     c = with();
     c.run = waybill::permanent("no");
-    CHECK(c(1) == step_end::parked);
+    CHECK(c(1) == step_outcome::dead_lettered);
     CHECK(c.said == "load run save park complete ");
     c.complete = waybill::infrastructure("down");
     c.said.clear();
-    CHECK(c(2) == step_end::lost);
+    CHECK(c(2) == step_outcome::lost);
     CHECK(c.said == "park complete back ");
     CHECK(c.pipe.over());
 }
@@ -185,39 +199,40 @@ TEST_CASE("process_step: calls that fail")
 TEST_CASE("process_step: why a state cannot be read, or is never taken, stands in the letter")
 {
     calls c = with();
-    c.found = {.found = state_read::corrupt, .why = "state: corrupt: 7 bytes"};
-    CHECK(c(1) == step_end::parked);
-    CHECK(c.pipe.why() == "state: corrupt: 7 bytes");
+    c.found = {.found = state_read::corrupt, .reason = "state: corrupt: 7 bytes"};
+    CHECK(c(1) == step_outcome::dead_lettered);
+    CHECK(c.pipe.reason() == "state: corrupt: 7 bytes");
     c.found = {};
     c = with();
     c.found = {.found = state_read::corrupt};
-    CHECK(c(1) == step_end::parked);
-    CHECK(c.pipe.why() == "the state of its session is not what was written");
+    CHECK(c(1) == step_outcome::dead_lettered);
+    CHECK(c.pipe.reason() == "the state of its session is not what was written");
     c = with({.reason_bytes = 5});
-    c.found = {.found = state_read::corrupt, .why = "state: corrupt"};
-    CHECK(c(1) == step_end::parked);
-    CHECK(c.pipe.why() == "state");
+    c.found = {.found = state_read::corrupt, .reason = "state: corrupt"};
+    CHECK(c(1) == step_outcome::dead_lettered);
+    CHECK(c.pipe.reason() == "state");
 
     for (const char* const why : {"", "858 bytes, and 400 is the most"}) {
         c = with();
         c.save = waybill::permanent(why);
         c.on_save = [&](int) { if (c.said.ends_with("run save save ")) c.save = {}; };
-        CHECK(c(1) == step_end::parked);
+        CHECK(c(1) == step_outcome::dead_lettered);
         const std::string more = *why == '\0' ? std::string() : std::string(": ") + why;
-        CHECK(c.pipe.why() == "the state that it leaves is never taken" + more);
+        CHECK(c.pipe.reason() == "the state that it leaves is never taken" + more);
     }
 }
 
 TEST_CASE("process_step: a result with an error that claims to be none is one")
 {
     pipeline pipe;
-    const step_end e = waybill::process_step(
-        pipe, step_received{}, [] { return steady_time{}; }, [](act::load_state) { return state_loaded{}; },
+    const step_outcome e = waybill::process_step(
+        pipe, step_received{}, [] { return steady_time{}; },
+        [](act::load_state) { return state_loaded{}; },
         [](act::execute) { return waybill::executed{}; },
         [](act::save_state) -> result<void> { return waybill::unexpected(fault{}); },
         [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
-        [](act::clear_state) { return fault{}; }, [](act::give_back) {}, [](act::wait) {});
-    CHECK(e == step_end::given_back);
+        [](act::clear_state) { return fault{}; }, [](act::give_back) {}, [](act::wait_until) {});
+    CHECK(e == step_outcome::given_back);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace act = waybill::act;
 using waybill::fault;
 using waybill::pipeline;
 using waybill::state_loaded;
-using waybill::step_end;
+using waybill::step_outcome;
 using waybill::step_received;
 
 struct calls {
@@ -39,18 +39,20 @@ struct calls {
         return {};
     }
 
-    step_end operator()(std::uint64_t step)
+    step_outcome operator()(std::uint64_t step)
     {
         return waybill::process_step(
-            pipe, step_received{{100 + step, step, 1, total, step == total, 1}, {}}, [] { return waybill::steady_time{}; },
+            pipe, step_received{{100 + step, step, 1, total, step == total, 1}, {}},
+            [] { return waybill::steady_time{}; },
             [&](act::load_state) {
                 call("load");
                 return state_loaded{};
             },
-            [&](act::execute) { return call("run"); }, [&](act::save_state) { return call("save"); },
-            [&](act::park) { return call("park"); }, [&](act::complete) { return call("complete"); },
+            [&](act::execute) { return call("run"); },
+            [&](act::save_state) { return call("save"); }, [&](act::park) { return call("park"); },
+            [&](act::complete) { return call("complete"); },
             [&](act::clear_state) { return call("clear"); }, [&](act::give_back) { call("back"); },
-            [](act::wait) {});
+            [](act::wait_until) {});
     }
 };
 
@@ -62,7 +64,7 @@ TEST_CASE("process_step: whichever call throws is made again, and none before it
         c.throws = one;
         CHECK_THROWS_AS(c(1), std::runtime_error);
         CHECK(c.pipe.ended().has_value() == (one == "clear"));
-        CHECK(c(1) == step_end::done);
+        CHECK(c(1) == step_outcome::done);
         std::string expected;
         for (const std::string& a : all) expected += a == one ? a + " " + a + " " : a + " ";
         CHECK(c.said == expected);
@@ -74,14 +76,14 @@ struct always_throws {
     std::uint64_t deliveries;
     std::uint64_t runs = 0;
     std::uint64_t rounds = 0;
-    pipeline pipe{{.retry = {.most = 4}}};
+    pipeline pipe{{.retry = {.max_attempts = 4}}};
     waybill::session_progress saved{};
     std::string parked{};
     std::uint64_t tries = 0;
 
     void run()
     {
-        std::optional<step_end> end;
+        std::optional<step_outcome> end;
         for (; !end && rounds != 50; ++rounds) {
             try {
                 end = once();
@@ -89,11 +91,11 @@ struct always_throws {
             }
         }
     }
-    step_end once()
+    step_outcome once()
     {
         return waybill::process_step(
-            pipe, step_received{{101, 1, 1, 1, true, deliveries}, {}}, [] { return waybill::steady_time{}; },
-            [&](act::load_state) { return state_loaded{}; },
+            pipe, step_received{{101, 1, 1, 1, true, deliveries}, {}},
+            [] { return waybill::steady_time{}; }, [&](act::load_state) { return state_loaded{}; },
             [&](act::execute) -> fault {
                 ++runs;
                 throw std::runtime_error("out of order");
@@ -103,18 +105,19 @@ struct always_throws {
                 return fault{};
             },
             [&](act::park a) {
-                parked = pipe.why();
+                parked = pipe.reason();
                 tries = a.tries;
                 return fault{};
             },
-            [](act::complete) { return fault{}; }, [](act::clear_state) { return fault{}; }, [](act::give_back) {},
-            [](act::wait) {});
+            [](act::complete) { return fault{}; }, [](act::clear_state) { return fault{}; },
+            [](act::give_back) {}, [](act::wait_until) {});
     }
 };
 
 TEST_CASE("process_step: a step that throws each time is parked after as many tries as any other")
 {
-    for (const std::uint64_t deliveries : {1U, 0U}) {  // 0: the broker does not count, and tries are saved
+    // 0: the broker does not count, and tries are saved
+    for (const std::uint64_t deliveries : {1U, 0U}) {
         always_throws a{.deliveries = deliveries};
         a.run();
         CHECK(a.runs == 4);
@@ -122,7 +125,7 @@ TEST_CASE("process_step: a step that throws each time is parked after as many tr
         CHECK(a.parked == "its call threw an exception");
         CHECK(a.tries == 4);
         REQUIRE(a.saved.failed.has_value());
-        CHECK(a.saved.failed->reason == waybill::park_reason::exhausted);
+        CHECK(a.saved.failed->reason == waybill::dead_letter_reason::exhausted);
     }
 }
 
@@ -134,13 +137,13 @@ TEST_CASE("process_step: while the message of a call that threw is in hand no ot
         c.throws = one;
         CHECK_THROWS_AS(c(1), std::runtime_error);
         const std::string before = c.said;
-        CHECK(c(2) == step_end::not_taken);
-        CHECK(c(3) == step_end::not_taken);
+        CHECK(c(2) == step_outcome::not_taken);
+        CHECK(c(3) == step_outcome::not_taken);
         CHECK(c.said == before);
         CHECK(!c.pipe.over());
-        CHECK(c(1) == step_end::done);
+        CHECK(c(1) == step_outcome::done);
         c.said.clear();
-        CHECK(c(2) == step_end::done);
+        CHECK(c(2) == step_outcome::done);
         CHECK(c.said == "run save complete ");
     }
 }
@@ -150,10 +153,11 @@ TEST_CASE("process_step: after a clear_state or a give_back that threw, another 
     calls c;
     c.throws = "clear";
     CHECK_THROWS_AS(c(1), std::runtime_error);
-    CHECK(c.pipe.ended() == step_end::done);
+    CHECK(c.pipe.ended() == step_outcome::done);
     c.said.clear();
     c.total = 3;
-    CHECK(c(2) == step_end::parked);  // of a session that has nothing: a gap, and its own
+    CHECK(c(2) ==
+          step_outcome::dead_lettered);  // of a session that has nothing: a gap, and its own
     CHECK(c.said == "clear save park complete ");
 
     // Where the clearing fails nobody has taken that one, and it is not what the one before was.
@@ -162,8 +166,8 @@ TEST_CASE("process_step: after a clear_state or a give_back that threw, another 
     CHECK_THROWS_AS(fails(1), std::runtime_error);
     fails.down = "clear";
     fails.total = 3;
-    CHECK(fails(2) == step_end::lost);
-    CHECK(fails.pipe.ended() == step_end::done);
+    CHECK(fails(2) == step_outcome::lost);
+    CHECK(fails.pipe.ended() == step_outcome::done);
     CHECK(fails.pipe.over());
 
     calls other;
@@ -172,7 +176,7 @@ TEST_CASE("process_step: after a clear_state or a give_back that threw, another 
     other.throws = "back";
     CHECK_THROWS_AS(other(1), std::runtime_error);
     other.said.clear();
-    CHECK(other(2) == step_end::given_back);  // the session goes back, and this one with it
+    CHECK(other(2) == step_outcome::given_back);  // the session goes back, and this one with it
     CHECK(other.said == "back ");
     CHECK(other.pipe.over());
 }

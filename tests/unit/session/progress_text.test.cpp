@@ -18,22 +18,26 @@ namespace {
 
 using namespace waybill;
 
-static_assert(park_reason_in("failed") == park_reason::failed);
-static_assert(park_reason_in("broker") == park_reason::broker);
-static_assert(!park_reason_in("") && !park_reason_in("?") && !park_reason_in("Failed"));
+static_assert(dead_letter_reason_in("failed") == dead_letter_reason::failed);
+static_assert(dead_letter_reason_in("broker") == dead_letter_reason::broker);
+static_assert(!dead_letter_reason_in("") && !dead_letter_reason_in("?") &&
+              !dead_letter_reason_in("Failed"));
 
 constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 
 session_progress failed_with(std::string text)
 {
     session_progress p;
-    p.failed = step_failure{3, 17, park_reason::exhausted, 5, std::move(text), noon};
+    p.failed = step_failure{3, 17, dead_letter_reason::exhausted, 5, std::move(text), noon};
     return p;
 }
 
 const std::string failed_line = "failed 3 17 exhausted 5 2024-02-29T12:00:00Z ";
 
-progress_lines how(std::string_view lines) { return read_progress_lines(lines).how; }
+progress_lines how(std::string_view lines)
+{
+    return read_progress_lines(lines).outcome;
+}
 std::uint64_t line(std::string_view lines) { return read_progress_lines(lines).line; }
 
 }  // namespace
@@ -42,8 +46,12 @@ TEST_CASE("progress_text: a line for each that is not zero, in one order")
 {
     CHECK(write_progress({}).empty());
     CHECK(write_progress({.done = 2, .total = 5}) == "done 2\ntotal 5\n");
-    const session_progress all{.done = 1, .total = 2, .parked = 3, .tries = 4,
-                               .begun = noon, .changed = noon + duration::milliseconds(1)};
+    const session_progress all{.done = 1,
+                               .total = 2,
+                               .dead_lettered = 3,
+                               .tries = 4,
+                               .begun = noon,
+                               .changed = noon + duration::milliseconds(1)};
     CHECK(write_progress(all) ==
           "done 1\ntotal 2\nparked 3\ntries 4\nbegun 2024-02-29T12:00:00Z\n"
           "changed 2024-02-29T12:00:00.001Z\n");
@@ -85,7 +93,7 @@ TEST_CASE("progress_text: the text is cut to any size, between characters, and n
         const std::string lines = write_progress(failed_with(text), most);
         CHECK(lines.size() - failed_line.size() - 1 <= most);
         const read_progress back = read_progress_lines(lines);
-        REQUIRE(back.how == progress_lines::ok);
+        REQUIRE(back.outcome == progress_lines::ok);
         const std::string& cut = back.progress.failed->text;
         CHECK(text.starts_with(cut));
         CHECK(utf8_prefix(text, cut.size()).size() == cut.size());
@@ -126,7 +134,7 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
          }) {
         CAPTURE(lines);
         const read_progress r = read_progress_lines(lines);
-        CHECK(r.how == progress_lines::corrupt);
+        CHECK(r.outcome == progress_lines::corrupt);
         CHECK(r.progress == session_progress{});
         CHECK(r.later.empty());
         CHECK(r.line != 0);
@@ -144,7 +152,7 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
 TEST_CASE("progress_text: lines of a later version are kept behind ours")
 {
     const read_progress r = read_progress_lines("done 2\nspeed 3\n x\nfailure of it\n");
-    CHECK(r.how == progress_lines::ok);
+    CHECK(r.outcome == progress_lines::ok);
     CHECK(r.progress == session_progress{.done = 2});
     CHECK(r.later == "speed 3\n x\nfailure of it\n");
     CHECK(read_progress_lines("x\n").later == "x\n");
@@ -152,17 +160,21 @@ TEST_CASE("progress_text: lines of a later version are kept behind ours")
 
 TEST_CASE("progress_text: the lines at their longest")
 {
-    session_progress p{.done = highest_size, .total = highest_size, .parked = highest_size,
-                       .tries = highest_size, .begun = wall_time::highest(),
-                       .changed = wall_time::lowest(), .first = highest_size};
+    session_progress p{.done = highest_size,
+                       .total = highest_size,
+                       .dead_lettered = highest_size,
+                       .tries = highest_size,
+                       .begun = wall_time::highest(),
+                       .changed = wall_time::lowest(),
+                       .first = highest_size};
     std::uint64_t most = 0;
-    for (std::uint8_t n = 0; name(static_cast<park_reason>(n)) != "?"; ++n) {
-        p.failed = step_failure{highest_size, highest_size, static_cast<park_reason>(n),
-                                highest_size, "", wall_time::highest()};
+    for (std::uint8_t n = 0; name(static_cast<dead_letter_reason>(n)) != "?"; ++n) {
+        p.failed = step_failure{highest_size, highest_size, static_cast<dead_letter_reason>(n),
+                                highest_size, "",           wall_time::highest()};
         most = greater(most, write_progress(p).size());
         CHECK(read_progress_lines(write_progress(p)) == read_progress{.progress = p});
     }
-    CHECK(most == progress_lines_most);
+    CHECK(most == max_progress_lines_bytes);
 }
 
 }  // namespace progress_text_test

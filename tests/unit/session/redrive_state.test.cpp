@@ -15,12 +15,12 @@ namespace redrive_state_test {
 namespace {
 
 namespace act = waybill::act;
-using waybill::park_reason;
+using waybill::dead_letter_reason;
+using waybill::pipeline_dead_letter;
 using waybill::plan_redrive;
 using waybill::redrive_plan;
 using waybill::session_progress;
-using waybill::step_letter;
-using letters = std::vector<step_letter>;
+using letters = std::vector<pipeline_dead_letter>;
 
 // Step 2 of "trip" has failed behind step 1, and steps 2 to 4 came back as "trip~1".
 waybill::step_message came_back(std::uint64_t step)
@@ -30,15 +30,16 @@ waybill::step_message came_back(std::uint64_t step)
     if (step == 2) m.origin.state = "one done";
     return m;
 }
-step_letter parked(waybill::step_message m, park_reason why, const session_progress& p, std::string_view state)
+pipeline_dead_letter parked(waybill::step_message m, dead_letter_reason why,
+                            const session_progress& p, std::string_view state)
 {
     m.state = state;
-    return make_step_letter(m, act::park{why, 13, 3, 1}, "no", p, {});
+    return make_pipeline_dead_letter(m, act::park{why, 13, 3, 1}, "no", p, {});
 }
 // Of step 2, which the broker has parked itself; nobody could read a state.
-step_letter drained()
+pipeline_dead_letter drained()
 {
-    return make_broker_letter(came_back(2), "expired", 10, nullptr, {});
+    return make_broker_dead_letter(came_back(2), "expired", 10, nullptr, {});
 }
 // What the first message of the new session brings.
 std::string state(letters v, const waybill::redrive_options& o = {})
@@ -51,34 +52,36 @@ std::string state(letters v, const waybill::redrive_options& o = {})
 std::string line(letters v)
 {
     const redrive_plan p = plan_redrive(v);
-    return text(p.sessions.at(0), v);
+    return describe(p.sessions.at(0), v);
 }
 
 TEST_CASE("redrive_state: a session that came back and did nothing keeps what it came with")
 {
     // Step 3 came to a gap: the message with the state was never taken, and a new one was begun.
     const session_progress nothing{.total = 4};
-    letters v{drained(), parked(came_back(3), park_reason::gap, nothing, "none done"),
-              parked(came_back(4), park_reason::session_failed, nothing, "none done")};
+    letters v{drained(), parked(came_back(3), dead_letter_reason::gap, nothing, "none done"),
+              parked(came_back(4), dead_letter_reason::session_failed, nothing, "none done")};
     CHECK(v[1].resume_at == 2);
     CHECK(state(v) == "one done");
     CHECK(line(v) == "trip~1 -> trip~2: 3 letters, steps 2 to 4 of 4: broker: expired");
     // The same where the drain has seen that new state, and where there is only its letter.
-    v[0] = make_broker_letter(came_back(2), "expired", 10, &nothing, {});
+    v[0] = make_broker_dead_letter(came_back(2), "expired", 10, &nothing, {});
     v[0].state = "none done";
     CHECK(state(v) == "one done");
     CHECK(state({v[0]}, {.close = true}) == "one done");
     // Once a step is done, the state behind it counts.
     const session_progress two{.done = 2, .total = 4, .first = 2};
-    CHECK(state({parked(came_back(3), park_reason::failed, two, "two done"),
-                 parked(came_back(4), park_reason::session_failed, two, "two done")}) == "two done");
+    CHECK(state({parked(came_back(3), dead_letter_reason::failed, two, "two done"),
+                 parked(came_back(4), dead_letter_reason::session_failed, two, "two done")}) ==
+          "two done");
     // Also where the first step came once more, and is behind its session.
-    CHECK(state({parked(came_back(3), park_reason::failed, two, "two done"), drained()}, {.close = true}) == "two done");
+    CHECK(state({parked(came_back(3), dead_letter_reason::failed, two, "two done"), drained()},
+                {.close = true}) == "two done");
     // Without the message that had it whatever there is has to do, if somebody says so.
     letters headless{v[1], v[2]};
     CHECK(state(headless, {.damaged = true}) == "none done");
     // What a session began with that was the first counts as before: it began with nothing.
-    for (step_letter& l : v) {
+    for (pipeline_dead_letter& l : v) {
         l.stamp.session = "trip";
         l.stamp.first = 1;
         l.origin = {};
@@ -98,14 +101,14 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
         return m;
     };
     const session_progress one{.done = 1, .total = 4};
-    letters v{make_broker_letter(of_trip(2), "too often", 10, nullptr, {}),
-              parked(of_trip(3), park_reason::session_failed, one, "one done"),
-              parked(of_trip(4), park_reason::session_failed, one, "one done")};
+    letters v{make_broker_dead_letter(of_trip(2), "too often", 10, nullptr, {}),
+              parked(of_trip(3), dead_letter_reason::session_failed, one, "one done"),
+              parked(of_trip(4), dead_letter_reason::session_failed, one, "one done")};
     CHECK(v[1].state.empty());
     CHECK(state(v) == "one done");
     CHECK(line(v) == "trip -> trip~1: 3 letters, steps 2 to 4 of 4: broker: too often");
     // The same state in two letters is that of the one that stopped it.
-    v[0] = parked(of_trip(2), park_reason::failed, one, "one");
+    v[0] = parked(of_trip(2), dead_letter_reason::failed, one, "one");
     CHECK(state(v) == "one");
 }
 
@@ -115,8 +118,8 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     const auto marks = [](letters v, const waybill::redrive_options& o = {}) {
         return plan_redrive(v, {}, o).sessions.at(0).marks;
     };
-    letters v{parked(came_back(3), park_reason::failed, two, {}),
-              parked(came_back(4), park_reason::session_failed, two, {})};
+    letters v{parked(came_back(3), dead_letter_reason::failed, two, {}),
+              parked(came_back(4), dead_letter_reason::session_failed, two, {})};
     CHECK(marks(v).without_state);
     CHECK(!marks(v).damaged());
     CHECK(state(v).empty());
@@ -133,16 +136,16 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     v[0].sent_to = 3;
     CHECK(!marks(v).without_state);
     // Nobody misses one where nothing is done, where each is alone, or without steps.
-    letters begins{parked(came_back(2), park_reason::failed, {}, {})};
+    letters begins{parked(came_back(2), dead_letter_reason::failed, {}, {})};
     CHECK(!marks(begins).without_state);
     begins[0].origin.state.clear();
     CHECK(marks(begins).without_state);
     begins[0].stamp.step = begins[0].stamp.first = begins[0].resume_at = 1;
     CHECK(!marks(begins).without_state);
     v[0].sent_to = 0;
-    for (step_letter& l : v) l.stamp.step = 0;
+    for (pipeline_dead_letter& l : v) l.stamp.step = 0;
     CHECK(!marks(v, {.damaged = true}).without_state);
-    letters alone{parked(came_back(3), park_reason::failed, two, {})};
+    letters alone{parked(came_back(3), dead_letter_reason::failed, two, {})};
     alone[0].alone = true;
     CHECK(!marks(alone).without_state);
 }

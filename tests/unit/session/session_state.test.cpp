@@ -18,7 +18,7 @@ namespace {
 namespace act = waybill::act;
 using waybill::executed;
 using waybill::fault;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::session_progress;
 using waybill::session_state;
 using waybill::state_read;
@@ -45,7 +45,7 @@ struct place {
         if (answer.ok()) bytes.reset();
         return answer;
     }
-    std::optional<fault_class> unreadable{};
+    std::optional<fault_kind> unreadable{};
 };
 
 const act::save_state done{};
@@ -118,7 +118,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     // Not sure: tried again as it is, and undone where the pipeline says so.
     CHECK(s.attempt(adds("2")).ok());
     p.answer = waybill::transient("busy");
-    CHECK(s.save(done, {.done = 2}).how == fault_class::transient);
+    CHECK(s.save(done, {.done = 2}).kind == fault_kind::transient);
     CHECK(s.value() == "1");
     CHECK(s.bytes() == before);
     p.answer = {};
@@ -131,7 +131,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
                return fault{};
            }).ok());
     const fault f = s.save(done, {.done = 3});
-    CHECK(f.how == fault_class::permanent);
+    CHECK(f.kind == fault_kind::permanent);
     CHECK(f.text.find("10") != std::string::npos);
     CHECK(s.save(undone, {.done = 2}).ok());
     CHECK(s.value() == "12");
@@ -146,18 +146,19 @@ TEST_CASE("session_state: a place that cannot be read is not one without a state
     const text_state_codec codec;
     place p;
     session_state s(codec, p);
-    for (const fault_class how : {fault_class::transient, fault_class::infrastructure, fault_class::ownership_lost}) {
+    for (const fault_kind how :
+         {fault_kind::transient, fault_kind::infrastructure, fault_kind::ownership_lost}) {
         p.unreadable = how;
-        CHECK(s.load({}).how == how);
+        CHECK(s.load({}).kind == how);
     }
-    p.unreadable = fault_class::none;
-    CHECK(s.load({}).how == fault_class::infrastructure);
+    p.unreadable = fault_kind::none;
+    CHECK(s.load({}).kind == fault_kind::infrastructure);
     p.unreadable.reset();
     p.bytes = "something else";
     const auto loaded = s.load({});
-    CHECK(loaded.how == fault_class::none);
+    CHECK(loaded.kind == fault_kind::none);
     CHECK(loaded.found == state_read::corrupt);
-    CHECK(text(s.read()).find("corrupt") != std::string::npos);
+    CHECK(describe(s.read()).find("corrupt") != std::string::npos);
     CHECK(s.bytes() == "something else");
 }
 
@@ -186,7 +187,8 @@ TEST_CASE("session_state: until it is stored for sure nothing in hand has change
     place p;
     session_state s(codec, p);
     does_step_1(s);
-    CHECK(text(s.read()) == "state: ok, " + std::to_string(p.bytes->size()) + " bytes, text of version 1.0");
+    CHECK(describe(s.read()) ==
+          "state: ok, " + std::to_string(p.bytes->size()) + " bytes, text of version 1.0");
     const auto before = s.read();
 
     CHECK(s.attempt(adds("2")).ok());
@@ -197,9 +199,9 @@ TEST_CASE("session_state: until it is stored for sure nothing in hand has change
     CHECK(s.attempt(adds(std::string(10'000, 'x'))).ok());
     CHECK_FALSE(s.save(done, {.done = 2}).ok());
     CHECK(s.read() == before);
-    p.unreadable = fault_class::infrastructure;
+    p.unreadable = fault_kind::infrastructure;
     const auto loaded = s.load({});
-    CHECK(loaded.why == "down");
+    CHECK(loaded.reason == "down");
     CHECK(s.read() == before);
 }
 
@@ -213,11 +215,11 @@ TEST_CASE("session_state: what was not read is not written over")
         session_state s(codec, p);
         const auto loaded = s.load({});
         CHECK(loaded.found == state_read::corrupt);
-        CHECK(loaded.why == text(s.read()));
+        CHECK(loaded.reason == describe(s.read()));
         CHECK(s.attempt(adds("1")).ok());
         const fault f = s.save(done, {.done = 1});
-        CHECK(f.how == fault_class::permanent);
-        CHECK(f.text == "not written over: " + text(s.read()));
+        CHECK(f.kind == fault_kind::permanent);
+        CHECK(f.text == "not written over: " + describe(s.read()));
         CHECK(p.saved == 0);
         CHECK(*p.bytes == there);
     }
@@ -243,7 +245,7 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
     CHECK(s.load({}).found == state_read::ok);
     CHECK(s.value() == "v1:a");
     CHECK(s.save(undone, {.done = 1}).ok());
-    CHECK(text(s.read()).ends_with("text of version 2.3"));
+    CHECK(describe(s.read()).ends_with("text of version 2.3"));
     for (int n = 0; n != 2; ++n) {
         CHECK(s.load({}).found == state_read::ok);
         CHECK(s.value() == "v1:a");
@@ -261,7 +263,9 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
         p.bytes = of_version_1("bad");
         session_state bad(one, p);
         CHECK(bad.load({}).found == state_read::corrupt);
-        CHECK(text(bad.read()) == "state: corrupt: nothing makes version 2 of its version 1.0: give the codec an upgrade that does");
+        CHECK(describe(bad.read()) ==
+              "state: corrupt: nothing makes version 2 of its version 1.0: give the codec an "
+              "upgrade that does");
         CHECK(bad.value().empty());
         CHECK_FALSE(bad.save(done, {.done = 2}).ok());
 
@@ -287,7 +291,7 @@ TEST_CASE("session_state: a step answers as it likes")
     CHECK(s.attempt([](std::string& own) {
                own = "a";
                return executed{};
-           }).why.ok());
+           }).reason.ok());
     CHECK(s.save(done, {}).ok());
     CHECK(s.value() == "a");
     CHECK(!s.attempt([](std::string& own) -> waybill::result<void> {

@@ -18,7 +18,7 @@ namespace {
 
 namespace act = waybill::act;
 using waybill::fault;
-using waybill::step_end;
+using waybill::step_outcome;
 
 struct place {
     std::optional<std::string> bytes{};
@@ -53,8 +53,8 @@ struct place {
     }
 };
 
-// Four steps, each of which adds its number; whatever throws is called again. What they made, and how
-// often something threw.
+// Four steps, each of which adds its number; whatever throws is called again. What they made, and
+// how often something threw.
 std::string run(int throws_in, bool applied, int& threw)
 {
     const waybill::text_state_codec codec;
@@ -65,8 +65,9 @@ std::string run(int throws_in, bool applied, int& threw)
     for (std::uint64_t step = 1; step != 5;) {
         const waybill::step_received m{{100 + step, step, 1, 4, step == 4, 1}, {}};
         try {
-            const step_end end = waybill::process_step(
-                pipe, m, [] { return waybill::steady_time{}; }, [&](act::load_state) { return s.load({}); },
+            const step_outcome end = waybill::process_step(
+                pipe, m, [] { return waybill::steady_time{}; },
+                [&](act::load_state) { return s.load({}); },
                 [&](act::execute) {
                     p.may_throw();
                     return s.attempt([&](std::string& own) {
@@ -75,10 +76,11 @@ std::string run(int throws_in, bool applied, int& threw)
                         return fault{};
                     });
                 },
-                [&](act::save_state a) { return s.save(a, pipe.progress()); }, [](act::park) { return fault{}; },
-                [](act::complete) { return fault{}; }, [&](act::clear_state) { return s.clear(); },
-                [](act::give_back) {}, [](act::wait) {});
-            CHECK(end == step_end::done);
+                [&](act::save_state a) { return s.save(a, pipe.progress()); },
+                [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
+                [&](act::clear_state) { return s.clear(); }, [](act::give_back) {},
+                [](act::wait_until) {});
+            CHECK(end == step_outcome::done);
             if (step != 4) CHECK(s.value() == last);
             ++step;
         } catch (const std::runtime_error&) {

@@ -21,8 +21,8 @@
 namespace session_store_test {
 namespace {
 
-using waybill::fault_class;
-using waybill::held_state;
+using waybill::fault_kind;
+using waybill::locked_session_state;
 using waybill::result;
 using waybill::session_store;
 using waybill::state_write;
@@ -278,9 +278,9 @@ TEST_CASE("session_conformance: a store that is down is neither empty nor in con
     CHECK(waybill::testing::session_outage_conformance(honest).broken.empty());
     CHECK(waybill::testing::session_outage_conformance(other).broken.size() == 3);
 
-    held_state held(honest, "order-17");
-    CHECK(held.load().error().how == fault_class::infrastructure);
-    CHECK(held.save("x").how == fault_class::infrastructure);
+    locked_session_state held(honest, "order-17");
+    CHECK(held.load().error().kind == fault_kind::infrastructure);
+    CHECK(held.save("x").kind == fault_kind::infrastructure);
     CHECK(held.clear().ok());  // it has never seen one
 }
 
@@ -303,7 +303,7 @@ struct unreachable_as {
         return waybill::unexpected(waybill::fault{how, "timeout"});
     }
 
-    fault_class how = fault_class::none;
+    fault_kind how = fault_kind::none;
     bool loads = false;
     bool down = true;
     memory_sessions in{};
@@ -311,33 +311,34 @@ struct unreachable_as {
 
 TEST_CASE("session_conformance: an outage is infrastructure or transient")
 {
-    const auto rules = [](fault_class how) {
+    const auto rules = [](fault_kind how) {
         unreachable_as store{how};
         return waybill::testing::session_outage_conformance(store).broken.size();
     };
-    CHECK(rules(fault_class::infrastructure) == 0);
-    CHECK(rules(fault_class::transient) == 0);
-    CHECK(rules(fault_class::none) == 1);
-    CHECK(rules(fault_class::permanent) == 1);
-    CHECK(rules(fault_class::ownership_lost) == 1);
-    CHECK(rules(fault_class::cancelled) == 1);
+    CHECK(rules(fault_kind::infrastructure) == 0);
+    CHECK(rules(fault_kind::transient) == 0);
+    CHECK(rules(fault_kind::none) == 1);
+    CHECK(rules(fault_kind::permanent) == 1);
+    CHECK(rules(fault_kind::ownership_lost) == 1);
+    CHECK(rules(fault_kind::cancelled) == 1);
 }
 
 TEST_CASE("held_state: an error that claims to be none is one")
 {
     unreachable_as store{.loads = true, .down = false};
-    held_state held(store, "order-17");
+    locked_session_state held(store, "order-17");
     REQUIRE(held.save("x").ok());
     store = {.in = store.in};
     const waybill::fault down = waybill::infrastructure("timeout");
     CHECK(held.load().error() == down);
     CHECK(held.save("y") == down);
     CHECK(held.clear() == down);
-    for (const auto how : {fault_class::transient, fault_class::permanent, fault_class::ownership_lost}) {
+    for (const auto how :
+         {fault_kind::transient, fault_kind::permanent, fault_kind::ownership_lost}) {
         store.how = how;
-        CHECK(held.load().error().how == how);
-        CHECK(held.save("y").how == how);
-        CHECK(held.clear().how == how);
+        CHECK(held.load().error().kind == how);
+        CHECK(held.save("y").kind == how);
+        CHECK(held.clear().kind == how);
     }
 }
 
@@ -356,20 +357,21 @@ struct holdings {
     void hold(Execute execute, Holds holds)
     {
         const auto j = *waybill::job::make("order-17", 3);
-        held_state held(store, "order-17");
+        locked_session_state held(store, "order-17");
         waybill::pipeline pipe;
         waybill::steady_time time;
         waybill::text_state_read state;
         const waybill::fault gone = waybill::ownership_lost("the lock has run out");
         for (std::uint64_t n = 1; n != 4 && !pipe.over(); ++n) {
             if (settled[n]) continue;
-            process_step(pipe, {facts_of(j.step(n), 100 + n, 1), {}},
-                         [&] { return time = time + waybill::duration::seconds(1); },
+            process_step(
+                pipe, {facts_of(j.step(n), 100 + n, 1), {}},
+                [&] { return time = time + waybill::duration::seconds(1); },
                 [&](act::load_state) -> waybill::state_loaded {
                     const auto bytes = held.load();
-                    if (!bytes) return {.how = bytes.error().how};
+                    if (!bytes) return {.kind = bytes.error().kind};
                     state = waybill::read_text_state(*bytes);
-                    return {state.how, state.state.progress};
+                    return {state.outcome, state.state.progress};
                 },
                 [&](act::execute) {
                     ++ran[n];
@@ -382,15 +384,15 @@ struct holdings {
                 },
                 [&](act::park) {
                     if (!holds()) return gone;
-                    letters[n] = pipe.why();
+                    letters[n] = pipe.reason();
                     return waybill::fault{};
                 },
                 [&](act::complete) {
                     settled[n] = true;
                     return waybill::fault{};
                 },
-                [&](act::clear_state) { return held.clear(); },
-                [&](act::give_back) {}, [&](act::wait) {});
+                [&](act::clear_state) { return held.clear(); }, [&](act::give_back) {},
+                [&](act::wait_until) {});
         }
     }
 };
@@ -429,23 +431,23 @@ TEST_CASE("held_state: whoever lost the lock, and stands in a session that is ov
 TEST_CASE("held_state: of two holders the one who wrote last in between has lost")
 {
     memory_sessions store;
-    held_state mine(store, "order-17");
-    held_state theirs(store, "order-17");
+    locked_session_state mine(store, "order-17");
+    locked_session_state theirs(store, "order-17");
     CHECK(!*mine.load());
     CHECK(!*theirs.load());
     CHECK(mine.save("one").ok());
     CHECK(mine.save("two").ok());
-    CHECK(theirs.save("three").how == fault_class::ownership_lost);
+    CHECK(theirs.save("three").kind == fault_kind::ownership_lost);
     CHECK(**theirs.load() == "two");
     CHECK(theirs.save("three").ok());
-    CHECK(mine.clear().how == fault_class::ownership_lost);
-    CHECK(mine.save("four").how == fault_class::ownership_lost);
+    CHECK(mine.clear().kind == fault_kind::ownership_lost);
+    CHECK(mine.save("four").kind == fault_kind::ownership_lost);
     CHECK(theirs.clear().ok());
     CHECK(theirs.clear().ok());
-    CHECK(mine.save("five").how == fault_class::ownership_lost);
+    CHECK(mine.save("five").kind == fault_kind::ownership_lost);
     CHECK(store.states().empty());
     CHECK(theirs.save("six").ok());  // another session under this id
-    CHECK(mine.save("seven").how == fault_class::ownership_lost);
+    CHECK(mine.save("seven").kind == fault_kind::ownership_lost);
 }
 
 TEST_CASE("session_store: names")

@@ -22,7 +22,7 @@ namespace {
 
 using namespace waybill;
 
-static_assert(!check(state_budget{}) && !check(text_state_options{}));
+static_assert(!validate(state_budget{}) && !validate(text_state_options{}));
 static_assert(state_budget{}.for_value() == 260'096);
 static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.for_value() == 0);
 static_assert(name(text_state_problem::none) == "none");
@@ -46,16 +46,19 @@ text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
 std::string written(const text_state& s, const text_state_options& o = small)
 {
     const auto out = write_text_state(s, o);
-    return out ? *out : text(out.error());
+    return out ? *out : describe(out.error());
 }
 
 session_progress longest(std::string text)
 {
-    session_progress p{.done = highest_size, .total = highest_size, .parked = highest_size,
-                       .tries = highest_size, .begun = wall_time::highest(),
+    session_progress p{.done = highest_size,
+                       .total = highest_size,
+                       .dead_lettered = highest_size,
+                       .tries = highest_size,
+                       .begun = wall_time::highest(),
                        .changed = wall_time::lowest()};
-    p.failed = step_failure{highest_size, highest_size, park_reason::session_failed, highest_size,
-                            std::move(text), wall_time::highest()};
+    p.failed = step_failure{highest_size, highest_size,    dead_letter_reason::session_failed,
+                            highest_size, std::move(text), wall_time::highest()};
     return p;
 }
 
@@ -66,7 +69,8 @@ TEST_CASE("state_text: as the header shows it")
     text_state s;
     s.own = "receipt=r17";
     s.progress = {.done = 2, .total = 5};
-    s.progress.failed = step_failure{3, 17, park_reason::exhausted, 5, "no printer answers", noon};
+    s.progress.failed =
+        step_failure{3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     const std::string bytes = written(s, {});
     CHECK(bytes == "waybill/1 text 00001.00000 0000000091 c886cb30\n"
                    "done 2\n"
@@ -75,47 +79,49 @@ TEST_CASE("state_text: as the header shows it")
                    "\n"
                    "receipt=r17");
     const text_state_read r = read_text_state(bytes, {});
-    CHECK(r.how == state_read::ok);
+    CHECK(r.outcome == state_read::ok);
     CHECK(r.state == s);
     CHECK(r.envelope.body.empty());
-    CHECK(text(r) == "state: ok, 138 bytes, text of version 1.0");
+    CHECK(describe(r) == "state: ok, 138 bytes, text of version 1.0");
 }
 
 TEST_CASE("state_text: a new one, and what is no state of text")
 {
     const text_state_read none = read(std::nullopt);
-    CHECK(none.how == state_read::absent);
+    CHECK(none.outcome == state_read::absent);
     CHECK(none.state == text_state{{}, {}, small.version, {}});
-    CHECK(text(none) == "state: absent: the session is new, or over");
-    CHECK(read("").how == state_read::corrupt);
-    CHECK(text(read("")) == text(open_state("", 1'000)));
-    CHECK(read(std::string(1'001, '{')).how == state_read::too_large);
-    CHECK(read(written(state("x")).substr(1)).how == state_read::corrupt);
+    CHECK(describe(none) == "state: absent: the session is new, or over");
+    CHECK(read("").outcome == state_read::corrupt);
+    CHECK(describe(read("")) == describe(open_state("", 1'000)));
+    CHECK(read(std::string(1'001, '{')).outcome == state_read::too_large);
+    CHECK(read(written(state("x")).substr(1)).outcome == state_read::corrupt);
 
     const text_state_read json = read(R"({"IsFailedSession":true})");
-    CHECK(json.how == state_read::corrupt);
+    CHECK(json.outcome == state_read::corrupt);
     CHECK(json.problem == text_state_problem::other_format);
-    CHECK(text(json) == "state: corrupt: it is json, and text is read here: "
-                        "read it with waybill/ext/json_session.hpp");
+    CHECK(describe(json) ==
+          "state: corrupt: it is json, and text is read here: "
+          "read it with waybill/ext/json_session.hpp");
     CHECK(read(seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
           text_state_problem::other_format);
 
     const auto sealed = [](std::string_view body) {
         return read(seal_state(state_format::text, {2, 0}, body));
     };
-    CHECK(sealed("\n").how == state_read::ok);
-    CHECK(text(sealed("done 3\n")) ==
+    CHECK(sealed("\n").outcome == state_read::ok);
+    CHECK(describe(sealed("done 3\n")) ==
           "state: corrupt: it is whole, but has no blank line: find out who writes it, and do not "
           "take it for a new session");
     CHECK(sealed("").problem == text_state_problem::bad_line);
-    CHECK(text(sealed("done 3\ntotal x\n\n")) ==
+    CHECK(describe(sealed("done 3\ntotal x\n\n")) ==
           "state: corrupt: it is whole, but waybill never writes a line like number 2: find out "
           "who writes it, and do not take it for a new session");
     const text_state_read meteor = sealed("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n\nown");
-    CHECK(meteor.how == state_read::newer);
+    CHECK(meteor.outcome == state_read::newer);
     CHECK(meteor.state == text_state{{}, {}, small.version, {}});
-    CHECK(text(meteor) == "state: newer: it has failed for a reason that is not known here: update "
-                          "this program first, and leave the state alone");
+    CHECK(describe(meteor) ==
+          "state: newer: it has failed for a reason that is not known here: update "
+          "this program first, and leave the state alone");
 }
 
 TEST_CASE("state_text: a redriven session begins with the state that came")
@@ -126,8 +132,8 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     s.progress.failed.emplace().text = "no template";
     const std::string came = *waybill::write_text_state(s);
     const auto begun = waybill::read_text_state({}, {}, came);
-    CHECK(begun.how == waybill::state_read::absent);
-    CHECK(text(begun) == text(waybill::read_text_state({})));
+    CHECK(begun.outcome == waybill::state_read::absent);
+    CHECK(describe(begun) == describe(waybill::read_text_state({})));
     CHECK(begun.state.own == "payment=paid");
     CHECK(begun.state.progress == waybill::session_progress{});
     CHECK(waybill::read_text_state({}, {}, "") == waybill::read_text_state({}));
@@ -135,7 +141,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     const std::string mine = *waybill::write_text_state(s);
     CHECK(waybill::read_text_state(mine, {}, came) == waybill::read_text_state(mine));
     const std::string_view cut = std::string_view(came).substr(0, came.size() - 1);
-    CHECK(waybill::read_text_state({}, {}, cut).how == waybill::state_read::corrupt);
+    CHECK(waybill::read_text_state({}, {}, cut).outcome == waybill::state_read::corrupt);
     CHECK(waybill::read_text_state({}, {}, cut).state.own.empty());
     // A failed one may be larger than one that goes on may be. Where it is there is no way on.
     const waybill::text_state_options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
@@ -145,7 +151,8 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
         const bool goes_on = write_text_state(s, o).has_value();
         s.progress.failed.emplace().text = "no";
         const auto large = waybill::read_text_state({}, o, *write_text_state(s, o));
-        CHECK(large.how == (goes_on ? waybill::state_read::absent : waybill::state_read::too_large));
+        CHECK(large.outcome ==
+              (goes_on ? waybill::state_read::absent : waybill::state_read::too_large));
         CHECK(large.state.own.empty() != goes_on);
     }
 }
@@ -156,13 +163,14 @@ TEST_CASE("state_text: versions of the user's own part")
         return read(seal_state(state_format::text, v, "done 1\n\nown"));
     };
     const text_state_read newer = of({3, 0});
-    CHECK(newer.how == state_read::newer);
+    CHECK(newer.outcome == state_read::newer);
     CHECK(newer.state.own.empty());
-    CHECK(text(newer) == "state: newer: its version is 3.0, and 2 is known here: update this "
-                         "program first, and leave the state alone");
+    CHECK(describe(newer) ==
+          "state: newer: its version is 3.0, and 2 is known here: update this "
+          "program first, and leave the state alone");
     for (const schema_version v : {schema_version{0, 0}, {1, 9}, {2, 0}, {2, 1}, {2, 8}}) {
         const text_state_read r = of(v);
-        CHECK(r.how == state_read::ok);
+        CHECK(r.outcome == state_read::ok);
         CHECK(r.state.version == v);
         const schema_version again = read(written(r.state)).state.version;
         CHECK(again == (v == schema_version{2, 8} ? v : small.version));
@@ -188,19 +196,19 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
         const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
         CHECK(written(old, golden_states::old_options) == bytes);
         text_state_read r = read_text_state(bytes, golden_states::options);
-        REQUIRE(r.how == state_read::ok);
+        REQUIRE(r.outcome == state_read::ok);
         CHECK(r.state == old);
         CHECK(r.state.version.major == 1);
         r.state.own = "receipt=" + r.state.own;
         const std::string now = written(r.state, golden_states::options);
         const text_state_read again = read_text_state(now, golden_states::options);
-        REQUIRE(again.how == state_read::ok);
+        REQUIRE(again.outcome == state_read::ok);
         CHECK(again.state.version == golden_states::options.version);
         CHECK(again.state.own == "receipt=r17");
         CHECK(again.state.progress == old.progress);
         CHECK(again.state.later == old.later);
         // Who has not been updated yet leaves it alone.
-        CHECK(read_text_state(now, golden_states::old_options).how == state_read::newer);
+        CHECK(read_text_state(now, golden_states::old_options).outcome == state_read::newer);
         ++files;
     });
     CHECK(files == 2);
@@ -216,7 +224,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
         CHECK(out.has_value() == (n <= most));
         const std::string unchecked =
             seal_state(state_format::text, small.version, "done 2\n\n" + s.own);
-        CHECK(read(unchecked).how == (n <= most ? state_read::ok : state_read::too_large));
+        CHECK(read(unchecked).outcome == (n <= most ? state_read::ok : state_read::too_large));
         if (!out) {
             CHECK(out.error() == state_too_large{n + 48, 488});
             CHECK(read(unchecked).problem == text_state_problem::no_reserve);
@@ -234,7 +242,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
             REQUIRE(failed.has_value());
             CHECK(failed->size() <= small.budget.bytes);
             const text_state_read r = read(*failed);
-            REQUIRE(r.how == state_read::ok);
+            REQUIRE(r.outcome == state_read::ok);
             const std::string& kept = r.state.progress.failed->text;
             CHECK(why.starts_with(kept));
             CHECK((kept.size() == why.size() || failed->size() + 4 > small.budget.bytes));
@@ -252,7 +260,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     text_state s = state(std::string(800, 'x'));
     CHECK(written(s) == "state: too large: 848 bytes, and 488 is the most beside what is kept for "
                         "a failure: raise the budget, or keep the large part elsewhere");
-    s.progress.failed = step_failure{3, 17, park_reason::gap, 0, "a step is missing", noon};
+    s.progress.failed = step_failure{3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);
 
@@ -267,9 +275,9 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     }
     s.own.append(small.budget.bytes - written(s).size(), 'x');
     CHECK(written(s).size() == small.budget.bytes);
-    s.progress.parked = 1;
+    s.progress.dead_lettered = 1;
     CHECK_FALSE(write_text_state(s, small).has_value());
-    s.progress.parked = 0;
+    s.progress.dead_lettered = 0;
     s.own.resize(800);
     s.progress.failed->text = "a step is missing";
     CHECK(written(s) == bytes);
@@ -277,25 +285,25 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     // A budget that fell between two versions of a program.
     const text_state_options tight{.budget = {.bytes = 870, .failure_reserve = 512},
                                    .version = {2, 1}};
-    CHECK(read_text_state(bytes, tight).how == state_read::too_large);
+    CHECK(read_text_state(bytes, tight).outcome == state_read::too_large);
     const auto out = write_text_state(s, tight);
     REQUIRE_FALSE(out.has_value());
-    CHECK(out.error().most == 870);
+    CHECK(out.error().max_bytes == 870);
     CHECK(out.error().size > 870);
     CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}}).starts_with(
         "state: too large: 49 bytes, and 0 is the most"));
-    CHECK(text(read(seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
+    CHECK(describe(read(seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
           "state: too_large: 648 bytes, and 488 is the most beside what is kept for a failure: "
           "raise the budget");
 }
 
 TEST_CASE("state_text: budgets that cannot work")
 {
-    CHECK(text(check(state_budget{.failure_reserve = 511}).value()) ==
+    CHECK(describe(validate(state_budget{.failure_reserve = 511}).value()) ==
           "failure_reserve is 511: must be at least (512)");
-    CHECK(text(check(text_state_options{.budget = {.bytes = 2'048}}).value()) ==
+    CHECK(describe(validate(text_state_options{.budget = {.bytes = 2'048}}).value()) ==
           "bytes is 2048: must be more than failure_reserve (2048)");
-    CHECK_FALSE(check(state_budget{.bytes = 513, .failure_reserve = 512}).has_value());
+    CHECK_FALSE(validate(state_budget{.bytes = 513, .failure_reserve = 512}).has_value());
 }
 
 }  // namespace state_text_test

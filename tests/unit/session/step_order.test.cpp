@@ -7,7 +7,7 @@
 namespace step_order_test {
 namespace {
 
-using waybill::park_reason;
+using waybill::dead_letter_reason;
 using waybill::session_progress;
 using waybill::step_facts;
 
@@ -57,13 +57,13 @@ TEST_CASE("step_order: the state goes with the last one, unless the first is mis
     CHECK(ends_session({1, 5, 1, 5, true}, p));
     CHECK(!ends_session({1, 4, 1, 5, false}, p));
     CHECK(!ends_session({1, 6, 1, 0, true}, p));  // after the last
-    p.failed.emplace().reason = park_reason::gap;
+    p.failed.emplace().reason = dead_letter_reason::gap;
     CHECK(ends_session({1, 5, 1, 5, true}, p));
     p.done = 0;
     CHECK(!ends_session({1, 5, 1, 5, true}, p));
-    p.failed->reason = park_reason::contradiction;
+    p.failed->reason = dead_letter_reason::contradiction;
     CHECK(!ends_session({1, 5, 1, 5, true}, p));
-    p.failed->reason = park_reason::ended_process;
+    p.failed->reason = dead_letter_reason::ended_process;
     CHECK(ends_session({1, 5, 1, 5, true}, p));
 }
 
@@ -89,14 +89,15 @@ TEST_CASE("step_order: all messages of a session begin it at the same step, wher
 
 TEST_CASE("step_order: each reason has a text")
 {
-    for (const auto r : {park_reason::failed, park_reason::exhausted, park_reason::ended_process,
-                         park_reason::session_failed, park_reason::gap, park_reason::contradiction,
-                         park_reason::unreadable, park_reason::broker}) {
-        CHECK(text(r, {1, 2, 1, 5, false, 3}, at(0)).starts_with("step 2 "));
+    for (const auto r : {dead_letter_reason::failed, dead_letter_reason::exhausted,
+                         dead_letter_reason::ended_process, dead_letter_reason::session_failed,
+                         dead_letter_reason::gap, dead_letter_reason::contradiction,
+                         dead_letter_reason::unreadable, dead_letter_reason::broker}) {
+        CHECK(describe(r, {1, 2, 1, 5, false, 3}, at(0)).starts_with("step 2 "));
     }
     for (const auto s : {waybill::state_read::absent, waybill::state_read::ok, waybill::state_read::newer,
                          waybill::state_read::corrupt, waybill::state_read::too_large}) {
-        CHECK(!text(s).empty());
+        CHECK(!describe(s).empty());
     }
 }
 

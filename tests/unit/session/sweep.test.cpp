@@ -44,7 +44,7 @@ std::optional<sweep_verdict> verdict(const swept_state& s, const sweep_policy& p
     const auto plan = plan_sweep(one, day_100, p);
     if (plan.empty()) return {};
     CHECK(name(plan[0].verdict) != "?");
-    CHECK(!text(plan[0]).empty());
+    CHECK(!describe(plan[0]).empty());
     return plan[0].verdict;
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("sweep: what has changed since stays")
     const auto plan = plan_sweep(states, day_100);
     REQUIRE(plan.size() == 2);
     CHECK(plan[1].index == 1);
-    CHECK(text(plan[0]) == "stuck at 2 of 5 for 480h");
+    CHECK(describe(plan[0]) == "stuck at 2 of 5 for 480h");
     CHECK(!may_clear(plan[0], states[0]));
     CHECK(may_clear(plan[1], states[1]));
     CHECK(!may_clear(plan[1], state(1h, finished)));
@@ -95,21 +95,22 @@ TEST_CASE("sweep: what has changed since stays")
     other.progress.done = 6;
     CHECK(!may_clear(plan[1], other));
     other = states[1];
-    other.how = state_read::corrupt;
+    other.outcome = state_read::corrupt;
     CHECK(!may_clear(plan[1], other));
 }
 
 TEST_CASE("sweep: a policy that would let a session begin anew is refused, and clears nothing")
 {
-    CHECK(!check(sweep_policy{}));
+    CHECK(!validate(sweep_policy{}));
     const sweep_policy wrong[] = {{.messages_live = {}},
-                                  {.messages_live = 40 * 24h},  // longer than failed states are kept
+                                  // longer than failed states are kept
+                                  {.messages_live = 40 * 24h},
                                   {.stuck_after = {}},
                                   {.give_up_after = 24h}};
     const char* const fields[] = {"sweep.messages_live", "sweep.keep_failed", "sweep.stuck_after", "sweep.give_up_after"};
     for (int i = 0; i != 4; ++i) {
-        REQUIRE(check(wrong[i]));
-        CHECK(check(wrong[i])->field == fields[i]);
+        REQUIRE(validate(wrong[i]));
+        CHECK(validate(wrong[i])->field == fields[i]);
         CHECK(!verdict(state(99 * 24h, finished), wrong[i]));
     }
 }

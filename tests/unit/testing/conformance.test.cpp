@@ -115,7 +115,10 @@ struct only_attempts {
     wrong_store behind{flaw::none};
     auto begin() { return behind.begin(); }
     auto attempted(const waybill::partition_key& k) { return behind.attempted(k); }
-    auto note(transaction& tx, const waybill::partition_key& k, const waybill::attempt& a) { return behind.note(tx, k, a); }
+    auto note(transaction& tx, const waybill::partition_key& k, const waybill::crash_record& a)
+    {
+        return behind.note(tx, k, a);
+    }
     auto forget(transaction& tx, const waybill::partition_key& k) { return behind.forget(tx, k); }
 };
 struct only_letters {
@@ -137,7 +140,9 @@ TEST_CASE("conformance: the memory store conforms")
 TEST_CASE("conformance: a faulty store in which nothing goes wrong conforms")
 {
     using store = waybill::testing::memory_store<std::string>;
-    const auto fine = [](waybill::testing::store_call) { return waybill::testing::mishap::none; };
+    const auto fine = [](waybill::testing::store_call) {
+        return waybill::testing::injected_fault::none;
+    };
     store kept;
     const auto make = [&] {
         kept = store();

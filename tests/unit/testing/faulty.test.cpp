@@ -15,10 +15,10 @@ namespace faulty_test {
 namespace {
 
 using waybill::commit_outcome;
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::testing::faulty;
+using waybill::testing::injected_fault;
 using waybill::testing::memory_store;
-using waybill::testing::mishap;
 using waybill::testing::store_call;
 
 const waybill::partition_key key{"s", "g", "p"};
@@ -26,10 +26,10 @@ const waybill::partition_key key{"s", "g", "p"};
 // Does this at that call, the first time it comes.
 struct once {
     store_call at;
-    mishap what;
-    mishap operator()(store_call c)
+    injected_fault what;
+    injected_fault operator()(store_call c)
     {
-        return c == at ? std::exchange(what, mishap::none) : mishap::none;
+        return c == at ? std::exchange(what, injected_fault::none) : injected_fault::none;
     }
 };
 
@@ -53,31 +53,34 @@ static_assert(!waybill::savepoint_scope<plain_store::transaction>);
 static_assert(waybill::transaction_scope<faulty<plain_store, once>::transaction>);
 static_assert(!waybill::savepoint_scope<faulty<plain_store, once>::transaction>);
 
-static_assert(waybill::testing::mishaps_of(store_call::commit).size() == 8);
-static_assert(waybill::testing::mishaps_of(store_call::put).size() == 5);
-static_assert(waybill::testing::mishaps_of(store_call::load).size() == 3);
-static_assert(waybill::testing::mishaps_of(store_call::load)[0] == mishap::none);
-static_assert(name(store_call::reset) == "reset" && waybill::testing::mishaps_of(store_call::reset).size() == 5);
+static_assert(waybill::testing::faults_of(store_call::commit).size() == 8);
+static_assert(waybill::testing::faults_of(store_call::put).size() == 5);
+static_assert(waybill::testing::faults_of(store_call::load).size() == 3);
+static_assert(waybill::testing::faults_of(store_call::load)[0] == injected_fault::none);
+static_assert(name(store_call::reset) == "reset" &&
+              waybill::testing::faults_of(store_call::reset).size() == 5);
 static_assert(waybill::checkpoint_reset<faulty<store, once>>);
-static_assert(name(store_call::advance) == "advance" && name(mishap::dies_after) == "dies_after");
-static_assert(name(store_call::commit) == "commit" && name(mishap::unknown_applied) == "unknown_applied");
+static_assert(name(store_call::advance) == "advance" &&
+              name(injected_fault::dies_after) == "dies_after");
+static_assert(name(store_call::commit) == "commit" &&
+              name(injected_fault::unknown_applied) == "unknown_applied");
 
 TEST_CASE("faulty: commit, and what is there afterwards")
 {
     const struct {
-        mishap what;
+        injected_fault what;
         std::optional<commit_outcome> answer;  // none: an error
         bool there;
         bool alive;
     } cases[] = {
-        {mishap::none, commit_outcome::applied, true, true},
-        {mishap::fails, {}, false, true},
-        {mishap::fails_though_done, {}, true, true},
-        {mishap::dies_before, {}, false, false},
-        {mishap::dies_after, {}, true, false},
-        {mishap::not_applied, commit_outcome::not_applied, false, true},
-        {mishap::unknown_not_applied, commit_outcome::unknown, false, true},
-        {mishap::unknown_applied, commit_outcome::unknown, true, true},
+        {injected_fault::none, commit_outcome::applied, true, true},
+        {injected_fault::fails, {}, false, true},
+        {injected_fault::fails_though_done, {}, true, true},
+        {injected_fault::dies_before, {}, false, false},
+        {injected_fault::dies_after, {}, true, false},
+        {injected_fault::not_applied, commit_outcome::not_applied, false, true},
+        {injected_fault::unknown_not_applied, commit_outcome::unknown, false, true},
+        {injected_fault::unknown_applied, commit_outcome::unknown, true, true},
     };
     for (const auto& c : cases) {
         INFO(std::string(name(c.what)));
@@ -89,7 +92,7 @@ TEST_CASE("faulty: commit, and what is there afterwards")
         const auto r = tx->commit();
         CHECK(r.has_value() == c.answer.has_value());
         if (r && c.answer) CHECK(*r == *c.answer);
-        if (!r) CHECK(r.error().how == fault_class::infrastructure);
+        if (!r) CHECK(r.error().kind == fault_kind::infrastructure);
         CHECK(kept.records().size() == (c.there ? 1 : 0));
         CHECK(s.alive() == c.alive);
         CHECK(tx->inner() == nullptr);
@@ -98,7 +101,7 @@ TEST_CASE("faulty: commit, and what is there afterwards")
 
 TEST_CASE("faulty: a write that fails has happened or not, as the script says")
 {
-    for (const mishap what : {mishap::fails, mishap::fails_though_done}) {
+    for (const injected_fault what : {injected_fault::fails, injected_fault::fails_though_done}) {
         store kept;
         faulty s(kept, once{store_call::put, what});
         auto tx = s.begin();
@@ -106,13 +109,13 @@ TEST_CASE("faulty: a write that fails has happened or not, as the script says")
         letter.key = key;
         CHECK(!s.put(*tx, letter));
         CHECK(tx->commit() == waybill::result<commit_outcome>(commit_outcome::applied));
-        CHECK(kept.letters().size() == (what == mishap::fails ? 0 : 1));
+        CHECK(kept.letters().size() == (what == injected_fault::fails ? 0 : 1));
     }
 }
 
 TEST_CASE("faulty: a death takes every open transaction, and all calls fail until the revival")
 {
-    for (const mishap what : {mishap::dies_before, mishap::dies_after}) {
+    for (const injected_fault what : {injected_fault::dies_before, injected_fault::dies_after}) {
         store kept;
         faulty s(kept, once{store_call::advance, what});
         auto tx = s.begin();
@@ -124,7 +127,7 @@ TEST_CASE("faulty: a death takes every open transaction, and all calls fail unti
         CHECK(tx->inner() == nullptr);
         CHECK(other->inner() == nullptr);
         CHECK(!s.begin());
-        CHECK(s.load(key).error().how == fault_class::infrastructure);
+        CHECK(s.load(key).error().kind == fault_kind::infrastructure);
         CHECK(!s.find(key, 1));
         CHECK(!tx->savepoint());
         CHECK(!s.put(*tx, {}));
@@ -145,14 +148,14 @@ TEST_CASE("faulty: a death takes every open transaction, and all calls fail unti
 TEST_CASE("faulty: a begin that fails though it was done leaves no transaction open")
 {
     store kept;
-    faulty s(kept, once{store_call::begin, mishap::fails_though_done});
+    faulty s(kept, once{store_call::begin, injected_fault::fails_though_done});
     CHECK(!s.begin());
     CHECK(s.begin().has_value());
 }
 
 TEST_CASE("faulty: savepoints that fail do so before or after")
 {
-    for (const mishap what : {mishap::fails, mishap::fails_though_done}) {
+    for (const injected_fault what : {injected_fault::fails, injected_fault::fails_though_done}) {
         store kept;
         faulty s(kept, once{store_call::undo, what});
         auto tx = s.begin();
@@ -160,14 +163,14 @@ TEST_CASE("faulty: savepoints that fail do so before or after")
         tx->inner()->record("effect");
         CHECK(!tx->undo());
         CHECK(tx->commit().has_value());
-        CHECK(kept.records().size() == (what == mishap::fails ? 1 : 0));
+        CHECK(kept.records().size() == (what == injected_fault::fails ? 1 : 0));
     }
 }
 
 TEST_CASE("faulty: transactions can be moved, and die wherever they are")
 {
     store kept;
-    faulty s(kept, once{store_call::release, mishap::dies_after});
+    faulty s(kept, once{store_call::release, injected_fault::dies_after});
     auto begun = s.begin();
     auto moved = *std::move(begun);
     auto target = *s.begin();

@@ -21,12 +21,12 @@
 namespace lease_conformance_test {
 namespace {
 
-using waybill::claim_end;
 using waybill::claim_outcome;
+using waybill::claim_result;
 using waybill::lease;
 using waybill::lease_claim;
 using waybill::lease_table;
-using waybill::presence;
+using waybill::owner_heartbeat;
 using waybill::result;
 
 enum class flaw : std::uint8_t {
@@ -64,8 +64,8 @@ enum class flaw : std::uint8_t {
     list_caches,           // on each connection, until that one writes
 };
 
-// Handles share their data, as connections do. `between` is called where a racy store has looked and
-// not yet written.
+// Handles share their data, as connections do. `between` is called where a racy store has looked
+// and not yet written.
 class wrong_leases {
 public:
     explicit wrong_leases(flaw f) : flaw_(f), data_(std::make_shared<data>()) {}
@@ -77,7 +77,7 @@ public:
         return listed_.try_emplace({source, group}, *listed).first->second;
     }
 
-    result<claim_outcome> claim(const lease_claim& c)
+    result<claim_result> claim(const lease_claim& c)
     {
         listed_.clear();
         if (c.expected && (flaw_ == flaw::update_any_partition || flaw_ == flaw::update_any_group)) {
@@ -86,7 +86,7 @@ public:
         return write(c);
     }
 
-    result<void> announce(const presence& p)
+    result<void> announce(const owner_heartbeat& p)
     {
         listed_.clear();
         const auto found = find(p, flaw_ == flaw::announce_by_name);
@@ -95,7 +95,7 @@ public:
         return {};
     }
 
-    result<void> withdraw(const presence& p)
+    result<void> withdraw(const owner_heartbeat& p)
     {
         listed_.clear();
         const auto found = find(p, flaw_ == flaw::withdraw_all_of_name);
@@ -104,7 +104,8 @@ public:
             return {};
         }
         if (flaw_ == flaw::withdraw_all_of_name) {
-            std::erase_if(data_->owners, [&](const presence& q) { return q.owner.name == p.owner.name; });
+            std::erase_if(data_->owners,
+                          [&](const owner_heartbeat& q) { return q.owner.name == p.owner.name; });
         } else if (found->version == p.version || flaw_ == flaw::withdraw_any_version) {
             data_->owners.erase(found);
         }
@@ -118,7 +119,7 @@ private:
     using id = std::tuple<std::string, std::string, std::string>;
     struct data {
         std::map<id, lease> leases;
-        std::vector<presence> owners;
+        std::vector<owner_heartbeat> owners;
         std::uint64_t writes = 0;
         std::function<void()> between;
     };
@@ -140,13 +141,13 @@ private:
             if (row.key.source != source) continue;
             if (row.key.group == group || flaw_ == flaw::group_forgotten) t.leases.push_back(row);
         }
-        for (const presence& p : data_->owners) {
+        for (const owner_heartbeat& p : data_->owners) {
             if (p.source == source && p.group == group) t.owners.push_back(p);
         }
         return t;
     }
 
-    result<claim_outcome> write(const lease_claim& c)
+    result<claim_result> write(const lease_claim& c)
     {
         const auto found = data_->leases.find(id_of(c));
         const bool there = found != data_->leases.end();
@@ -155,9 +156,9 @@ private:
         if (flaw_ == flaw::ignores_version && there && c.expected) wins = true;
         if (flaw_ == flaw::only_owner_compared && there && c.expected && c.owner == found->second.owner) wins = true;
         if (flaw_ == flaw::absent_is_created && !there) wins = true;
-        if (flaw_ == flaw::giving_back_is_an_error && c.owner.nobody()) return down();
+        if (flaw_ == flaw::giving_back_is_an_error && c.owner.none()) return down();
         if (!wins && flaw_ == flaw::contended_is_an_error) return down();
-        if (!wins && flaw_ != flaw::contended_and_written) return claim_outcome{};
+        if (!wins && flaw_ != flaw::contended_and_written) return claim_result{};
         if (flaw_ == (c.expected ? flaw::racy_claim : flaw::racy_first_claim) && data_->between) {
             std::exchange(data_->between, {})();
         }
@@ -166,10 +167,11 @@ private:
         if (flaw_ == flaw::incarnation_forgotten) row.owner.incarnation = 0;
         if (flaw_ == flaw::incarnation_32_bits) row.owner.incarnation &= 0xFFFF'FFFFU;
         const std::uint64_t version = row.version;
-        if (flaw_ == flaw::giving_back_deletes && c.owner.nobody()) data_->leases.erase(id_of(c));
+        if (flaw_ == flaw::giving_back_deletes && c.owner.none())
+            data_->leases.erase(id_of(c));
         else data_->leases.insert_or_assign(id_of(c), row);
-        if (!wins) return claim_outcome{};
-        return claim_outcome{claim_end::won, c.epoch, version};
+        if (!wins) return claim_result{};
+        return claim_result{claim_outcome::won, c.epoch, version};
     }
 
     id id_of(const lease_claim& c) const
@@ -194,23 +196,24 @@ private:
         if (flaw_ == flaw::owner_ignores_case) lower(owner.name);
         return owner;
     }
-    std::vector<presence>::iterator find(const presence& p, bool by_name)
+    std::vector<owner_heartbeat>::iterator find(const owner_heartbeat& p, bool by_name)
     {
-        return std::find_if(data_->owners.begin(), data_->owners.end(), [&](const presence& q) {
-            const bool same =
-                by_name ? q.owner.name == p.owner.name : known_as(q.owner) == known_as(p.owner);
-            return q.source == p.source && q.group == p.group && same;
-        });
+        return std::find_if(
+            data_->owners.begin(), data_->owners.end(), [&](const owner_heartbeat& q) {
+                const bool same =
+                    by_name ? q.owner.name == p.owner.name : known_as(q.owner) == known_as(p.owner);
+                return q.source == p.source && q.group == p.group && same;
+            });
     }
-    claim_outcome update_any(const lease_claim& c)
+    claim_result update_any(const lease_claim& c)
     {
-        claim_outcome o;
+        claim_result o;
         for (auto& [at, row] : data_->leases) {
             const bool group = row.key.group == c.key.group || flaw_ == flaw::update_any_group;
             const bool partition = row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
             if (row.key.source != c.key.source || !group || !partition || row.version != c.expected) continue;
             row = {row.key, c.owner, c.epoch, ++data_->writes};
-            o = {claim_end::won, c.epoch, row.version};
+            o = {claim_outcome::won, c.epoch, row.version};
         }
         return o;
     }
@@ -326,9 +329,9 @@ struct down_leases {
     bool swallows = false;
 
     result<lease_table> list(const std::string&, const std::string&) { return answer<lease_table>(); }
-    result<claim_outcome> claim(const lease_claim&) { return answer<claim_outcome>(); }
-    result<void> announce(const presence&) { return answer<void>(); }
-    result<void> withdraw(const presence&) { return answer<void>(); }
+    result<claim_result> claim(const lease_claim&) { return answer<claim_result>(); }
+    result<void> announce(const owner_heartbeat&) { return answer<void>(); }
+    result<void> withdraw(const owner_heartbeat&) { return answer<void>(); }
 
 private:
     template <class T>

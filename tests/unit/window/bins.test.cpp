@@ -41,10 +41,10 @@ std::vector<std::pair<std::int64_t, std::uint64_t>> points(B&& bins)
 }
 using found = std::vector<std::pair<std::int64_t, std::uint64_t>>;
 
-static_assert(!check(bin_options<>{.width = 1h}));
-static_assert(check(bin_options<>{})->field == "width");
-static_assert(check(bin_options<>{.width = -1s})->negative);
-static_assert(check(bin_options<>{.width = 1h, .max_bins = 0})->field == "max_bins");
+static_assert(!validate(bin_options<>{.width = 1h}));
+static_assert(validate(bin_options<>{})->field == "width");
+static_assert(validate(bin_options<>{.width = -1s})->negative);
+static_assert(validate(bin_options<>{.width = 1h, .max_bins = 0})->field == "max_bins");
 static_assert(name(binned::no_room) == "no_room");
 
 // A weight may not go where nobody looks at it.

@@ -56,7 +56,7 @@ struct middle_of_the_ends {
 static_assert(log_histogram<>::relative_error == 1.0 / 128);
 static_assert(log_histogram<0>::relative_error == 0.5);
 static_assert(log_histogram<10>::relative_error < 0.0005);
-static_assert(log_histogram<>::most_buckets * 8 < 2'200'000);
+static_assert(log_histogram<>::max_buckets * 8 < 2'200'000);
 
 static_assert(quantile_sketch<log_histogram<>> && weighted_sketch<log_histogram<3>>);
 static_assert(quantile_sketch<middle_of_the_ends> && !weighted_sketch<middle_of_the_ends>);
@@ -175,7 +175,7 @@ TEST_CASE("log_histogram: fine buckets, and all that there can be")
     CHECK(error_of<16>(limits::denorm_min() * 3) == 0);
     CHECK(error_of<16>(limits::max() / 4) <= log_histogram<16>::relative_error);
     const auto all = of({5e-324, limits::max(), -5e-324, limits::lowest()});
-    CHECK(all.buckets() == log_histogram<>::most_buckets);
+    CHECK(all.buckets() == log_histogram<>::max_buckets);
     CHECK(all.quantile(0.5) == -5e-324);
     CHECK(all.quantile(0.75) == 5e-324);
 }

@@ -77,7 +77,7 @@ TEST_CASE("samples of both are merged by time, those of the first first")
 
 TEST_CASE("one sample is left of each time where they are to be replaced: the last of the second")
 {
-    window a{{.span = 10min, .twins = same_time::replace}};
+    window a{{.span = 10min, .on_equal_time = equal_time::replace}};
     window b{{.span = 10min}};
     for (const int t : {10, 30, 60}) a.insert(at(t), t);
     for (const int t : {30, 30, 70}) b.insert(at(t), 100 + static_cast<int>(b.size()));
@@ -149,15 +149,15 @@ TEST_CASE("answers of different times or spans are not merged, whatever is in th
     window c{{.span = 5min}};
     for (window* w : {&a, &b, &c}) w->insert(at(10), 1);
     CHECK(merged(a.query(at(60)), b.query(at(60))).has_value());
-    CHECK(merged(a.query(at(60)), c.query(at(60))).error() == unlike_answers::span);
-    CHECK(merged(a.query(at(60)), c.query(at(61))).error() == unlike_answers::time);
+    CHECK(merged(a.query(at(60)), c.query(at(60))).error() == merge_mismatch::span);
+    CHECK(merged(a.query(at(60)), c.query(at(61))).error() == merge_mismatch::time);
     // One of them was told a later time already, and an answer is not of what was asked for.
     b.advance(at(300));
-    CHECK(merged(a.query(at(60)), b.query(at(60))).error() == unlike_answers::time);
+    CHECK(merged(a.query(at(60)), b.query(at(60))).error() == merge_mismatch::time);
     CHECK(merged(a.query(at(300)), b.query(at(60)))->points == 2);
-    CHECK(merged(window{}.query(at(9)), a.query(at(300))).error() == unlike_answers::time);
-    CHECK(name(unlike_answers::time) == "time");
-    CHECK(name(unlike_answers::span) == "span");
+    CHECK(merged(window{}.query(at(9)), a.query(at(300))).error() == merge_mismatch::time);
+    CHECK(name(merge_mismatch::time) == "time");
+    CHECK(name(merge_mismatch::span) == "span");
 }
 
 TEST_CASE("what one of two has pushed out is missing in both")
@@ -191,7 +191,7 @@ std::uint64_t most_combines_a_sample()
         for (const int step : {1, 2, 3}) {
             for (const int shift : {0, 1, 2'000}) {
                 const window_options o{
-                    .span = 10min, .max_points = max_points, .twins = same_time::replace};
+                    .span = 10min, .max_points = max_points, .on_equal_time = equal_time::replace};
                 sliding_window<tallied, wall_time, How> a{o};
                 sliding_window<tallied, wall_time, How> b{o};
                 for (int n = 0; n != 2'000; ++n) a.insert(at(n), 1);

@@ -19,9 +19,9 @@ namespace sliding_window_test {
 using namespace std::chrono_literals;
 using waybill::amortised;
 using waybill::duration;
+using waybill::equal_time;
 using waybill::inserted;
 using waybill::measures;
-using waybill::same_time;
 using waybill::sliding_window;
 using waybill::stats;
 using waybill::steady_time;
@@ -75,15 +75,16 @@ static_assert(name(inserted::no_weight) == "no_weight");
 static_assert(name(static_cast<inserted>(99)) == "?");
 
 // Options that cannot work are named, with what stands there.
-static_assert(!check(window_options{}));
-static_assert(!check(window_options{.span = 1ns, .max_points = 1, .ahead = 0ns}));
-static_assert(check(window_options{.span = 0ns})->field == "span");
-static_assert(check(window_options{.span = -5ns})->value == 5);
-static_assert(check(window_options{.span = -5ns})->negative);
-static_assert(check(window_options{.span = duration::lowest()})->value == std::uint64_t{1} << 63);
-static_assert(check(window_options{.max_points = 0})->field == "max_points");
-static_assert(check(window_options{.ahead = -1ns})->field == "ahead");
-static_assert(check(window_options{.ahead = -1ns})->negative);
+static_assert(!validate(window_options{}));
+static_assert(!validate(window_options{.span = 1ns, .max_points = 1, .ahead = 0ns}));
+static_assert(validate(window_options{.span = 0ns})->field == "span");
+static_assert(validate(window_options{.span = -5ns})->value == 5);
+static_assert(validate(window_options{.span = -5ns})->negative);
+static_assert(validate(window_options{.span = duration::lowest()})->value == std::uint64_t{1}
+                                                                                 << 63);
+static_assert(validate(window_options{.max_points = 0})->field == "max_points");
+static_assert(validate(window_options{.ahead = -1ns})->field == "ahead");
+static_assert(validate(window_options{.ahead = -1ns})->negative);
 
 TEST_BOTH_WINDOWS("sliding_window: one sample a minute is ten in ten minutes, at any phase")
 {
@@ -331,7 +332,7 @@ TEST_BOTH_WINDOWS("sliding_window: late samples are counted at their own time")
 TEST_BOTH_WINDOWS("sliding_window: a minute that is told twice is one point, if it is said so")
 {
     W both{{.span = 10min}};
-    W one{{.span = 10min, .twins = same_time::replace}};
+    W one{{.span = 10min, .on_equal_time = equal_time::replace}};
     for (std::int64_t n = 0; n != 5; ++n) {
         both.insert(at_s(60), 4);
         one.insert(at_s(60), static_cast<double>(n));

@@ -42,14 +42,14 @@ private:
 
 }  // namespace
 
-static_assert(!check(slot_options{}) && !check(ten_minutes));
-static_assert(check(slot_options{.span = duration{}})->field == "span");
-static_assert(check(slot_options{.width = duration{}})->field == "width");
-static_assert(check(slot_options{.width = duration::seconds(-1)})->negative);
-static_assert(check(slot_options{.span = duration::seconds(30)})->field == "width");
-static_assert(check(slot_options{.width = duration::nanoseconds(1)})->bound == 54'931'641);
-static_assert(!check(slot_options{.width = duration::nanoseconds(54'931'641)}));
-static_assert(check(slot_options{.span = duration::highest()})->field == "width");
+static_assert(!validate(slot_options{}) && !validate(ten_minutes));
+static_assert(validate(slot_options{.span = duration{}})->field == "span");
+static_assert(validate(slot_options{.width = duration{}})->field == "width");
+static_assert(validate(slot_options{.width = duration::seconds(-1)})->negative);
+static_assert(validate(slot_options{.span = duration::seconds(30)})->field == "width");
+static_assert(validate(slot_options{.width = duration::nanoseconds(1)})->bound == 54'931'641);
+static_assert(!validate(slot_options{.width = duration::nanoseconds(54'931'641)}));
+static_assert(validate(slot_options{.span = duration::highest()})->field == "width");
 
 TEST_CASE("slotted_window: whole minutes are exactly the window")
 {
@@ -138,7 +138,7 @@ TEST_CASE("slotted_window: at the ends of time, and before the epoch")
         CHECK(!first.quantile(0.5, wall_time::lowest()));
         CHECK(last.insert(wall_time::highest(), 1, wall_time::highest()) == inserted::newest);
         CHECK(last.quantile(0.5, wall_time::highest()) == 1.0);
-        CHECK(!check(last.options()));
+        CHECK(!validate(last.options()));
     }
     window w(ten_minutes);
     for (std::int64_t t = -1'200; t <= 1'200; t += 60) {

@@ -58,16 +58,17 @@ static_assert(window_key<int> && window_key<std::string> && window_key<resource_
 static_assert(window_key<plain_key>);
 static_assert(!window_key<unordered> && !window_key<unequal> && !window_key<uncopied>);
 
-static_assert(!check(window_set_options{}));
-static_assert(!check(window_set_options{.window = {.span = 10min}, .idle = 10min}));
-static_assert(check(window_set_options{.window = {.span = 10min}, .idle = 9min})->bound ==
+static_assert(!validate(window_set_options{}));
+static_assert(!validate(window_set_options{.window = {.span = 10min}, .idle = 10min}));
+static_assert(validate(window_set_options{.window = {.span = 10min}, .idle = 9min})->bound ==
               600'000'000'000U);
-static_assert(check(window_set_options{.idle = duration{}})->field == "idle");
-static_assert(check(window_set_options{.idle = -3s})->value == 3'000'000'000U);
-static_assert(check(window_set_options{.window = {.span = 0s}})->field == "window.span");
-static_assert(check(window_set_options{.window = {.max_points = 0}})->field == "window.max_points");
-static_assert(check(window_set_options{.window = {.ahead = -1s}})->field == "window.ahead");
-static_assert(check(window_set_options{.max_keys = 0})->field == "max_keys");
+static_assert(validate(window_set_options{.idle = duration{}})->field == "idle");
+static_assert(validate(window_set_options{.idle = -3s})->value == 3'000'000'000U);
+static_assert(validate(window_set_options{.window = {.span = 0s}})->field == "window.span");
+static_assert(validate(window_set_options{.window = {.max_points = 0}})->field ==
+              "window.max_points");
+static_assert(validate(window_set_options{.window = {.ahead = -1s}})->field == "window.ahead");
+static_assert(validate(window_set_options{.max_keys = 0})->field == "max_keys");
 
 std::vector<std::string> keys(const set& s)
 {

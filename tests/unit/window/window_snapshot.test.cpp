@@ -219,7 +219,7 @@ TEST_CASE("what the options do not let in")
     w.advance(noon + 1min);
     const std::string stored = save(w);
 
-    auto twins = load<plain<double>>(stored, {.twins = same_time::replace});
+    auto twins = load<plain<double>>(stored, {.on_equal_time = equal_time::replace});
     REQUIRE(twins.has_value());
     CHECK(twins->size() == 3);
     CHECK((*twins)[0].value == 2);
@@ -254,7 +254,7 @@ TEST_CASE("what is wrong with the bytes")
     CHECK(load<W>(good, {}).has_value());
     CHECK(wrong<W>(good.substr(0, good.size() - 1)) == snapshot_error{corrupt, 19});
     CHECK(wrong<W>(good + '\0') == snapshot_error{corrupt, 21});
-    CHECK(text(wrong<W>(good + good)) == "window snapshot: corrupt at byte 44");
+    CHECK(describe(wrong<W>(good + good)) == "window snapshot: corrupt at byte 44");
 
     // All of the rest has the right checksum.
     refuses<W>("77627702", newer, 3);
@@ -330,7 +330,7 @@ TEST_CASE("many at one time are loaded as quickly as others")
 {
     plain<std::int64_t> w;
     for (std::int64_t n = 0; n != 100'000; ++n) w.insert(noon, n);
-    const auto one = load<plain<std::int64_t>>(save(w), {.twins = same_time::replace});
+    const auto one = load<plain<std::int64_t>>(save(w), {.on_equal_time = equal_time::replace});
     REQUIRE(one.has_value());
     CHECK(one->size() == 1);
     CHECK((*one)[0].value == 99'999);
@@ -339,7 +339,8 @@ TEST_CASE("many at one time are loaded as quickly as others")
     plain<std::int64_t> behind;
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + duration::nanoseconds(n), n);
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + 1s, n);
-    const auto others = load<plain<std::int64_t>>(save(behind), {.twins = same_time::replace});
+    const auto others =
+        load<plain<std::int64_t>>(save(behind), {.on_equal_time = equal_time::replace});
     CHECK(others->size() == 100'001);
 }
 
@@ -350,8 +351,8 @@ TEST_CASE("no window is made with options that none can be kept with")
         const auto read = load<plain<std::int64_t>>(stored, o);
         REQUIRE_FALSE(read.has_value());
         CHECK(read.error().problem == snapshot_problem::bad_options);
-        CHECK(read.error().options == *check(o));
-        return text(read.error());
+        CHECK(read.error().options == *validate(o));
+        return describe(read.error());
     };
     CHECK(refused({.span = 0s}) ==
           "window snapshot: bad_options: span is 0: nanoseconds must be more than (0)");

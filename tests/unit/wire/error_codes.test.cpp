@@ -17,7 +17,7 @@
 
 namespace error_codes_test {
 
-using waybill::fault_class;
+using waybill::fault_kind;
 using waybill::wire::answer;
 using waybill::wire::error_code;
 using waybill::wire::error_table;
@@ -269,16 +269,16 @@ static_assert(find(wire::aws_common_errors, "InternalFailure") == answer::unknow
 static_assert(find(wire::kinesis_errors.codes, wire::aws_common_errors, "RequestExpired") ==
               answer::infrastructure);
 
-static_assert(fault_of(answer::accepted) == fault_class::none);
-static_assert(fault_of(answer::too_large) == fault_class::permanent);
-static_assert(fault_of(answer::too_many) == fault_class::transient);
-static_assert(fault_of(answer::throttled) == fault_class::transient);
-static_assert(fault_of(answer::transient) == fault_class::transient);
-static_assert(fault_of(answer::permanent) == fault_class::permanent);
-static_assert(fault_of(answer::infrastructure) == fault_class::infrastructure);
-static_assert(fault_of(answer::ownership_lost) == fault_class::ownership_lost);
-static_assert(fault_of(answer::unknown) == fault_class::infrastructure);
-static_assert(fault_of(static_cast<answer>(99)) == fault_class::infrastructure);
+static_assert(fault_of(answer::accepted) == fault_kind::none);
+static_assert(fault_of(answer::too_large) == fault_kind::permanent);
+static_assert(fault_of(answer::too_many) == fault_kind::transient);
+static_assert(fault_of(answer::throttled) == fault_kind::transient);
+static_assert(fault_of(answer::transient) == fault_kind::transient);
+static_assert(fault_of(answer::permanent) == fault_kind::permanent);
+static_assert(fault_of(answer::infrastructure) == fault_kind::infrastructure);
+static_assert(fault_of(answer::ownership_lost) == fault_kind::ownership_lost);
+static_assert(fault_of(answer::unknown) == fault_kind::infrastructure);
+static_assert(fault_of(static_cast<answer>(99)) == fault_kind::infrastructure);
 
 TEST_CASE("every table is whole, and every answer has a name")
 {

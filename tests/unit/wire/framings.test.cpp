@@ -20,8 +20,8 @@
 namespace framings_test {
 
 namespace wire = waybill::wire;
+using waybill::batch_limits;
 using waybill::framing;
-using waybill::limits;
 
 struct unsized {};
 constexpr auto three = [](const unsized&) { return 3; };
@@ -47,7 +47,7 @@ struct cut {
 };
 
 template <class Items, class F>
-std::vector<cut> cuts(const Items& items, const limits& l, const F& f)
+std::vector<cut> cuts(const Items& items, const batch_limits& l, const F& f)
 {
     std::vector<cut> all;
     for (const auto& part : waybill::chunk_by(items, l, f)) {

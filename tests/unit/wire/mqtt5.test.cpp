@@ -32,7 +32,7 @@ static_assert(size({.payload = of(2'097'148)}) == 4 + 2'097'151);
 static_assert(size({.payload = of(2'097'149)}) == 5 + 2'097'152);
 
 // The last that the remaining length can say.
-static_assert(size({.payload = of(268'435'452)}) == 5 + mqtt5::most_remaining);
+static_assert(size({.payload = of(268'435'452)}) == 5 + mqtt5::max_remaining_length);
 static_assert(size({.payload = of(268'435'453)}) == highest_size);
 static_assert(size({.payload = of(std::size_t{1} << 32U)}) == highest_size);
 static_assert(size({.topic = of(65'535)}) == 1 + 3 + 65'538);

@@ -10,10 +10,10 @@
 
 namespace services_test {
 
-using waybill::check;
+using waybill::batch_limits;
 using waybill::fits_alone;
-using waybill::limits;
 using waybill::unlimited;
+using waybill::validate;
 using waybill::wire::proof;
 using waybill::wire::service;
 using waybill::wire::services;
@@ -43,14 +43,14 @@ constexpr bool whole(const service& s)
 {
     return is_name(s.name) && is_month(s.as_of) && s.source.starts_with("https://") &&
            s.source.find(' ') == std::string_view::npos && s.note.ends_with('.') &&
-           !check(s.most) && s.most.envelope == 0 &&
-           (s.most.bytes != unlimited || s.most.single != unlimited);
+           !validate(s.highest) && s.highest.envelope == 0 &&
+           (s.highest.bytes != unlimited || s.highest.single != unlimited);
 }
 
 // A single item that the row allows also fits alone into a batch of that row.
 constexpr bool single_fits(const service& s)
 {
-    return s.most.single == unlimited || fits_alone(s.most, s.most.single);
+    return s.highest.single == unlimited || fits_alone(s.highest, s.highest.single);
 }
 
 constexpr bool all_are(bool (*what)(const service&))
@@ -71,9 +71,9 @@ constexpr bool names_differ()
     return true;
 }
 
-constexpr bool is(const service& s, std::string_view name, const limits& l)
+constexpr bool is(const service& s, std::string_view name, const batch_limits& l)
 {
-    return s.name == name && s.most == l && limits(s) == l;
+    return s.name == name && s.highest == l && batch_limits(s) == l;
 }
 
 }  // namespace
@@ -138,14 +138,14 @@ static_assert(is(wire::redis_default(), "redis_default", {.single = 512 * 1024 *
 
 // Yours to change, and safe in the reading that is left open.
 static_assert([] {
-    limits l = wire::service_bus_standard();
+    batch_limits l = wire::service_bus_standard();
     l.bytes = 1'000;
     l.envelope = 12;
-    return l == limits{.bytes = 1'000, .items = 4'500, .single = 262'144, .envelope = 12};
+    return l == batch_limits{.bytes = 1'000, .items = 4'500, .single = 262'144, .envelope = 12};
 }());
-static_assert(wire::eventbridge_put_events_1mb().most.bytes < 1'000'000);
-static_assert(wire::service_bus_premium().most.bytes <
-              wire::service_bus_premium_single().most.bytes);
+static_assert(wire::eventbridge_put_events_1mb().highest.bytes < 1'000'000);
+static_assert(wire::service_bus_premium().highest.bytes <
+              wire::service_bus_premium_single().highest.bytes);
 static_assert(wire::nats_default().how == proof::measured);
 static_assert(wire::nats_default() != wire::kafka_default());
 
@@ -155,7 +155,7 @@ static_assert(wire::sqs_send_message_batch().source.find("/floci") ==
 static_assert(wire::sqs_send_message_batch().as_of == "2026-01");
 // Microsoft withdrew the count in this month; the row has the one that is safe in either reading.
 static_assert(wire::service_bus_standard().as_of == "2026-04" &&
-              wire::service_bus_standard().most.items == 4'500);
+              wire::service_bus_standard().highest.items == 4'500);
 static_assert(wire::service_bus_premium().as_of == "2026-04");
 
 static_assert(name(proof::measured) == "measured");
