@@ -31,6 +31,7 @@
 #include "../examples/engines/sqlite_store.hpp"
 #include "support.hpp"
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 
 namespace consume_bench {
 

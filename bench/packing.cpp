@@ -20,8 +20,8 @@
 #include <random>
 #include <vector>
 
+#include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/packing.hpp>
 
 namespace packing_bench {
 

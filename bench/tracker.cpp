@@ -31,9 +31,9 @@
 #include <boost/icl/interval_set.hpp>
 
 #include "support.hpp"
-#include <waybill/consume/cadence.hpp>
-#include <waybill/consume/completion_tracker.hpp>
-#include <waybill/consume/tracker_bytes.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+#include <waybill/tracking/completion_tracker.hpp>
+#include <waybill/tracking/tracker_bytes.hpp>
 
 namespace tracker_bench {
 

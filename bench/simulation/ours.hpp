@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
 
 #include "broker.hpp"

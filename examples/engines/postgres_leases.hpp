@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "postgres.hpp"
-#include <waybill/consume/lease.hpp>
+#include <waybill/lease/lease.hpp>
 
 namespace engines {
 

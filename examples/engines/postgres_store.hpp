@@ -39,6 +39,7 @@
 
 #include "postgres.hpp"
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 
 namespace engines {
 

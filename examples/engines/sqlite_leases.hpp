@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include "sqlite.hpp"
-#include <waybill/consume/lease.hpp>
+#include <waybill/lease/lease.hpp>
 
 namespace engines {
 

@@ -20,6 +20,7 @@
 #include "sqlite.hpp"
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
+#include <waybill/lease.hpp>
 
 namespace engines {
 

@@ -19,6 +19,7 @@
 #include "ledger.hpp"
 #include "phases.hpp"
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 
 namespace mailroom {
 

@@ -10,8 +10,8 @@
 #include "../engines/sqlite.hpp"
 #include "../support/program.hpp"
 #include "tables.hpp"
+#include <waybill/consume/prune.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/retry/prune.hpp>
 
 namespace outbox {
 

@@ -18,6 +18,7 @@
 #include "teller.hpp"
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/queue.hpp>
 #include <waybill/retry.hpp>
 
 namespace outbox {

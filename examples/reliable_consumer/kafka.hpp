@@ -19,10 +19,10 @@
 #include "../engines/kafka_letters.hpp"
 #include "kafka_world.hpp"
 #include "options.hpp"
-#include <waybill/consume/cadence.hpp>
-#include <waybill/consume/completion_tracker.hpp>
-#include <waybill/consume/tracker_bytes.hpp>
-#include <waybill/retry/valve.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+#include <waybill/tracking/completion_tracker.hpp>
+#include <waybill/tracking/tracker_bytes.hpp>
 
 namespace reliable_consumer {
 

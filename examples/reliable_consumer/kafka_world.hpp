@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "../engines/kafka.hpp"
-#include <waybill/consume/completion_tracker.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/retry/permits.hpp>
+#include <waybill/tracking/completion_tracker.hpp>
 
 namespace reliable_consumer {
 

@@ -23,6 +23,7 @@
 #include "phases.hpp"
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
+#include <waybill/lease.hpp>
 
 namespace reliable_consumer {
 

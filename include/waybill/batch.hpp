@@ -10,22 +10,23 @@
 #define WAYBILL_BATCH_HPP
 
 #include <waybill/batch/assignable.hpp>
+#include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/block_sums.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/flights.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/merged.hpp>
 #include <waybill/batch/normal.hpp>
 #include <waybill/batch/open_batch.hpp>
-#include <waybill/batch/outbox.hpp>
 #include <waybill/batch/overhead.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/pace.hpp>
-#include <waybill/batch/packing.hpp>
+#include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_all.hpp>
 #include <waybill/batch/send_draft.hpp>
 #include <waybill/batch/send_items.hpp>
@@ -34,7 +35,6 @@
 #include <waybill/batch/send_queue.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/send_trials.hpp>
-#include <waybill/batch/sender.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/sent_batch.hpp>
 #include <waybill/batch/settlements.hpp>

@@ -24,7 +24,7 @@
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>
 #include <waybill/scaling/threshold.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_SCALING_HPP

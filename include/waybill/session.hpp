@@ -14,11 +14,12 @@
 #ifndef WAYBILL_SESSION_HPP
 #define WAYBILL_SESSION_HPP
 
+#include <waybill/session/dead_letter_import.hpp>
+#include <waybill/session/dead_letter_order.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/job.hpp>
-#include <waybill/session/letter_drain.hpp>
-#include <waybill/session/letter_order.hpp>
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/plan_redrive.hpp>
@@ -33,13 +34,12 @@
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>
-#include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step.hpp>
 #include <waybill/session/step_in_hand.hpp>
-#include <waybill/session/step_letter.hpp>
 #include <waybill/session/step_order.hpp>
+#include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>
 #include <waybill/version.hpp>
 

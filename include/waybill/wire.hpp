@@ -30,7 +30,6 @@
 #include <waybill/wire/json_text.hpp>
 #include <waybill/wire/kafka.hpp>
 #include <waybill/wire/kinesis.hpp>
-#include <waybill/wire/limits.hpp>
 #include <waybill/wire/mqtt5.hpp>
 #include <waybill/wire/nats.hpp>
 #include <waybill/wire/protobuf.hpp>

@@ -1,7 +1,7 @@
 // expect: match: an action that this machine can answer has no handler here
 // SPDX-License-Identifier: MIT
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
 
 void drive(waybill::batch_sender& s, waybill::steady_time now)

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <waybill/batch/packing.hpp>
+#include <waybill/batch/bin_packer.hpp>
 
 void open(std::uint64_t header)
 {

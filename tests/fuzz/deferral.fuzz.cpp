@@ -17,7 +17,7 @@
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/ext/json.hpp>
-#include <waybill/retry/deferral_bytes.hpp>
+#include <waybill/queue/deferred_messages_bytes.hpp>
 
 namespace {
 

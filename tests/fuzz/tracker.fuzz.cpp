@@ -14,8 +14,8 @@
 
 #include <fuzz/fuzz.hpp>
 
-#include <waybill/consume/tracker_bytes.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/tracking/tracker_bytes.hpp>
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 #include <support/send_outcomes.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_audit {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_audit {
 

@@ -17,7 +17,7 @@
 
 #include <support/send_books.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_audit {
 

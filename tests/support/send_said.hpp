@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_said {
 

@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-#include <waybill/consume/settle_batch.hpp>
+#include <waybill/queue/settle_batches.hpp>
 
 namespace tests_support {
 

@@ -29,8 +29,8 @@
 #include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/normal.hpp>
 #include <waybill/batch/overhead.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <waybill/batch/overhead.hpp>
-#include <waybill/wire/limits.hpp>
+#include <waybill/core/batch_limits.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -28,13 +28,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/block_sums.hpp>
-#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/sizer.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -32,11 +32,11 @@
 #include <vector>
 
 #include <waybill/batch/assignable.hpp>
-#include <waybill/batch/closed_by.hpp>
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

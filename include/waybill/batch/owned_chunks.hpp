@@ -25,10 +25,10 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/wire/limits.hpp>
+#include <waybill/core/batch_limits.hpp>
 
 namespace waybill::inline v0_2 {
 

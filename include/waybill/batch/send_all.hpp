@@ -30,10 +30,10 @@
 #include <utility>
 #include <variant>
 
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/outbox.hpp>
+#include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_report.hpp>
-#include <waybill/batch/sender.hpp>
 #include <waybill/batch/sent_batch.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time_source.hpp>

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/send_items.hpp>
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

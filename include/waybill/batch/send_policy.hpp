@@ -9,10 +9,10 @@
 #include <optional>
 #include <string_view>
 
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -16,10 +16,10 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/batch/closed_by.hpp>
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/core/act.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -25,10 +25,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include <waybill/batch/closed_by.hpp>
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/framing.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

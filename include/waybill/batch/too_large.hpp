@@ -22,8 +22,8 @@
 
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

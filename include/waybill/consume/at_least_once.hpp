@@ -34,7 +34,7 @@
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/act.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {

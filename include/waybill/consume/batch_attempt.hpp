@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/consume/attempt.hpp>
 #include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/crash_record.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/consume/attempt.hpp>
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>

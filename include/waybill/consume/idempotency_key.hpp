@@ -30,7 +30,7 @@
 #include <string_view>
 
 #include <waybill/consume/position.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/sha256.hpp>
 
 namespace waybill::inline v0_2 {

@@ -34,11 +34,11 @@
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/consume/idempotency_key.hpp>
-#include <waybill/consume/letter.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/separate_stores.hpp>
 #include <waybill/core/match.hpp>

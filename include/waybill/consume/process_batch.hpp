@@ -34,9 +34,9 @@
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/handler_exceptions.hpp>
-#include <waybill/consume/letter.hpp>
 #include <waybill/core/match.hpp>
 
 namespace waybill::inline v0_2 {

@@ -29,8 +29,8 @@
 #include <utility>
 
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/event.hpp>
-#include <waybill/consume/letter.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>

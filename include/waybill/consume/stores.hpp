@@ -27,8 +27,8 @@
 #include <string_view>
 #include <vector>
 
-#include <waybill/consume/attempt.hpp>
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// act: the actions `wait` and `idle`, the event `stop_requested` and the event result
-// `event_result`. All state machines share them.
+// act: actions and events that several state machines share (`wait_until`, `idle`, `complete`,
+// `stop_requested`, `lock_lost`), and `event_result`, the result of an event.
 
 #ifndef WAYBILL_CORE_ACT_HPP
 #define WAYBILL_CORE_ACT_HPP
@@ -15,7 +15,7 @@ namespace waybill::inline v0_2 {
 
 namespace act {
 
-/// Nothing to do before `until`. Call `next` again then, or after any event.
+/// Nothing to do before `time`. Call `next` again then, or after any event.
 struct wait_until {
     steady_time time{};
     friend bool operator==(const wait_until&, const wait_until&) = default;
@@ -26,12 +26,22 @@ struct idle {
     friend bool operator==(const idle&, const idle&) = default;
 };
 
+/// The message has taken effect. Remove it from the queue.
+struct complete {
+    friend bool operator==(const complete&, const complete&) = default;
+};
+
 }  // namespace act
 
 /// The caller wants to stop. The state machine finishes or gives back work in progress and starts
 /// no new work.
 struct stop_requested {
     friend bool operator==(const stop_requested&, const stop_requested&) = default;
+};
+
+/// Event: another call has found that the lock has another owner.
+struct lock_lost {
+    friend bool operator==(const lock_lost&, const lock_lost&) = default;
 };
 
 /// The result of an event. A caller that reports each event once and in time may ignore it.

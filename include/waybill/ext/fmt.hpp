@@ -24,7 +24,7 @@
 #include <waybill/batch.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/core/act.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/ext/fmt_act.hpp>
@@ -37,7 +37,10 @@
 #include <waybill/ext/fmt_scaling.hpp>
 #include <waybill/ext/fmt_session.hpp>
 #include <waybill/ext/fmt_wire.hpp>
+#include <waybill/lease.hpp>
+#include <waybill/queue.hpp>
 #include <waybill/retry.hpp>
+#include <waybill/tracking.hpp>
 #include <waybill/wire.hpp>
 
 namespace waybill::inline v0_2::detail {

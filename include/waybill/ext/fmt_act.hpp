@@ -20,8 +20,8 @@
 #include <waybill/ext/fmt_lease.hpp>
 #include <waybill/ext/fmt_line.hpp>
 #include <waybill/ext/fmt_retry.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

@@ -16,17 +16,17 @@
 
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/at_least_once.hpp>
-#include <waybill/consume/attempt.hpp>
-#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/consume/reprocess.hpp>
 #include <waybill/consume/rewind.hpp>
-#include <waybill/consume/settle.hpp>
-#include <waybill/consume/settle_batch.hpp>
-#include <waybill/consume/tracker_bytes.hpp>
-#include <waybill/consume/tracker_options.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/queue/settle_batches.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+#include <waybill/tracking/tracker_bytes.hpp>
+#include <waybill/tracking/tracker_options.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include <waybill/consume/balance.hpp>
-#include <waybill/consume/lease.hpp>
-#include <waybill/consume/lease_calls.hpp>
-#include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/lease/balance.hpp>
+#include <waybill/lease/lease.hpp>
+#include <waybill/lease/lease_calls.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

@@ -15,11 +15,11 @@
 
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/position.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/batch_limits.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

@@ -11,21 +11,21 @@
 #include <fmt/format.h>
 
 #include <waybill/consume/at_least_once.hpp>
-#include <waybill/consume/cadence.hpp>
 #include <waybill/consume/idempotency_key.hpp>
-#include <waybill/consume/partition_lifecycle.hpp>
-#include <waybill/consume/settle.hpp>
-#include <waybill/consume/settle_batch.hpp>
-#include <waybill/consume/tracker_options.hpp>
+#include <waybill/consume/prune_policy.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/fmt_consume.hpp>
 #include <waybill/ext/fmt_line.hpp>
 #include <waybill/ext/fmt_report.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/receive_planner.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/queue/settle_batches.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
 #include <waybill/retry/delivery.hpp>
-#include <waybill/retry/intake.hpp>
-#include <waybill/retry/lock_renewal.hpp>
-#include <waybill/retry/prune_policy.hpp>
-#include <waybill/retry/valve_options.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+#include <waybill/tracking/tracker_options.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

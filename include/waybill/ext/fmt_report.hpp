@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/owned_chunks.hpp>
-#include <waybill/batch/packing.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/side_by_side.hpp>
@@ -24,11 +24,11 @@
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/ext/fmt_line.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/levels.hpp>
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

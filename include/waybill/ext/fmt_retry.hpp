@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include <waybill/consume/prune.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/receive_planner_steps.hpp>
 #include <waybill/retry/delivery.hpp>
-#include <waybill/retry/intake_steps.hpp>
-#include <waybill/retry/lock_renewal.hpp>
-#include <waybill/retry/prune.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 

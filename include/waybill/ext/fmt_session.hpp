@@ -14,21 +14,21 @@
 #include <waybill/ext/fmt_act.hpp>
 #include <waybill/ext/fmt_consume.hpp>
 #include <waybill/ext/fmt_line.hpp>
+#include <waybill/session/dead_letter_import.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/job.hpp>
-#include <waybill/session/letter_drain.hpp>
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/row_key.hpp>
-#include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step.hpp>
-#include <waybill/session/step_letter.hpp>
+#include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>
 
 namespace waybill::inline v0_2::detail::words {

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/batch_steps.hpp>
@@ -19,8 +19,8 @@
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_report.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2::act {
 

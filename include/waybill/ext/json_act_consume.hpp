@@ -12,21 +12,21 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/consume/at_least_once.hpp>
-#include <waybill/consume/cadence.hpp>
-#include <waybill/consume/lease_calls.hpp>
-#include <waybill/consume/lease_keeper.hpp>
-#include <waybill/consume/partition_lifecycle.hpp>
-#include <waybill/consume/processor.hpp>
-#include <waybill/consume/settle.hpp>
-#include <waybill/consume/settle_batch.hpp>
 #include <waybill/ext/json_act.hpp>
 #include <waybill/ext/json_consume.hpp>
 #include <waybill/ext/json_lease.hpp>
 #include <waybill/ext/json_retry.hpp>
 #include <waybill/ext/json_settle.hpp>
 #include <waybill/ext/json_state.hpp>
-#include <waybill/retry/intake.hpp>
-#include <waybill/retry/lock_renewal.hpp>
+#include <waybill/lease/lease_calls.hpp>
+#include <waybill/lease/lease_manager.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/lease/processor.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/receive_planner.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/queue/settle_batches.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
 
 namespace waybill::inline v0_2::act {
 

@@ -14,7 +14,7 @@
 #include <waybill/ext/json_act.hpp>
 #include <waybill/ext/json_session_values.hpp>
 #include <waybill/ext/json_settle.hpp>
-#include <waybill/session/letter_drain.hpp>
+#include <waybill/session/dead_letter_import.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/redrive.hpp>

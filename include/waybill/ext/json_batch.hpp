@@ -13,11 +13,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/owned_chunks.hpp>
-#include <waybill/batch/packing.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>

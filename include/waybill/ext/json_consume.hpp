@@ -15,19 +15,19 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/consume/at_least_once.hpp>
-#include <waybill/consume/attempt.hpp>
-#include <waybill/consume/cadence.hpp>
+#include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/consume/reprocess.hpp>
 #include <waybill/consume/rewind.hpp>
-#include <waybill/consume/tracker_bytes.hpp>
-#include <waybill/consume/tracker_options.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
 #include <waybill/ext/json_state.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+#include <waybill/tracking/tracker_bytes.hpp>
+#include <waybill/tracking/tracker_options.hpp>
 
 namespace waybill::inline v0_2 {
 

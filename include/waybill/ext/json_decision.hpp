@@ -24,7 +24,7 @@
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/evidence.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 #include <waybill/window/sample.hpp>
 
 namespace waybill::inline v0_2::scaling {

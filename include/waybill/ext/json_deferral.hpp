@@ -26,14 +26,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_state.hpp>
-#include <waybill/retry/deferral_book.hpp>
-#include <waybill/retry/deferral_bytes.hpp>
+#include <waybill/queue/deferred_messages.hpp>
+#include <waybill/queue/deferred_messages_bytes.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -15,17 +15,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/batch/closed_by.hpp>
-#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2 {
 

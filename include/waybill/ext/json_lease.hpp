@@ -17,13 +17,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/consume/balance.hpp>
-#include <waybill/consume/lease.hpp>
-#include <waybill/consume/lease_calls.hpp>
-#include <waybill/consume/partition_lifecycle.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_state.hpp>
+#include <waybill/lease/balance.hpp>
+#include <waybill/lease/lease.hpp>
+#include <waybill/lease/lease_calls.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
 
 namespace waybill::inline v0_2 {
 

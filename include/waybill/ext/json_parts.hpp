@@ -20,7 +20,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json_decoded.hpp>
 #include <waybill/ext/json_progress.hpp>

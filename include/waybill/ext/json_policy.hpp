@@ -13,15 +13,15 @@
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/side_by_side.hpp>
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_read.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/levels.hpp>
-#include <waybill/wire/limits.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -14,10 +14,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/consume/prune.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>
-#include <waybill/retry/prune.hpp>
 
 namespace waybill::inline v0_2 {
 

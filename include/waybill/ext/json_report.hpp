@@ -12,7 +12,7 @@
 #include <waybill/batch/send_report.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/process_batch.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>

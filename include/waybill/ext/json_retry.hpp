@@ -13,10 +13,10 @@
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/receive_planner.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
 #include <waybill/retry/delivery.hpp>
-#include <waybill/retry/intake.hpp>
-#include <waybill/retry/lock_renewal.hpp>
-#include <waybill/retry/valve_options.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -15,11 +15,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/consume/settle.hpp>
-#include <waybill/consume/settle_batch.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_policy.hpp>
 #include <waybill/ext/json_read.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/queue/settle_batches.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -31,7 +31,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>

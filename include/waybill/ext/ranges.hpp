@@ -40,13 +40,13 @@
 #include <range/v3/view/interface.hpp>
 #include <range/v3/view/view.hpp>
 
+#include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/closed_by.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/ext/ranges_window.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace waybill::inline v0_2 {
 

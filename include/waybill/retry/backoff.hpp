@@ -22,9 +22,9 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/retry/nanoseconds.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -24,10 +24,10 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/retry/nanoseconds.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
@@ -68,7 +68,7 @@ struct retry_levels {
 }
 
 /// The next step after `tries` attempts, the last with the result `kind`. `retry_now` means a retry
-/// within the delivery, `wait` a redelivery at that time. Returns `give_up` after the maximum of
+/// within the delivery, `wait_until` a redelivery at that time. Returns `give_up` after the maximum of
 /// attempts and for the same results as decide() with a retry_policy. `random` is a random number
 /// in [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest of the
 /// round follows after the pause. The hint is a lower bound of the pause (see `pause`).

@@ -27,11 +27,11 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/retry/attempts.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2::retry_presets {
 

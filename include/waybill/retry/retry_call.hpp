@@ -32,7 +32,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_source.hpp>
-#include <waybill/retry/attempts.hpp>
+#include <waybill/retry/retry_loop.hpp>
 
 namespace waybill::inline v0_2 {
 

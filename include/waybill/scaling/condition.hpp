@@ -32,7 +32,7 @@
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/threshold.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling {
 

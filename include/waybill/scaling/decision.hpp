@@ -14,7 +14,7 @@
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/evidence.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling {
 

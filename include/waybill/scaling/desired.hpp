@@ -16,7 +16,7 @@
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/policy.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling::detail {
 

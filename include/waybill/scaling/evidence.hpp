@@ -11,7 +11,7 @@
 
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/reading.hpp>
-#include <waybill/scaling/truth.hpp>
+#include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling {
 

@@ -12,11 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/consume/settle.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/retry/lock_renewal.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 

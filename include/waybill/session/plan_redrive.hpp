@@ -29,14 +29,14 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/core/broker_sequence.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/retry/deferred.hpp>
-#include <waybill/session/letter_order.hpp>
+#include <waybill/session/dead_letter_order.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/redrive_names.hpp>
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/row_key.hpp>
-#include <waybill/session/step_letter.hpp>
 
 namespace waybill::inline v0_2 {
 

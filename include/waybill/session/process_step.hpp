@@ -69,7 +69,7 @@ inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...)
 ///   - `load_state` returns `state_loaded`.
 ///   - `execute` returns a `fault` (empty on success), a `result<void>` or `executed`.
 ///   - `save_state`, `park`, `complete` and `clear_state` return a `fault` or a `result<void>`.
-///   - `wait` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the lock
+///   - `wait_until` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the lock
 ///     is lost. Any other fault requests a stop.
 ///   - `give_back` may return any type. The result is ignored.
 ///

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include <waybill/core/act.hpp>
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>

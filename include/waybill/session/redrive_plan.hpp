@@ -15,10 +15,10 @@
 #include <vector>
 
 #include <waybill/core/saturating.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/redrive_names.hpp>
 #include <waybill/session/redrive_session.hpp>
-#include <waybill/session/stamp_properties.hpp>
-#include <waybill/session/step_letter.hpp>
+#include <waybill/session/step_properties.hpp>
 
 namespace waybill::inline v0_2 {
 

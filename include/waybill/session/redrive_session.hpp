@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/session/step_letter.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 
 namespace waybill::inline v0_2 {
 

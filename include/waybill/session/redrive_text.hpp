@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_session.hpp>
-#include <waybill/session/step_letter.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -95,12 +95,6 @@ struct row_key_read {
     return "?";
 }
 
-/// The lower 48 bits of a sequence number: the number in its partition, which wraps after 2^48.
-[[nodiscard]] constexpr std::uint64_t number_in_partition(std::uint64_t sequence) noexcept
-{
-    return sequence & ((std::uint64_t{1} << 48U) - 1);
-}
-
 }  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SESSION_ROW_KEY_HPP

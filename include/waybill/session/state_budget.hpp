@@ -22,7 +22,7 @@
 #include <optional>
 #include <string>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {

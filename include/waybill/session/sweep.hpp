@@ -29,10 +29,10 @@
 #include <string_view>
 #include <vector>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/retry/nanoseconds.hpp>
 #include <waybill/session/progress.hpp>
 
 namespace waybill::inline v0_2 {

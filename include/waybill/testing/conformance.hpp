@@ -26,12 +26,12 @@
 #include <utility>
 
 #include <waybill/consume/stores.hpp>
-#include <waybill/testing/attempt_conformance.hpp>
 #include <waybill/testing/checkpoint_conformance.hpp>
 #include <waybill/testing/connection_conformance.hpp>
+#include <waybill/testing/crash_record_conformance.hpp>
 #include <waybill/testing/dead_letter_conformance.hpp>
+#include <waybill/testing/dead_letter_queue_conformance.hpp>
 #include <waybill/testing/key_conformance.hpp>
-#include <waybill/testing/letter_queue_conformance.hpp>
 #include <waybill/testing/race_conformance.hpp>
 #include <waybill/testing/transaction_conformance.hpp>
 #include <waybill/testing/trial.hpp>

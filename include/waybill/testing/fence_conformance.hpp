@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/consume/fenced_store.hpp>
-#include <waybill/consume/lease.hpp>
+#include <waybill/lease/fenced_store.hpp>
+#include <waybill/lease/lease.hpp>
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 

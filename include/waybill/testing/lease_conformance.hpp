@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/consume/lease.hpp>
+#include <waybill/lease/lease.hpp>
 #include <waybill/testing/trial.hpp>
 #include <waybill/testing/trial_values.hpp>
 

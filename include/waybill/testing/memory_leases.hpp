@@ -19,7 +19,7 @@
 #include <string>
 #include <tuple>
 
-#include <waybill/consume/lease.hpp>
+#include <waybill/lease/lease.hpp>
 
 namespace waybill::inline v0_2::testing {
 

@@ -29,7 +29,7 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>

@@ -28,7 +28,7 @@
 #include <optional>
 #include <vector>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>

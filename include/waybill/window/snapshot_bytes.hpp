@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/sealed_bytes.hpp>
 
 namespace waybill::inline v0_2 {

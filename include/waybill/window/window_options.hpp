@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 

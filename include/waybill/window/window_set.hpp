@@ -28,7 +28,7 @@
 #include <optional>
 #include <utility>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/merged_windows.hpp>

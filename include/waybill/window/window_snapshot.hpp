@@ -30,7 +30,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/sample.hpp>

@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <waybill/wire/limits.hpp>
+#include <waybill/core/batch_limits.hpp>
 
 namespace waybill::inline v0_2::wire {
 

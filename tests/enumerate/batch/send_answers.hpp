@@ -14,7 +14,7 @@
 
 #include <support/send_audit.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_schedules {
 

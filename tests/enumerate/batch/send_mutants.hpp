@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <variant>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_mutants {
 

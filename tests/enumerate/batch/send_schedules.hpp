@@ -36,7 +36,7 @@
 #include <support/send_audit.hpp>
 #include <support/send_canonical.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace send_schedules {
 

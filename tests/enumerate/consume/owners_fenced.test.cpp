@@ -23,8 +23,8 @@
 #include <support/wrong_store.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/event.hpp>
-#include <waybill/consume/fenced_store.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/lease/fenced_store.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/memory_leases.hpp>
 #include <waybill/testing/memory_store.hpp>

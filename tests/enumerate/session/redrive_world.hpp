@@ -28,14 +28,14 @@
 #include <vector>
 
 #include <waybill/core/match.hpp>
+#include <waybill/session/dead_letter_import.hpp>
 #include <waybill/session/job.hpp>
-#include <waybill/session/letter_drain.hpp>
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_text.hpp>
-#include <waybill/session/stamp_properties.hpp>
-#include <waybill/session/step_letter.hpp>
+#include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>
 #include <waybill/testing/choices.hpp>
 

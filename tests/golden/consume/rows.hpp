@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/consume/attempt.hpp>
-#include <waybill/consume/lease.hpp>
+#include <waybill/consume/crash_record.hpp>
+#include <waybill/lease/lease.hpp>
 
 namespace golden_rows {
 

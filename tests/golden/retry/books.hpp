@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/retry/deferral_book.hpp>
+#include <waybill/queue/deferred_messages.hpp>
 
 namespace golden_books {
 

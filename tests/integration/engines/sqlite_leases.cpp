@@ -12,7 +12,7 @@
 #include <engines/sqlite_leases.hpp>
 #include <engines/sqlite_store.hpp>
 
-#include <waybill/consume/fenced_store.hpp>
+#include <waybill/lease/fenced_store.hpp>
 #include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/lease_conformance.hpp>
 

@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
 
 namespace calibration_prop {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_store.hpp>
 

@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
 
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_keys.hpp>
-#include <waybill/batch/sender.hpp>
 
 namespace send_keys_test {
 

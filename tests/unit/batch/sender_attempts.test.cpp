@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 #include <support/send_said.hpp>
 
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/sender.hpp>
 
 namespace sender_attempts_test {
 

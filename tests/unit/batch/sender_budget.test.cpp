@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <support/send_said.hpp>
 
+#include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_all.hpp>
-#include <waybill/batch/sender.hpp>
 #include <waybill/retry/retry_call.hpp>
 
 namespace sender_budget_test {

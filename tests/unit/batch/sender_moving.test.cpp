@@ -15,7 +15,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace sender_moving_test {
 

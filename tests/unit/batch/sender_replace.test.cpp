@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <support/send_said.hpp>
 
-#include <waybill/batch/sender.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
 namespace sender_replace_test {
 

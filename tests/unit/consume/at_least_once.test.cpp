@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace at_least_once_test {

@@ -25,6 +25,7 @@
 
 #include <waybill/consume.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace coroutine_test {

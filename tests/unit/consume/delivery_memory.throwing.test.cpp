@@ -18,6 +18,7 @@
 
 #include <support/scarce.hpp>
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace delivery_memory_test {

@@ -19,6 +19,7 @@
 
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace handler_throws_test {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace process_batch_test {

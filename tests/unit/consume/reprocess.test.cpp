@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace reprocess_unit_test {

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
 #include <waybill/testing/memory_leases.hpp>
 #include <waybill/testing/memory_store.hpp>
+#include <waybill/tracking.hpp>
 
 namespace readme_consume {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/queue.hpp>
 #include <waybill/retry.hpp>
 
 namespace readme_retry {

@@ -11,6 +11,7 @@
 
 #include <waybill/batch.hpp>
 #include <waybill/consume.hpp>
+#include <waybill/queue.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace readme_snippets {

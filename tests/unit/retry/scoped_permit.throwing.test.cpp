@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/scoped_permit.hpp>
-#include <waybill/retry/valve.hpp>
 
 namespace scoped_permit_test {
 namespace {

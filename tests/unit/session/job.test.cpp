@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include <waybill/core/broker_sequence.hpp>
 #include <waybill/session/job.hpp>
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 #include <doctest/doctest.h>
 #include <waybill/session/row_key.hpp>
-#include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/step_order.hpp>
+#include <waybill/session/step_properties.hpp>
 
 namespace job_test {
 namespace {

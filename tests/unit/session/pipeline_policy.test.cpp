@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/session/pipeline.hpp>
 
 namespace pipeline_policy_test {

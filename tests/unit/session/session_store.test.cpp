@@ -13,8 +13,8 @@
 #include <waybill/session/job.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/session/session_store.hpp>
-#include <waybill/session/stamp_properties.hpp>
 #include <waybill/session/state_text.hpp>
+#include <waybill/session/step_properties.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 #include <waybill/testing/session_conformance.hpp>
 

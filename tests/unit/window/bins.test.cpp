@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/window/bins.hpp>
 #include <waybill/window/sliding_window.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/window/log_histogram.hpp>
 #include <waybill/window/slotted_window.hpp>
 

@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/check.hpp>
+#include <waybill/core/config_error.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_set.hpp>
 

@@ -15,13 +15,13 @@
 
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/framing.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/wire/amqp_batch.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_size.hpp>
 #include <waybill/wire/amqp_value.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace amqp_test {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/wire/amqp091.hpp>
-#include <waybill/wire/limits.hpp>
 
 namespace amqp091_test {
 

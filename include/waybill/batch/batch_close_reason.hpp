@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_close_reason: the reason why a batch was closed.
+
+#ifndef WAYBILL_BATCH_BATCH_CLOSE_REASON_HPP
+#define WAYBILL_BATCH_BATCH_CLOSE_REASON_HPP
+
+#include <cstdint>
+#include <string_view>
+
+namespace waybill::inline v0_2 {
+
+/// The reason why a batch was closed.
+enum class batch_close_reason : std::uint8_t {
+    bytes,     ///< The next item, or the only one, exceeds a limit in bytes.
+    items,     ///< The number of items has reached a limit.
+    key,       ///< The next item has another key.
+    deadline,  ///< The linger time is over.
+    end,       ///< No more items came before it was closed.
+};
+
+[[nodiscard]] constexpr std::string_view name(batch_close_reason reason) noexcept
+{
+    switch (reason) {
+        case batch_close_reason::bytes: return "bytes";
+        case batch_close_reason::items: return "items";
+        case batch_close_reason::key: return "key";
+        case batch_close_reason::deadline: return "deadline";
+        case batch_close_reason::end: return "end";
+    }
+    return "unknown";
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_BATCH_BATCH_CLOSE_REASON_HPP

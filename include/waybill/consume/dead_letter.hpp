@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// letter: the dead letter of an event, with as much of the event as the policy keeps.
+//
+//     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), 1, now,
+//                                        policy);
+//     letter.kept          // body, pointer or summary: the content of `letter.body`
+//     letter.size          // of the whole body in bytes, and letter.checksum its CRC-32C
+//
+// If the event is read again by its position, size and checksum show whether it is still the same.
+
+#ifndef WAYBILL_CONSUME_DEAD_LETTER_HPP
+#define WAYBILL_CONSUME_DEAD_LETTER_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/crc32c.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace detail {
+
+/// The first bytes, at most `most`. UTF-8 text is cut between characters.
+[[nodiscard]] inline std::string beginning(std::string_view bytes, std::uint64_t most)
+{
+    const std::size_t within = lesser(bytes.size(), most);
+    return std::string(utf8_prefix(bytes, within));
+}
+
+/// Sets the kept part of the body, its whole size and its checksum.
+inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
+{
+    d.size = body.size();
+    d.checksum = crc32c(body);
+    d.kept = p.keeps;
+    if (p.keeps == dead_letter_body::body && d.size > p.body_bytes)
+        d.kept = dead_letter_body::summary;
+    if (d.kept == dead_letter_body::body) d.body = body;
+    if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
+}
+
+}  // namespace detail
+
+/// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
+/// copy, because a long text that is cut in place would keep all of its memory.
+[[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
+{
+    return detail::beginning(text, p.reason_bytes);
+}
+
+/// The dead letter of `e`, which failed with `reason` after `tries` tries. `now` is the time in the
+/// letter. A `body` of `e` is a text or a contiguous range of bytes; its `time` is optional. Linear
+/// in the size of the body.
+template <sequenced E>
+[[nodiscard]] dead_letter make_dead_letter(const partition_key& key, const E& e,
+                                           const fault& reason, std::uint32_t tries, wall_time now,
+                                           const batch_policy& p = {})
+{
+    dead_letter d;
+    d.key = key;
+    d.at = waybill::position_of(e);
+    d.kind = reason.kind;
+    d.reason = bounded_reason(reason.text, p);
+    d.tries = tries;
+    d.dead_lettered_at = now;
+    if constexpr (requires { std::string_view(e.body); }) {
+        detail::keep(d, std::string_view(e.body), p);
+    } else if constexpr (requires { e.body; }) {
+        static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
+                      "an event's `body` is a text or a contiguous range of bytes");
+        std::string bytes;
+        for (const auto byte : e.body) bytes += static_cast<char>(byte);
+        detail::keep(d, bytes, p);
+    } else {
+        detail::keep(d, {}, p);
+    }
+    if constexpr (requires { e.time; }) {
+        static_assert(std::convertible_to<decltype(e.time), wall_time>,
+                      "an event's `time` is a wall_time or a std::chrono::system_clock point");
+        d.occurred = wall_time(e.time);
+    }
+    return d;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_CONSUME_DEAD_LETTER_HPP

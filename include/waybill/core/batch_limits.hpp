@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// limits: the limits of a destination for one batch.
+//
+//     waybill::batch_limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
+//     if (auto bad = waybill::validate(l)) explain(bad->field, bad->value, bad->rule, bad->bound);
+//
+// Four numbers describe every broker: bytes of a batch, items in a batch, bytes of one item, and
+// bytes of a batch before its first item. They are plain data: from a preset, from an opened link,
+// or from a refusal that names the limit.
+//
+// Guarantees
+//   1. "No limit" has a name, `unlimited`. 0 never means "no limit".
+//   2. Limits that `validate` refuses do no harm: no batch is empty, and an item that cannot fit
+//      becomes a batch of one item that is marked as too large.
+
+#ifndef WAYBILL_CORE_BATCH_LIMITS_HPP
+#define WAYBILL_CORE_BATCH_LIMITS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// No limit.
+inline constexpr std::uint64_t unlimited = highest_size;
+
+/// The limits of a broker for one batch. A limit is the largest value that is accepted.
+struct batch_limits {
+    std::uint64_t bytes = unlimited;   ///< Maximum bytes of a batch, envelope included.
+    std::uint64_t items = unlimited;   ///< Maximum items in a batch; 0 is treated as 1.
+    std::uint64_t single = unlimited;  ///< Maximum bytes of one item, envelope excluded.
+    std::uint64_t envelope = 0;        ///< Bytes of a batch before its first item.
+
+    friend bool operator==(const batch_limits&, const batch_limits&) = default;
+};
+
+/// The first invalid field with its rule, or nullopt if all limits are valid. Constant time.
+[[nodiscard]] constexpr std::optional<config_error> validate(const batch_limits& l)
+{
+    constexpr std::string_view something = "must be at least 1, or unlimited";
+    if (l.bytes == 0) return config_error{"limits.bytes", l.bytes, something, 1};
+    if (l.items == 0) return config_error{"limits.items", l.items, something, 1};
+    if (l.single == 0) return config_error{"limits.single", l.single, something, 1};
+    if (l.envelope >= l.bytes) {
+        return config_error{"limits.envelope", l.envelope, "must be less than bytes", l.bytes};
+    }
+    return std::nullopt;
+}
+
+/// Returns true if an item of `own` bytes fits into a batch without other items. If not, no smaller
+/// batch can help. A sum equal to `highest_size` never fits, even if there is no limit: it has
+/// saturated, so the true size is unknown. Constant time.
+[[nodiscard]] constexpr bool fits_alone(const batch_limits& l, std::uint64_t own) noexcept
+{
+    const std::uint64_t whole = saturating_add(l.envelope, own);
+    return own <= l.single && whole <= l.bytes && whole != highest_size;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_CORE_BATCH_LIMITS_HPP

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// lease: the stored row that names the owner of a partition, and what a store of leases must do.
+//
+// A store has one row per partition and one per owner. It needs only a conditional write, and no
+// clock: each reader measures time itself (lease_observer.hpp). balance.hpp divides the partitions.
+//
+//   list(source, group)   all leases and all owners of the group, or an error
+//   claim(c)              writes the row if its version equals `expected`, or if both are absent;
+//                         of two concurrent claims one wins and the other is contended
+//   announce(p)           writes the row of an owner, even if it holds no partition yet
+//   withdraw(p)           removes that row if its version equals `p.version`; no error if absent
+//
+// A claim takes, renews or gives back a lease. Rules for a store:
+//   1. `contended` means that the row was written since it was read. An unreachable store returns
+//      an error instead.
+//   2. Each claim that wins changes the version, even if nothing else changes. A key never has the
+//      same version twice, not even after its row was deleted.
+//   3. The epoch is stored as claimed. It increases when a partition is taken or given back, and
+//      each commit is checked against it (fenced_store.hpp).
+
+#ifndef WAYBILL_LEASE_LEASE_HPP
+#define WAYBILL_LEASE_LEASE_HPP
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/consume/position.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// One process that shares partitions with others. `incarnation` distinguishes processes of the
+/// same name; each draws it at its start. A process that starts with the same number as before
+/// takes over the leases of that one.
+struct owner_id {
+    std::string name{};  ///< Empty: no owner.
+    std::uint64_t incarnation = 0;
+
+    [[nodiscard]] bool none() const noexcept { return name.empty(); }
+    friend auto operator<=>(const owner_id&, const owner_id&) = default;
+};
+
+/// The highest epoch. A lease that has it is not taken over, and a partition whose checkpoint has
+/// it is not opened. Such a partition reports `epochs_used_up` until a lower epoch is written to
+/// the store.
+inline constexpr std::uint64_t last_epoch = ~std::uint64_t{0};
+
+/// The fault of a partition that cannot be taken or opened, because no epoch is left above
+/// `last_epoch`.
+[[nodiscard]] inline fault epochs_used_up()
+{
+    return permanent("no epoch is left above 18446744073709551615");
+}
+
+/// The row of a partition. If it has no owner, the lease was given back.
+struct lease {
+    partition_key key{};
+    owner_id owner{};
+    std::uint64_t epoch = 0;    ///< Increases when the lease is taken, given back, or raised.
+    std::uint64_t version = 0;  ///< Changes with every write.
+
+    friend bool operator==(const lease&, const lease&) = default;
+};
+
+/// The row of an owner. It makes the owner visible to others before it holds a partition.
+struct owner_heartbeat {
+    std::string source{};
+    std::string group{};
+    owner_id owner{};
+    std::uint64_t version = 0;  ///< Changes with every write.
+
+    friend bool operator==(const owner_heartbeat&, const owner_heartbeat&) = default;
+};
+
+/// All leases and owners of a group, in any order.
+struct lease_table {
+    std::vector<lease> leases{};
+    std::vector<owner_heartbeat> owners{};
+
+    friend bool operator==(const lease_table&, const lease_table&) = default;
+};
+
+/// Writes this row if the version of the stored row equals `expected`. If `expected` is empty, the
+/// row is written only if none exists.
+struct lease_claim {
+    partition_key key{};
+    owner_id owner{};  ///< Empty to give the lease back.
+    std::uint64_t epoch = 0;
+    std::optional<std::uint64_t> expected{};
+
+    friend bool operator==(const lease_claim&, const lease_claim&) = default;
+};
+
+enum class claim_outcome : std::uint8_t {
+    won,        ///< The row is as claimed.
+    contended,  ///< The row was written since it was read. This claim has changed nothing.
+};
+
+[[nodiscard]] constexpr std::string_view name(claim_outcome e) noexcept
+{
+    switch (e) {
+        case claim_outcome::won: return "won";
+        case claim_outcome::contended: return "contended";
+    }
+    return "?";
+}
+
+/// The result of a claim. If it has won, `epoch` and `version` are those of the written row.
+struct claim_result {
+    claim_outcome outcome = claim_outcome::contended;
+    std::uint64_t epoch = 0;
+    std::uint64_t version = 0;
+
+    friend bool operator==(const claim_result&, const claim_result&) = default;
+};
+
+template <class S>
+concept lease_store = requires(S& s, const std::string& name, const lease_claim& c,
+                               const owner_heartbeat& p)
+{
+    { s.list(name, name) } -> std::same_as<result<lease_table>>;
+    {
+        s.claim(c)
+        } -> std::same_as<result<claim_result>>;
+    { s.announce(p) } -> std::same_as<result<void>>;
+    { s.withdraw(p) } -> std::same_as<result<void>>;
+};
+
+/// When leases are renewed, and when a lease that is not renewed becomes free. The options must be
+/// equal in the whole group.
+struct lease_options {
+    duration interval = duration::seconds(10);  ///< Maximum time from one round to the next.
+    /// A lease that is unchanged for this time is free to take.
+    duration expiry = duration::seconds(60);
+
+    friend bool operator==(const lease_options&, const lease_options&) = default;
+};
+
+/// The first error of `o`. `interval` is greater than 0, and `expiry` is at least three intervals.
+/// With fewer rounds per expiry, one failed renewal could lose a lease.
+[[nodiscard]] constexpr std::optional<config_error> validate(const lease_options& o) noexcept
+{
+    const auto value = [](duration d) {
+        const auto n = static_cast<std::uint64_t>(d.count());
+        return d < duration{} ? std::uint64_t{0} - n : n;
+    };
+    if (o.interval <= duration{}) {
+        return config_error{"leases.interval", value(o.interval), "nanoseconds must be at least", 1,
+                            o.interval < duration{}};
+    }
+    const duration least = o.interval + o.interval + o.interval;
+    if (o.expiry < least) {
+        return config_error{"leases.expiry", value(o.expiry),
+                            "nanoseconds must be at least three times the interval", value(least),
+                            o.expiry < duration{}};
+    }
+    return {};
+}
+
+/// How long an owner trusts a renewal, counted from before its request: 7/8 of `expiry`. Other
+/// owners wait for all of `expiry`, and count from the time when they saw the renewal, which is
+/// later. So a trusted lease has not expired for any owner.
+[[nodiscard]] constexpr duration trusted_for(const lease_options& o) noexcept
+{
+    return o.expiry - duration::nanoseconds(o.expiry.count() / 8);
+}
+
+/// The time from one round to the next: 0.8 to 1.0 intervals, so that the rounds of owners that
+/// started together diverge. `random` in [0, 1); other values read as the nearest bound, NaN as 0.
+[[nodiscard]] constexpr duration until_next_round(const lease_options& o, double random) noexcept
+{
+    const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
+    return lesser(o.interval * (0.8 + 0.2 * share), o.interval);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_LEASE_HPP

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_calls: the calls to a lease store that a state machine requests, and their results.
+//
+// If the store can be called directly, one line makes the call and reports its result:
+//
+//     keeper.on(waybill::ask(store, call, draw), now);
+//
+// A result of a call about one row contains that call. A result that does not match the pending
+// call is stale (`stale`): it was reported twice, or it came after the call was given up.
+
+#ifndef WAYBILL_LEASE_LEASE_CALLS_HPP
+#define WAYBILL_LEASE_LEASE_CALLS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <waybill/core/match.hpp>
+#include <waybill/lease/lease.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace act {
+
+/// Write the row of this owner. The result is `heartbeat_stored`.
+struct heartbeat {
+    owner_heartbeat who{};
+    friend bool operator==(const heartbeat&, const heartbeat&) = default;
+};
+
+/// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen for
+/// a long time. The result is `group_left`.
+struct leave {
+    owner_heartbeat who{};
+    friend bool operator==(const leave&, const leave&) = default;
+};
+
+/// Read all leases and owners of the group. The result is `listed`.
+struct list_leases {
+    std::string source{};
+    std::string group{};
+    friend bool operator==(const list_leases&, const list_leases&) = default;
+};
+
+/// Take a lease, renew it, or give it back. The result is `claimed`.
+struct claim {
+    lease_claim row{};
+    std::uint64_t number = 0;  ///< Differs between any two claims of one keeper that have a result.
+    friend bool operator==(const claim&, const claim&) = default;
+};
+
+}  // namespace act
+
+/// The result of `announce`.
+struct heartbeat_stored {
+    act::heartbeat call{};
+    result<void> answer{};
+    friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
+};
+
+/// The result of `withdraw`.
+struct group_left {
+    act::leave call{};
+    result<void> answer{};
+    friend bool operator==(const group_left&, const group_left&) = default;
+};
+
+/// The result of `list_leases`. `random` in [0, 1) is supplied by the caller, and spreads the next
+/// actions of the owners.
+struct listed {
+    result<lease_table> answer{};
+    double random = 0.5;
+    friend bool operator==(const listed&, const listed&) = default;
+};
+
+/// The result of `claim`.
+struct claimed {
+    act::claim call{};
+    result<claim_result> answer{};
+    friend bool operator==(const claimed&, const claimed&) = default;
+};
+
+using lease_call = std::variant<act::heartbeat, act::leave, act::list_leases, act::claim>;
+using lease_answer = std::variant<heartbeat_stored, group_left, listed, claimed>;
+
+namespace detail {
+
+/// True if `open` is the call `told`.
+template <class Call>
+[[nodiscard]] bool answers(const Call& told, const std::optional<lease_call>& open)
+{
+    const Call* const asked = open ? std::get_if<Call>(&*open) : nullptr;
+    return asked && *asked == told;
+}
+
+}  // namespace detail
+
+/// Makes the call and returns its result. `random` in [0, 1) becomes `listed::draw`.
+template <lease_store S>
+[[nodiscard]] lease_answer ask(S& store, const lease_call& call, double random)
+{
+    return match(
+        call,
+        [&](const act::heartbeat& a) {
+            return lease_answer(heartbeat_stored{a, store.announce(a.who)});
+        },
+        [&](const act::leave& a) {
+            return lease_answer(group_left{a, store.withdraw(a.who)});
+        },
+        [&](const act::list_leases& a) {
+            return lease_answer(listed{store.list(a.source, a.group), random});
+        },
+        [&](const act::claim& a) {
+            return lease_answer(claimed{a, store.claim(a.row)});
+        });
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_LEASE_CALLS_HPP

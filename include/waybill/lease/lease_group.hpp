@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_group: the partitions that owners share, and the events that a `lease_manager` receives.
+
+#ifndef WAYBILL_LEASE_LEASE_GROUP_HPP
+#define WAYBILL_LEASE_LEASE_GROUP_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/lease/lease.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The shared partitions, and this owner.
+struct lease_group {
+    std::string source{};
+    std::string group{};
+    /// All partitions, with different names, numbered from 0.
+    std::vector<std::string> partitions{};
+    owner_id self{};  ///< Differs from all live owners: draw the incarnation at the start.
+    lease_options leases{};  ///< No interval reads as 10 s, a shorter expiry as three intervals.
+
+    friend bool operator==(const lease_group&, const lease_group&) = default;
+};
+
+/// The first error of `g`: an empty owner name, a partition name that occurs twice, or invalid
+/// lease options.
+[[nodiscard]] inline std::optional<config_error> validate(const lease_group& g)
+{
+    if (g.self.none()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
+    std::map<std::string_view, std::uint64_t> number;
+    for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
+        const auto [other, first] = number.emplace(g.partitions[p], p);
+        if (first) continue;
+        return config_error{"group.partitions", p, "must not be named as", other->second};
+    }
+    return validate(g.leases);
+}
+
+/// The key of a partition. An unknown partition has an empty name.
+[[nodiscard]] inline partition_key key_of(const lease_group& g, std::uint32_t partition)
+{
+    const bool there = partition < g.partitions.size();
+    return {g.source, g.group, there ? g.partitions[partition] : std::string()};
+}
+
+namespace detail {
+
+/// The group with valid lease options. With options that `validate` refuses, a keeper would call
+/// the store without end, or never trust a lease.
+[[nodiscard]] inline lease_group usable(lease_group g)
+{
+    lease_options& o = g.leases;
+    if (o.interval <= duration{}) o.interval = lease_options{}.interval;
+    o.expiry = greater(o.expiry, o.interval + o.interval + o.interval);
+    return g;
+}
+
+}  // namespace detail
+
+/// Event: the partition is closed and saved, and its lease is to be given back.
+struct lease_released {
+    std::uint32_t partition = 0;
+
+    friend bool operator==(const lease_released&, const lease_released&) = default;
+};
+/// Event: a store has reported that another owner has the partition. The keeper verifies this at
+/// once.
+struct lease_suspected {
+    std::uint32_t partition = 0;
+
+    friend bool operator==(const lease_suspected&, const lease_suspected&) = default;
+};
+/// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed it.
+/// `last_epoch` is invalid, because no epoch is above it.
+struct outdated {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const outdated&, const outdated&) = default;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_LEASE_GROUP_HPP

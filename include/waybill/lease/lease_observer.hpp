@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// lease_observer: detects leases that are no longer renewed, with the clock of the reader alone.
+//
+// Times that other machines have written are not used. A lease has expired if its version has not
+// changed for `expiry` on the clock of the reader. Once per round:
+//
+//     waybill::lease_observer seen("orders", "billing", partitions, options);
+//     if (auto table = store.list("orders", "billing")) seen.look(*table, clock::now());
+//     auto plan = waybill::balance(seen.view(me), draw);
+//
+// Guarantees
+//   1. For a new observer, no lease has expired before `expiry` has passed.
+//   2. From one look to the next at most two intervals count. If the store returns after an outage,
+//      all owners have time to renew.
+//   3. Deleted rows are forgotten, and rows of other groups or partitions are ignored. Of two rows
+//      for one partition the higher epoch counts, then the higher version.
+//
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_LEASE_LEASE_OBSERVER_HPP
+#define WAYBILL_LEASE_LEASE_OBSERVER_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/time.hpp>
+#include <waybill/lease/balance.hpp>
+#include <waybill/lease/lease.hpp>
+
+namespace waybill::inline v0_2 {
+
+class lease_observer {
+public:
+    /// The stored row of a partition.
+    struct row {
+        owner_id owner{};
+        std::uint64_t epoch = 0;
+        std::uint64_t version = 0;
+
+        friend bool operator==(const row&, const row&) = default;
+    };
+
+    /// Requires: the names of the partitions differ. Partitions are numbered in this order, from 0.
+    lease_observer(std::string source, std::string group,
+                   const std::vector<std::string>& partitions, const lease_options& o = {})
+        : source_(std::move(source)), group_(std::move(group)), options_(o),
+          leases_(partitions.size())
+    {
+        std::uint32_t n = 0;
+        for (const std::string& name : partitions) number_.emplace(name, n++);
+    }
+
+    /// Updates the state with the rows that the store contains at `now`. If `now` is earlier than
+    /// before, no time has passed.
+    void look(const lease_table& table, steady_time now)
+    {
+        const duration longest = options_.interval + options_.interval;
+        if (looked_) watched_ = watched_ + lesser(greater(now - *looked_, duration{}), longest);
+        looked_ = looked_ ? later(*looked_, now) : now;
+
+        std::vector<const lease*> rows(leases_.size());
+        for (const lease& l : table.leases) {
+            if (l.key.source != source_ || l.key.group != group_) continue;
+            const auto found = number_.find(l.key.partition);
+            if (found == number_.end()) continue;
+            const lease*& chosen = rows[found->second];
+            if (!chosen || newer(l, *chosen)) chosen = &l;
+        }
+        for (std::uint32_t i = 0; i != rows.size(); ++i) see(leases_[i], rows[i]);
+
+        for (auto& [id, seen] : owners_) seen.there = false;
+        for (const owner_heartbeat& p : table.owners) {
+            if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
+            const auto [at, first] = owners_.try_emplace(p.owner);
+            // Of two rows of one owner the higher version counts.
+            if (at->second.there && p.version <= at->second.version) continue;
+            if (first || p.version != at->second.version) at->second.since = watched_;
+            at->second.version = p.version;
+            at->second.there = true;
+        }
+        for (auto at = owners_.begin(); at != owners_.end();) {
+            if (at->second.there) ++at;
+            else at = owners_.erase(at);
+        }
+    }
+
+    /// The row of a partition; null if it has none or is unknown. Valid until the next look.
+    [[nodiscard]] const row* row_of(std::uint32_t partition) const
+    {
+        if (partition >= leases_.size() || !leases_[partition].stored) return nullptr;
+        return &*leases_[partition].stored;
+    }
+
+    /// True if the partition has an owner that has not renewed its lease for `expiry`.
+    [[nodiscard]] bool expired(std::uint32_t partition) const
+    {
+        if (partition >= leases_.size()) return false;
+        const seen_lease& l = leases_[partition];
+        return l.stored && !l.stored->owner.none() && old(l.since, options_.expiry);
+    }
+
+    /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
+    /// age.
+    [[nodiscard]] lease_view view(const owner_id& self) const
+    {
+        using alive = std::pair<std::string_view, std::uint64_t>;
+        const auto id = [](const owner_id& o) { return alive(o.name, o.incarnation); };
+        std::map<alive, std::uint32_t> owners{{id(self), 0}};
+        for (const auto& [owner, seen] : owners_) {
+            if (!old(seen.since, options_.expiry)) owners.emplace(id(owner), 0);
+        }
+        for (std::uint32_t i = 0; i != leases_.size(); ++i) {
+            const std::optional<row>& r = leases_[i].stored;
+            if (r && !r->owner.none() && !expired(i)) owners.emplace(id(r->owner), 0);
+        }
+        lease_view v;
+        v.owners = 0;
+        for (auto& [owner, n] : owners) n = v.owners++;
+        v.self = owners.find(id(self))->second;
+        for (std::uint32_t i = 0; i != leases_.size(); ++i) {
+            const std::optional<row>& r = leases_[i].stored;
+            const bool own = r && r->owner == self;
+            if (own || (r && !r->owner.none() && !expired(i))) {
+                v.holders.push_back(owners.find(id(r->owner))->second);
+            } else {
+                const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
+                v.holders.push_back(long_ago ? lease_view::left_over : lease_view::free);
+            }
+        }
+        return v;
+    }
+
+    /// Announced owners whose row has not changed for two expiries, to be removed from the store.
+    [[nodiscard]] std::vector<owner_heartbeat> departed() const
+    {
+        std::vector<owner_heartbeat> gone;
+        for (const auto& [owner, seen] : owners_) {
+            if (!old(seen.since, options_.expiry + options_.expiry)) continue;
+            gone.push_back({source_, group_, owner, seen.version});
+        }
+        return gone;
+    }
+
+    friend bool operator==(const lease_observer&, const lease_observer&) = default;
+
+private:
+    struct seen_lease {
+        std::optional<row> stored{};
+        duration since{};  // on a clock that advances only with looks
+
+        friend bool operator==(const seen_lease&, const seen_lease&) = default;
+    };
+    struct seen_owner {
+        std::uint64_t version = 0;
+        duration since{};
+        bool there = false;
+
+        friend bool operator==(const seen_owner&, const seen_owner&) = default;
+    };
+
+    static bool newer(const lease& a, const lease& b)
+    {
+        return a.epoch != b.epoch ? a.epoch > b.epoch : a.version > b.version;
+    }
+
+    void see(seen_lease& seen, const lease* l) const
+    {
+        if (!l) {
+            if (seen.stored) seen = {std::nullopt, watched_};
+            return;
+        }
+        const bool same = seen.stored && seen.stored->version == l->version &&
+                          seen.stored->epoch == l->epoch && seen.stored->owner == l->owner;
+        if (!same) seen = {row{l->owner, l->epoch, l->version}, watched_};
+    }
+
+    [[nodiscard]] bool old(duration since, duration age) const { return watched_ - since >= age; }
+
+    std::string source_;
+    std::string group_;
+    lease_options options_;
+    std::map<std::string, std::uint32_t> number_;
+    std::vector<seen_lease> leases_;
+    std::map<owner_id, seen_owner> owners_;
+    std::optional<steady_time> looked_;
+    duration watched_;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_LEASE_OBSERVER_HPP

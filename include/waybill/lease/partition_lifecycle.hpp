@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+//
+// partition_lifecycle: the state machine of one partition in one process.
+//
+//     assigned -> open -> process, process, ... -> revoked -> close -> save -> relinquish
+//                                               -> lost    -> close
+//
+// A revoked partition is held until its lease is given back, so its progress is saved. A lost one
+// has another owner already: nothing is saved or given back. Each step names its epoch; results of
+// steps of another epoch are stale.
+//
+// Guarantees, whatever results are reported
+//   1. Before the first `process` of an assignment, one `open` has succeeded.
+//   2. A failed step is repeated after a pause that grows. A closed partition is not opened or
+//      processed again under the same epoch.
+//   3. After `revoked`: `close`, at most `save_tries` times `save`, `relinquish`. If a save reports
+//      lost ownership, or the partition is lost, `relinquish` does not follow.
+//   4. After `partition_lost` only `close` follows.
+//
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_LEASE_PARTITION_LIFECYCLE_HPP
+#define WAYBILL_LEASE_PARTITION_LIFECYCLE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace act {
+
+/// Load the checkpoint and prepare to read. The result is `partition_opened`.
+struct open {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    friend bool operator==(const open&, const open&) = default;
+};
+
+/// Read and handle one batch. The result is `processed`.
+struct process {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    friend bool operator==(const process&, const process&) = default;
+};
+
+/// Stop reading and finish the work in progress. The result is `partition_closed`.
+struct close {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    /// Another owner has the partition: drop the work in progress, write nothing.
+    bool lost = false;
+    friend bool operator==(const close&, const close&) = default;
+};
+
+/// Write the position of the last event done, if batches do not write it. The result is
+/// `partition_saved`.
+struct save {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    friend bool operator==(const save&, const save&) = default;
+};
+
+/// Give the lease back. The result is `partition_released`.
+struct release {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    friend bool operator==(const release&, const release&) = default;
+};
+
+}  // namespace act
+
+/// The result of reading and handling one batch.
+enum class batch_pass : std::uint8_t {
+    moved,    ///< Some events are done, and there may be more.
+    drained,  ///< There were no events to read.
+    again,    ///< The batch failed and has no effects. Repeat it after a pause.
+    reopen,   ///< The progress is unknown. Load the checkpoint again after a pause.
+    lost,     ///< The store reports that another owner has the partition.
+};
+
+[[nodiscard]] constexpr std::string_view name(batch_pass p) noexcept
+{
+    switch (p) {
+        case batch_pass::moved: return "moved";
+        case batch_pass::drained: return "drained";
+        case batch_pass::again: return "again";
+        case batch_pass::reopen: return "reopen";
+        case batch_pass::lost: return "lost";
+    }
+    return "?";
+}
+
+/// The result of a batch that ended with `e`.
+[[nodiscard]] constexpr batch_pass pass_of(batch_outcome e) noexcept
+{
+    if (e == batch_outcome::committed) return batch_pass::moved;
+    if (e == batch_outcome::empty) return batch_pass::drained;
+    if (e == batch_outcome::abandoned) return batch_pass::lost;
+    return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
+}
+
+/// Event: this process holds the partition under `epoch`.
+struct assigned {
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const assigned&, const assigned&) = default;
+};
+/// Event: the partition is to be given back.
+struct revoked {
+    friend bool operator==(const revoked&, const revoked&) = default;
+};
+/// Event: another owner has the partition.
+struct partition_lost {
+    friend bool operator==(const partition_lost&, const partition_lost&) = default;
+};
+/// Event: there are events to read. Do not wait for the next poll.
+struct woken {
+    std::uint32_t partition = 0;
+
+    friend bool operator==(const woken&, const woken&) = default;
+};
+
+/// The result of `open`. `kind` is the kind of its fault. `stored` is the epoch of the loaded
+/// checkpoint; 0 if there is none.
+struct partition_opened {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    fault_kind kind = fault_kind::none;
+    std::uint64_t stored = 0;
+
+    friend bool operator==(const partition_opened&, const partition_opened&) = default;
+};
+/// The result of `process`.
+struct processed {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    batch_pass pass = batch_pass::moved;
+
+    friend bool operator==(const processed&, const processed&) = default;
+};
+/// The result of `close`.
+struct partition_closed {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const partition_closed&, const partition_closed&) = default;
+};
+/// The result of `save`. `kind` is the kind of its fault.
+struct partition_saved {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+    fault_kind kind = fault_kind::none;
+
+    friend bool operator==(const partition_saved&, const partition_saved&) = default;
+};
+/// The result of `relinquish`.
+struct partition_released {
+    std::uint32_t partition = 0;
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(const partition_released&, const partition_released&) = default;
+};
+
+/// The result of `open` from the result of loading the checkpoint.
+[[nodiscard]] inline partition_opened opened_with(const act::open& a,
+                                                  const result<std::optional<checkpoint>>& stored)
+{
+    if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
+    return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
+}
+
+/// The result of `process` from the end of a batch.
+[[nodiscard]] constexpr processed processed_with(const act::process& a, batch_outcome e) noexcept
+{
+    return {a.partition, a.epoch, pass_of(e)};
+}
+
+struct lifecycle_options {
+    duration poll = duration::seconds(1);  ///< Pause after a read without events; at least 0.
+    /// Pause before a failed step is repeated.
+    backoff pause{.base = duration::seconds(1),
+                  .cap = duration::seconds(60),
+                  .spread = jitter::none};
+    std::uint32_t save_tries = 3;  ///< Maximum number of saves of one assignment; 0 reads as 1.
+
+    friend bool operator==(const lifecycle_options&, const lifecycle_options&) = default;
+};
+
+/// The first error of `o`.
+[[nodiscard]] constexpr std::optional<config_error> validate(const lifecycle_options& o) noexcept
+{
+    if (o.poll < duration{}) {
+        const auto below = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
+        return config_error{"lifecycle.poll", below, "nanoseconds must be at least", 0, true};
+    }
+    if (o.save_tries == 0) {
+        return config_error{"lifecycle.save_tries", 0, "must be at least", 1};
+    }
+    return validate(o.pause);
+}
+
+class partition_lifecycle {
+public:
+    using action = std::variant<act::open, act::process, act::close, act::save, act::release,
+                                act::wait_until, act::idle>;
+
+    constexpr explicit partition_lifecycle(std::uint32_t partition, const lifecycle_options& o = {})
+        : partition_(partition), options_(o)
+    {
+    }
+
+    /// The next step, or the time until which to wait. `idle` if nothing is open.
+    [[nodiscard]] constexpr action next(steady_time now) const
+    {
+        if (step_ != step::idle && now < not_before_) return act::wait_until{not_before_};
+        switch (step_) {
+            case step::open: return act::open{partition_, epoch_};
+            case step::process: return act::process{partition_, epoch_};
+            case step::close: return act::close{partition_, epoch_, false};
+            case step::drop: return act::close{partition_, epoch_, true};
+            case step::save: return act::save{partition_, epoch_};
+            case step::relinquish: return act::release{partition_, epoch_};
+            case step::idle: break;
+        }
+        return act::idle{};
+    }
+
+    /// Starts an assignment. If an older one is not ended, it is closed as lost first. Stale if the
+    /// epoch does not exceed that of each earlier assignment.
+    constexpr event_result on(const assigned& a, steady_time now)
+    {
+        if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
+        if (step_ != step::idle) {
+            following_ = a.epoch;
+            giving_back_ = false;
+            return go(step::drop, now);
+        }
+        begin(a.epoch, now);
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const revoked&, steady_time now)
+    {
+        if (step_ == step::drop && following_ != 0 && !giving_back_) {
+            giving_back_ = true;  // the following epoch is given back without being opened
+            return event_result::applied;
+        }
+        if (step_ != step::open && step_ != step::process) return event_result::stale;
+        return go(step::close, now);
+    }
+
+    constexpr event_result on(const partition_lost&, steady_time now)
+    {
+        following_ = 0;
+        giving_back_ = false;
+        if (step_ == step::idle) return event_result::stale;
+        // A closed partition has no work to drop.
+        const bool closed = step_ == step::save || step_ == step::relinquish;
+        return go(closed ? step::idle : step::drop, now);
+    }
+
+    constexpr event_result on(const woken&, steady_time now)
+    {
+        if (step_ != step::process || failures_ != 0) return event_result::stale;
+        return go(step::process, now);
+    }
+
+    constexpr event_result on(const partition_opened& o, steady_time now)
+    {
+        if (step_ != step::open || o.epoch != epoch_) return event_result::stale;
+        stored_ = o.stored;
+        if (o.kind != fault_kind::none) return again(step::open, now);
+        return go(step::process, now);
+    }
+
+    constexpr event_result on(const processed& p, steady_time now)
+    {
+        // The batch was in progress when the partition was revoked.
+        const bool closing = step_ == step::close;
+        if ((step_ != step::process && !closing) || p.epoch != epoch_) return event_result::stale;
+        processed_ = true;
+        if (closing) return event_result::applied;
+        switch (p.pass) {
+            case batch_pass::moved:
+            case batch_pass::drained:
+                failures_ = 0;
+                return go(step::process, p.pass == batch_pass::drained ? now + options_.poll : now);
+            case batch_pass::again: return again(step::process, now);
+            case batch_pass::reopen:
+            case batch_pass::lost: break;
+        }
+        return again(step::open, now);
+    }
+
+    constexpr event_result on(const partition_closed& c, steady_time now)
+    {
+        if (c.epoch != epoch_) return event_result::stale;
+        if (step_ == step::close) {
+            failures_ = 0;  // failures of `process` do not count for `save`
+            return go(processed_ ? step::save : step::relinquish, now);
+        }
+        if (step_ != step::drop) return event_result::stale;
+        const std::uint64_t next = following_;
+        if (next == 0) return go(step::idle, now);
+        const bool back = giving_back_;
+        begin(next, now);
+        return back ? go(step::relinquish, now) : event_result::applied;
+    }
+
+    constexpr event_result on(const partition_saved& s, steady_time now)
+    {
+        if (step_ != step::save || s.epoch != epoch_) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return go(step::idle, now);
+        ++save_tries_;
+        const bool enough = s.kind == fault_kind::none || save_tries_ >= options_.save_tries;
+        return enough ? go(step::relinquish, now) : again(step::save, now);
+    }
+
+    constexpr event_result on(const partition_released& r, steady_time now)
+    {
+        if (step_ != step::relinquish || r.epoch != epoch_) return event_result::stale;
+        return go(step::idle, now);
+    }
+
+    /// True if nothing is open and nothing is to be given back.
+    [[nodiscard]] constexpr bool idle() const noexcept { return step_ == step::idle; }
+    /// The epoch of the current assignment, or of the last one.
+    [[nodiscard]] constexpr std::uint64_t epoch() const noexcept { return epoch_; }
+    /// True if a batch was processed under this epoch, so that effects may have been written.
+    [[nodiscard]] constexpr bool has_processed() const noexcept { return processed_; }
+    /// The epoch of the checkpoint that was loaded last under `epoch()`; 0 if there was none.
+    [[nodiscard]] constexpr std::uint64_t stored() const noexcept { return stored_; }
+    /// The number of consecutive failures.
+    [[nodiscard]] constexpr std::uint32_t failures() const noexcept { return failures_; }
+
+    friend bool operator==(const partition_lifecycle&, const partition_lifecycle&) = default;
+
+private:
+    enum class step : std::uint8_t { idle, open, process, close, drop, save, relinquish };
+
+    constexpr void begin(std::uint64_t epoch, steady_time now)
+    {
+        epoch_ = epoch;
+        following_ = 0;
+        giving_back_ = false;
+        failures_ = 0;
+        save_tries_ = 0;
+        processed_ = false;
+        stored_ = 0;
+        (void)go(step::open, now);
+    }
+
+    constexpr event_result go(step s, steady_time not_before)
+    {
+        step_ = s;
+        not_before_ = not_before;
+        return event_result::applied;
+    }
+
+    constexpr event_result again(step s, steady_time now)
+    {
+        if (failures_ != ~std::uint32_t{0}) ++failures_;
+        return go(s, now + pause(options_.pause, failures_, 0.5));
+    }
+
+    std::uint32_t partition_;
+    lifecycle_options options_;
+    step step_ = step::idle;
+    std::uint64_t epoch_ = 0;
+    // The epoch of the next assignment, while the current one is dropped; 0 if none.
+    std::uint64_t following_ = 0;
+    bool giving_back_ = false;     // the next assignment was revoked as well
+    std::uint32_t failures_ = 0;
+    std::uint32_t save_tries_ = 0;
+    bool processed_ = false;
+    std::uint64_t stored_ = 0;
+    steady_time not_before_;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_PARTITION_LIFECYCLE_HPP

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// processor: takes, reads and gives back all partitions of one process, in one thread.
+//
+//     waybill::processor work({.group = {"orders", "billing", partitions, {"host-7", drawn}}});
+//
+// It combines a `lease_manager` and a `partition_lifecycle` for each partition in one state
+// machine. Each action of `next` is done before the next one; the guide has the loop. With a thread
+// per partition, use `lease_manager` and `partition_lifecycle` directly.
+//
+// Guarantees
+//   1. Lease calls come first, then partitions in turn. A partition that always has events
+//      does not starve the others.
+//   2. A partition is read only while its lease is held and trusted.
+//   3. If the checkpoint has the same or a later epoch, or batches are abandoned repeatedly, the
+//      epoch is raised before anything is read. If no epoch is left, `trouble` reports it.
+//   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
+//
+// A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
+// loses its lease, and the fence refuses its commit.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_LEASE_PROCESSOR_HPP
+#define WAYBILL_LEASE_PROCESSOR_HPP
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/lease/lease_calls.hpp>
+#include <waybill/lease/lease_manager.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
+
+namespace waybill::inline v0_2 {
+
+struct processor_config {
+    lease_group group{};
+    lifecycle_options lifecycle{};
+
+    friend bool operator==(const processor_config&, const processor_config&) = default;
+};
+
+[[nodiscard]] inline std::optional<config_error> validate(const processor_config& c)
+{
+    if (auto bad = validate(c.group)) return bad;
+    return validate(c.lifecycle);
+}
+
+class processor {
+public:
+    using action = std::variant<lease_call, act::open, act::process, act::close, act::save,
+                                act::wait_until, act::idle>;
+
+    explicit processor(const processor_config& c) : keeper_(c.group)
+    {
+        for (std::uint32_t p = 0; p != keeper_.partitions(); ++p) {
+            parts_.emplace_back(p, c.lifecycle);
+        }
+        defeats_.resize(parts_.size());
+    }
+
+    /// The next action. `wait_until` if no step is due, `idle` after the end. Linear in the partitions.
+    [[nodiscard]] action next(steady_time now) const
+    {
+        if (ended()) return act::idle{};
+        if (auto call = keeper_.call(now)) return *std::move(call);
+        steady_time until = steady_time::highest();
+        for (std::uint32_t n = 0; n != parts_.size(); ++n) {
+            const std::uint32_t p = (turn_ + n) % keeper_.partitions();
+            if (auto a = step_of(p, now, until)) return *a;
+        }
+        const auto keeper = keeper_.next(now);
+        if (const auto* w = std::get_if<act::wait_until>(&keeper)) until = earlier(until, w->time);
+        return act::wait_until{until};
+    }
+
+    /// The result of a lease call.
+    event_result on(const lease_answer& a, steady_time now)
+    {
+        const event_result h = keeper_.on(a, now);
+        follow(now);
+        return h;
+    }
+
+    event_result on(const partition_opened& o, steady_time now)
+    {
+        partition_lifecycle* const part = find(o.partition);
+        if (!part) return event_result::invalid;
+        const defeat& d = defeats_[o.partition];
+        const bool defeated = d.times > 1 && d.epoch == o.epoch;
+        const bool raise =
+            o.kind == fault_kind::none && o.epoch == part->epoch() &&
+            (defeated || o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
+        if (!raise) return passed_on(*part, o, o.partition, now);
+        // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
+        partition_opened too_early = o;
+        if (defeated) too_early.stored = greater(o.stored, d.past());
+        const bool last = too_early.stored == last_epoch;
+        too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
+        const event_result h = part->on(too_early, now);
+        if (h == event_result::applied)
+            (void)keeper_.on(outdated{o.partition, too_early.stored}, now);
+        return h;
+    }
+
+    event_result on(const processed& r, steady_time now)
+    {
+        partition_lifecycle* const part = find(r.partition);
+        if (!part) return event_result::invalid;
+        const event_result h = passed_on(*part, r, r.partition, now);
+        if (h != event_result::applied) return h;
+        defeat& d = defeats_[r.partition];
+        d = {r.epoch, r.pass == batch_pass::lost ? saturating_add(d.times, 1) : 0};
+        if (d.times != 0) (void)keeper_.on(lease_suspected{r.partition}, now);
+        return h;
+    }
+
+    event_result on(const partition_closed& c, steady_time now) { return step_done(c, now); }
+    event_result on(const partition_saved& s, steady_time now) { return step_done(s, now); }
+
+    event_result on(const woken& w, steady_time now)
+    {
+        partition_lifecycle* const part = find(w.partition);
+        return part ? part->on(w, now) : event_result::invalid;
+    }
+
+    /// Starts to close, save and give back all partitions.
+    event_result on(const stop_requested& s, steady_time now)
+    {
+        keeper_.make_room(parts_.size());
+        const event_result h = keeper_.on(s, now);
+        if (h != event_result::applied) return h;
+        follow(now);
+        for (std::uint32_t p = 0; p != parts_.size(); ++p) {
+            if (!keeper_.epoch(p)) continue;
+            (void)parts_[p].on(revoked{}, now);
+            give_back(p, now);
+        }
+        return h;
+    }
+
+    /// True if no partition is open and all leases are given back.
+    [[nodiscard]] bool ended() const noexcept
+    {
+        if (!keeper_.ended()) return false;
+        for (const partition_lifecycle& part : parts_) {
+            if (!part.idle()) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] const lease_manager& leases() const noexcept { return keeper_; }
+    /// The fault of a partition that cannot be opened although all stores work; empty otherwise.
+    /// Opening is retried from time to time, in case a lower epoch is written to the store.
+    [[nodiscard]] fault trouble(std::uint32_t partition) const
+    {
+        const partition_lifecycle p = part(partition);
+        const bool unused =
+            partition < parts_.size() && (!p.has_processed() || defeats_[partition].times != 0);
+        const bool shut = p.stored() == last_epoch && unused && keeper_.epoch(partition);
+        return shut || keeper_.exhausted(partition) ? epochs_used_up() : fault{};
+    }
+    /// The state of a partition; an idle one if the partition is unknown.
+    [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
+    {
+        return partition < parts_.size() ? parts_[partition] : partition_lifecycle(partition);
+    }
+    [[nodiscard]] partition_key key(std::uint32_t partition) const
+    {
+        return keeper_.key(partition);
+    }
+
+    /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
+    /// the previous owner counts as dead (attempt.hpp).
+    [[nodiscard]] assignment assignment_of(const act::open& a,
+                                           const std::optional<checkpoint>& stored) const
+    {
+        return keeper_.assignment_of(a.partition, a.epoch, stored);
+    }
+
+    friend bool operator==(const processor&, const processor&) = default;
+
+private:
+    /// Under `epoch`, the store has reported another owner in `times` consecutive batches, although
+    /// this process holds the lease. If once, the checkpoint was moved by another writer. If more
+    /// often, the row of the lease was lost earlier, and the store knows a later epoch.
+    struct defeat {
+        std::uint64_t epoch = 0;
+        std::uint64_t times = 0;
+
+        /// The next epoch must exceed this. The distance to the epoch in the store is unknown, so
+        /// it doubles each time. Requires: `times` >= 2.
+        [[nodiscard]] std::uint64_t past() const
+        {
+            const bool far = times > 65;
+            return saturating_add(epoch,
+                                  far ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
+        }
+        friend bool operator==(const defeat&, const defeat&) = default;
+    };
+
+    [[nodiscard]] partition_lifecycle* find(std::uint32_t partition)
+    {
+        return partition < parts_.size() ? &parts_[partition] : nullptr;
+    }
+
+    /// The next step of partition `p`, if it is due and allowed. If the partition waits, `until`
+    /// becomes the earlier of the two times.
+    [[nodiscard]] std::optional<action> step_of(std::uint32_t p, steady_time now,
+                                                steady_time& until) const
+    {
+        const bool trusted = keeper_.trusted(p, now);
+        const auto only_trusted = [&](const auto& a) {
+            return trusted ? std::optional<action>(a) : std::nullopt;
+        };
+        return match(
+            parts_[p].next(now), [&](const act::open& a) { return only_trusted(a); },
+            [&](const act::process& a) { return only_trusted(a); },
+            [](const act::close& a) { return std::optional<action>(a); },
+            [](const act::save& a) { return std::optional<action>(a); },
+            [](const act::release&) { return std::optional<action>(); },
+            [&](const act::wait_until& w) {
+                until = earlier(until, w.time);
+                return std::optional<action>();
+            },
+            [](const act::idle&) { return std::optional<action>(); });
+    }
+
+    template <class Event>
+    event_result passed_on(partition_lifecycle& part, const Event& e, std::uint32_t p,
+                           steady_time now)
+    {
+        const event_result h = part.on(e, now);
+        if (h == event_result::applied) turn_ = p + 1;
+        return h;
+    }
+
+    template <class Event>
+    event_result step_done(const Event& e, steady_time now)
+    {
+        partition_lifecycle* const part = find(e.partition);
+        if (!part) return event_result::invalid;
+        keeper_.make_room(1);
+        const event_result h = passed_on(*part, e, e.partition, now);
+        // A following assignment is not opened.
+        if (keeper_.stopping()) (void)part->on(revoked{}, now);
+        give_back(e.partition, now);
+        return h;
+    }
+
+    /// Reports each change of the held leases to the partitions.
+    void follow(steady_time now)
+    {
+        if (changes_ == keeper_.changes()) return;
+        changes_ = keeper_.changes();
+        for (std::uint32_t p = 0; p != parts_.size(); ++p) {
+            const auto epoch = keeper_.epoch(p);
+            if (!epoch) {
+                (void)parts_[p].on(partition_lost{}, now);
+                defeats_[p] = {};
+            }
+            if (epoch && !keeper_.stopping()) (void)parts_[p].on(assigned{*epoch}, now);
+        }
+    }
+
+    /// Gives the lease back if that is the next step, or if it was never used before a stop.
+    void give_back(std::uint32_t p, steady_time now)
+    {
+        partition_lifecycle& part = parts_[p];
+        const auto step = part.next(now);
+        if (const auto* r = std::get_if<act::release>(&step)) {
+            (void)part.on(partition_released{p, r->epoch}, now);
+        } else if (!keeper_.stopping() || !part.idle()) {
+            return;
+        }
+        (void)keeper_.on(lease_released{p}, now);
+    }
+
+    lease_manager keeper_;
+    std::vector<partition_lifecycle> parts_;
+    std::vector<defeat> defeats_;  // for each partition
+    std::uint32_t turn_ = 0;
+    std::uint64_t changes_ = 0;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_LEASE_PROCESSOR_HPP

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// deferred: the entry of a deferred message, and the options of a deferral book.
+//
+// Part of deferred_messages.hpp, which has an example and the guarantees.
+
+#ifndef WAYBILL_QUEUE_DEFERRED_HPP
+#define WAYBILL_QUEUE_DEFERRED_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// A deferred message that waits at the broker.
+struct deferred {
+    std::uint64_t sequence = 0;  ///< The broker's sequence number, needed to fetch the message.
+    wall_time due{};             ///< When the message is to be fetched.
+    std::uint32_t attempts = 0;  ///< Failed attempts; counted by the caller.
+    std::string session{};       ///< Empty if the message has no session.
+    std::string id{};            ///< The caller's own identifier; may be empty.
+    wall_time since{};           ///< When it was first deferred; set by the caller if needed.
+
+    friend bool operator==(const deferred&, const deferred&) = default;
+};
+
+/// An entry in hand and its ticket. A book does not issue a ticket twice.
+struct handed {
+    deferred entry{};
+    std::uint64_t ticket = 0;
+
+    friend bool operator==(const handed&, const handed&) = default;
+};
+
+/// The order of the entries that `take` returns. It does not change which entries those are. A
+/// broker may refuse to return messages of several partitions in one request; `by_partition` puts
+/// the entries of one partition next to each other.
+enum class hand_out_order : std::uint8_t {
+    by_due,        ///< By due time, then by sequence number.
+    by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
+};
+
+[[nodiscard]] constexpr std::string_view name(hand_out_order h) noexcept
+{
+    switch (h) {
+        case hand_out_order::by_due: return "by_due";
+        case hand_out_order::by_partition: return "by_partition";
+    }
+    return "?";
+}
+
+/// The result of `deferred_messages::defer`.
+enum class defer_result : std::uint8_t {
+    added,     ///< There was no entry with this number.
+    replaced,  ///< The entry with this number was replaced; its ticket is void.
+    full,      ///< Refused without a change: dead-letter the message, or do not defer it.
+};
+
+[[nodiscard]] constexpr std::string_view name(defer_result b) noexcept
+{
+    switch (b) {
+        case defer_result::added: return "added";
+        case defer_result::replaced: return "replaced";
+        case defer_result::full: return "full";
+    }
+    return "?";
+}
+
+struct deferral_options {
+    std::uint64_t max_messages = highest_size;  ///< Maximum number of entries, at least 1.
+    duration hold = duration::seconds(60);  ///< Maximum time in hand without a report.
+    /// If true, at most one entry of a session is in hand, and `take` returns only the lowest
+    /// number of a session. A later message does not overtake an earlier one that waits longer.
+    bool session_order = true;
+
+    friend bool operator==(const deferral_options&, const deferral_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const deferral_options& o) noexcept
+{
+    if (o.max_messages == 0) return config_error{"deferral.max_messages", 0, "must be at least", 1};
+    if (o.hold <= duration{}) {
+        return config_error{"deferral.hold", detail::magnitude(o.hold),
+                            "nanoseconds must be more than", 0, o.hold < duration{}};
+    }
+    return {};
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_DEFERRED_HPP

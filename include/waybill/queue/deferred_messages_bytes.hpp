@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//
+// deferral_bytes: a deferral book as bytes, and the book from these bytes.
+//
+//     store.put(key, waybill::save(book));
+//     ...
+//     auto again = waybill::load<waybill::deferred_messages>(bytes, options);
+//     if (!again) stop(waybill::describe(again.error())); // do not continue with an empty book
+//
+// Guarantees
+//   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
+//      in hand and uses the options given to `load`. A book with more entries than `most` is
+//      loaded completely, and is full.
+//   2. `load` returns a whole book or the first error. It accepts only bytes exactly as `save`
+//      writes them.
+//   3. `load` allocates memory only for entries that the bytes contain.
+//
+// Cost: logarithmic time per entry for `load`, linear time for `save`. The byte format, version 1,
+// is in the module's guide. Bytes of version 1 stay readable.
+
+#ifndef WAYBILL_QUEUE_DEFERRED_MESSAGES_BYTES_HPP
+#define WAYBILL_QUEUE_DEFERRED_MESSAGES_BYTES_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/sealed_bytes.hpp>
+#include <waybill/queue/deferred_messages.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The reason why stored bytes, or the options for the book, were refused.
+enum class deferral_problem : std::uint8_t {
+    empty,         ///< There are no bytes.
+    too_short,     ///< The bytes begin like a book and end too early.
+    not_a_book,    ///< The bytes have another format.
+    corrupt,       ///< The checksum or the structure is wrong.
+    newer,         ///< The bytes have a later version of the format.
+    unsorted,      ///< A sequence number is not higher than the previous one.
+    out_of_range,  ///< A number exceeds the range of its type.
+    bad_options,   ///< The options are invalid; the bytes were not read.
+};
+
+[[nodiscard]] constexpr std::string_view name(deferral_problem p) noexcept
+{
+    switch (p) {
+        case deferral_problem::empty: return "empty";
+        case deferral_problem::too_short: return "too_short";
+        case deferral_problem::not_a_book: return "not_a_book";
+        case deferral_problem::corrupt: return "corrupt";
+        case deferral_problem::newer: return "newer";
+        case deferral_problem::unsorted: return "unsorted";
+        case deferral_problem::out_of_range: return "out_of_range";
+        case deferral_problem::bad_options: return "bad_options";
+    }
+    return "?";
+}
+
+/// The first error of `load`.
+struct deferral_error {
+    deferral_problem problem = deferral_problem::corrupt;
+    std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
+    config_error options{};  ///< Set if `problem` is `bad_options`.
+
+    friend bool operator==(const deferral_error&, const deferral_error&) = default;
+};
+
+/// A description of the error in one line.
+[[nodiscard]] inline std::string describe(const deferral_error& e)
+{
+    std::string line = "deferral book: ";
+    line += name(e.problem);
+    if (e.problem == deferral_problem::bad_options) return line + ": " + describe(e.options);
+    line += " at byte ";
+    line += std::to_string(e.offset);
+    return line;
+}
+
+namespace detail {
+
+struct deferral_format {
+    using error_type = deferral_error;
+    using problem_type = deferral_problem;
+    static constexpr deferral_problem foreign = deferral_problem::not_a_book;
+    static constexpr std::string_view magic = "wbd";
+    static constexpr std::uint8_t version = 1;
+};
+inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 numbers, 2 empty texts
+
+[[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
+{
+    return static_cast<std::uint64_t>(t.since_epoch().count());
+}
+
+[[nodiscard]] inline wall_time stored_time(std::uint64_t ns) noexcept
+{
+    return wall_time::at(duration::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
+}  // namespace detail
+
+/// The entries of a book as bytes. Linear time.
+[[nodiscard]] inline std::string save(const deferred_messages& book)
+{
+    detail::sealed_writer<detail::deferral_format> out;
+    out.whole(book.size());
+    std::uint64_t sequence = 0;
+    std::uint64_t due = 0;
+    book.each([&](const deferred& d) {
+        out.whole(d.sequence - sequence);
+        out.near(detail::stored_nanoseconds(d.due) - due);
+        sequence = d.sequence;
+        due = detail::stored_nanoseconds(d.due);
+        out.near(detail::stored_nanoseconds(d.since) - due);
+        out.whole(d.attempts);
+        out.text(d.session);
+        out.text(d.id);
+    });
+    return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
+}
+
+/// The book that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
+/// the options or the bytes.
+template <std::same_as<deferred_messages> B>
+[[nodiscard]] result<B, deferral_error> load(std::string_view bytes,
+                                             const deferral_options& options)
+{
+    if (const std::optional<config_error> bad = validate(options)) {
+        return unexpected(deferral_error{deferral_problem::bad_options, 0, *bad});
+    }
+    detail::sealed_reader<detail::deferral_format> in(bytes);
+    const std::uint64_t count = in.whole();
+    if (count > in.left() / detail::deferral_least) in.fail(deferral_problem::corrupt);
+    if (in.error()) return unexpected(*in.error());
+
+    result<B, deferral_error> loaded = B(options);
+    deferred d;
+    for (std::uint64_t n = 0; n != count; ++n) {
+        const std::uint64_t above = in.whole();
+        if (n != 0 && above == 0) in.fail(deferral_problem::unsorted);
+        if (above > highest_size - d.sequence) in.fail(deferral_problem::out_of_range);
+        d.sequence += above;
+        d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.near());
+        d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.near());
+        const std::uint64_t attempts = in.whole();
+        if (attempts > UINT32_MAX) in.fail(deferral_problem::out_of_range);
+        d.attempts = static_cast<std::uint32_t>(attempts);
+        d.session = in.text();
+        d.id = in.text();
+        if (in.error()) return unexpected(*in.error());
+        loaded->restore(d);
+    }
+    in.end();
+    if (in.error()) return unexpected(*in.error());
+    return loaded;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_DEFERRED_MESSAGES_BYTES_HPP

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+//
+// lock_renewal: a state machine that renews the lock of a message, a session or a lease in time.
+//
+//     waybill::lock_renewal lock{{.lock = 60s, .most = 10min}};
+//     lock.on(lock_taken{}, clock::now());
+//     match(lock.next(clock::now()),
+//         [&](act::renew r) { lock.on(renewal_started{r.attempt, dice()}, clock::now()); },
+//         [&](act::wait_until w) { work_until(w.time); },
+//         [&](act::idle) {});
+//     if (auto end = lock.ended(clock::now())) stop_working(*end);
+//
+// Guarantees (the guide has the complete loop and all details)
+//   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
+//   2. At most one renewal is under way. A renewal without a result within `answer` has failed.
+//   3. The pause before a retry takes at most half of the remaining time, except by hint or base.
+//   4. `ownership_lost` ends it at once. After a `permanent` fault no renewal follows.
+//   5. After `most` the end is `too_long`, and the lock is still held for `left`.
+//   6. Events after the end are stale. Exception: a release or loss after `too_long` ends `left`.
+// Cost: constant time, fixed size, no allocation.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_QUEUE_LOCK_RENEWAL_HPP
+#define WAYBILL_QUEUE_LOCK_RENEWAL_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace act {
+
+/// Action: renew the lock.
+struct renew {
+    std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
+    friend bool operator==(const renew&, const renew&) = default;
+};
+
+}  // namespace act
+
+/// Why the renewals of a lock have ended.
+enum class lock_outcome : std::uint8_t {
+    released,  ///< The caller has settled the message or released the lock.
+    lost,      ///< Another owner has the lock. The caller must not settle or write.
+    expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
+    too_long,  ///< The lock was kept for `most`. It is still held for `left`.
+};
+
+[[nodiscard]] constexpr std::string_view name(lock_outcome e) noexcept
+{
+    switch (e) {
+        case lock_outcome::released: return "released";
+        case lock_outcome::lost: return "lost";
+        case lock_outcome::expired: return "expired";
+        case lock_outcome::too_long: return "too_long";
+    }
+    return "?";
+}
+
+struct lock_renewal_options {
+    duration lock = duration::seconds(60);    ///< Duration of a lock if `lasts` is empty.
+    /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share above
+    /// 0.75 counts as 0.75.
+    double renew_left = 0.5;
+    /// Time before the end of a lock at which a renewal starts, if that is earlier than by
+    /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration counts.
+    duration margin{};
+    /// A renewal without a result after this time has failed. A pause of `pauses.base` and a retry
+    /// must still fit before the end. With the other defaults, `lock` must exceed 21 seconds.
+    duration answer_timeout = duration::seconds(10);
+    duration max_duration = duration::highest();  ///< Renewals end this long after `lock_taken`.
+    /// Pauses after failed renewals. A pause takes at most half of the time that is left, or the
+    /// base if that is longer. A server's hint may make it longer.
+    backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
+
+    friend bool operator==(const lock_renewal_options&, const lock_renewal_options&) = default;
+};
+
+namespace detail {
+
+/// Time between the start of a renewal and the end of a lock with the duration `lasts`. At most
+/// three quarters of `lasts`, so that a margin for long locks does not renew a short one at once.
+[[nodiscard]] constexpr duration renewed_early(const lock_renewal_options& o,
+                                               duration lasts) noexcept
+{
+    return lesser(greater(lasts * o.renew_left, o.margin), lasts * 0.75);
+}
+
+}  // namespace detail
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const lock_renewal_options& o) noexcept
+{
+    const auto above_zero = [](std::string_view field, duration d) -> std::optional<config_error> {
+        if (d > duration{}) return {};
+        return config_error{field, detail::magnitude(d), "nanoseconds must be more than", 0,
+                            d < duration{}};
+    };
+    if (auto bad = above_zero("lock_renewal.lock", o.lock)) return bad;
+    if (!(o.renew_left > 0 && o.renew_left < 1)) {
+        return detail::wrong_share("lock_renewal.renew_left", o.renew_left,
+                                   "must be a number of thousandths above 0, and below", 1'000);
+    }
+    if (o.margin < duration{} || o.margin >= o.lock) {
+        return config_error{"lock_renewal.margin", detail::magnitude(o.margin),
+                            "nanoseconds must be none or some, and less than the lock",
+                            detail::magnitude(o.lock), o.margin < duration{}};
+    }
+    if (auto bad = above_zero("lock_renewal.answer_timeout", o.answer_timeout)) return bad;
+    if (auto bad = above_zero("lock_renewal.most", o.max_duration)) return bad;
+    if (auto bad = validate(o.pauses)) return bad;
+    const duration early = detail::renewed_early(o, o.lock);
+    if (o.pauses.base >= early) {
+        return config_error{"lock_renewal.pauses.base", detail::magnitude(o.pauses.base),
+                            "nanoseconds must be less than are left at a renewal",
+                            detail::magnitude(early)};
+    }
+    if (o.answer_timeout >= early - o.pauses.base) {
+        return config_error{"lock_renewal.answer_timeout", detail::magnitude(o.answer_timeout),
+                            "nanoseconds must leave some for another try, and be less than",
+                            detail::magnitude(early - o.pauses.base)};
+    }
+    return {};
+}
+
+/// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
+struct lock_taken {
+    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+    friend bool operator==(const lock_taken&, const lock_taken&) = default;
+};
+
+/// Event: a renewal was requested from the broker.
+struct renewal_started {
+    std::uint32_t attempt = 0;  ///< From `act::renew`.
+    double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
+    friend bool operator==(const renewal_started&, const renewal_started&) = default;
+};
+
+/// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
+struct lock_renewed {
+    std::uint32_t attempt = 0;        ///< From `act::renew`.
+    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+    friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
+};
+
+/// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
+struct renewal_failed {
+    std::uint32_t attempt = 0;  ///< From `act::renew`.
+    fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
+    double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
+    /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the longer
+    /// of both.
+    duration hint{};
+    friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
+};
+
+/// Event: the caller has settled the message or released the lock.
+struct lock_released {
+    friend bool operator==(const lock_released&, const lock_released&) = default;
+};
+
+class lock_renewal {
+public:
+    using action = std::variant<act::renew, act::wait_until, act::idle>;
+
+    constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
+
+    /// The next action: `renew` (report `renewal_started`, then the result), `wait_until` or `idle`. Idle
+    /// before `lock_taken` and after the end.
+    [[nodiscard]] constexpr action next(steady_time now) const noexcept
+    {
+        if (!taken_ || ended(now)) return act::idle{};
+        const steady_time over = earlier(until_, limit_);
+        if (given_up_) return act::wait_until{over};
+        if (asked_ && now < unanswered_at()) return act::wait_until{earlier(unanswered_at(), over)};
+        const steady_time from = asked_ ? after_silence() : not_before_;
+        if (now < from) return act::wait_until{earlier(from, over)};
+        return act::renew{attempt_ + 1};
+    }
+
+    constexpr event_result on(const lock_taken& e, steady_time now) noexcept
+    {
+        if (taken_) return event_result::stale;
+        taken_ = true;
+        const bool endless = options_.max_duration == duration::highest();
+        limit_ = endless ? steady_time::highest() : now + options_.max_duration;
+        lasts_until(now, e.lasts);
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const renewal_started& e, steady_time now) noexcept
+    {
+        if (is_over(now) || e.attempt != attempt_ + 1) return event_result::stale;
+        if (asked_ && now < unanswered_at()) return event_result::invalid;
+        if (asked_ && failures_ != UINT32_MAX) ++failures_;  // the previous renewal had no result
+        attempt_ = e.attempt;
+        asked_ = true;
+        asked_at_ = now;
+        draw_ = e.random;
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const lock_renewed& e, steady_time now) noexcept
+    {
+        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
+        asked_ = false;
+        failures_ = 0;
+        lasts_until(asked_at_, e.lasts);
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const renewal_failed& e, steady_time now) noexcept
+    {
+        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
+        if (e.kind == fault_kind::none) return event_result::invalid;
+        asked_ = false;
+        if (e.kind == fault_kind::ownership_lost) ended_ = lock_outcome::lost;
+        if (e.kind == fault_kind::permanent) given_up_ = true;
+        if (e.kind == fault_kind::cancelled) not_before_ = now + greater(options_.pauses.base, {});
+        if (e.kind == fault_kind::transient || e.kind == fault_kind::infrastructure) {
+            if (failures_ != UINT32_MAX) ++failures_;
+            not_before_ = now + pause_at(now, failures_, e.random, e.hint);
+        }
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const lock_released&, steady_time now) noexcept
+    {
+        return ends(lock_outcome::released, now);
+    }
+
+    constexpr event_result on(const lock_lost&, steady_time now) noexcept
+    {
+        return ends(lock_outcome::lost, now);
+    }
+
+    /// Why the renewals have ended at `now`. Empty before `lock_taken` and while the lock is kept.
+    [[nodiscard]] constexpr std::optional<lock_outcome> ended(steady_time now) const noexcept
+    {
+        if (ended_ || !taken_) return ended_;
+        if (now < earlier(until_, limit_)) return {};
+        return until_ <= limit_ ? lock_outcome::expired : lock_outcome::too_long;
+    }
+
+    /// True if the lock has expired on the caller's clock, for every value of `ended`.
+    [[nodiscard]] constexpr bool expired(steady_time now) const noexcept
+    {
+        return taken_ && now >= until_;
+    }
+
+    /// How long the lock is certainly still held. Zero if it is not held.
+    [[nodiscard]] constexpr duration left(steady_time now) const noexcept
+    {
+        const bool held = taken_ && ended_ != lock_outcome::lost &&
+                          ended_ != lock_outcome::released && ended_ != lock_outcome::expired;
+        return held ? greater(until_ - now, duration{}) : duration{};
+    }
+
+    /// Number of renewals started.
+    [[nodiscard]] constexpr std::uint32_t attempts() const noexcept { return attempt_; }
+
+    friend bool operator==(const lock_renewal&, const lock_renewal&) = default;
+
+private:
+    /// Stores an end caused by time, so that a clock that is set back does not undo it.
+    constexpr bool is_over(steady_time now) noexcept
+    {
+        ended_ = ended(now);
+        return ended_ || !taken_;
+    }
+
+    constexpr event_result ends(lock_outcome how, steady_time now) noexcept
+    {
+        if (!is_over(now)) {
+            ended_ = how;
+            return event_result::applied;
+        }
+        // A lock that was kept too long is still held until this event.
+        if (ended_ != lock_outcome::too_long || now >= until_) return event_result::stale;
+        until_ = now;
+        return event_result::applied;
+    }
+
+    constexpr void lasts_until(steady_time asked, std::optional<duration> told) noexcept
+    {
+        const duration lasts = told ? *told : options_.lock;
+        until_ = asked + lasts;
+        not_before_ = until_ - detail::renewed_early(options_, lasts);
+    }
+
+    [[nodiscard]] constexpr duration pause_at(steady_time at, std::uint32_t n, double random,
+                                              duration hint) const noexcept
+    {
+        const backoff& b = options_.pauses;
+        const duration most = greater(greater(until_ - at, duration{}) * 0.5, b.base);
+        const duration asked = lesser(hint, greater(greater(b.cap, duration{}), b.highest_hint));
+        return greater(lesser(pause(b, n, random), most), asked);
+    }
+
+    [[nodiscard]] constexpr steady_time unanswered_at() const noexcept
+    {
+        return asked_at_ + options_.answer_timeout;
+    }
+
+    [[nodiscard]] constexpr steady_time after_silence() const noexcept
+    {
+        const std::uint32_t n = failures_ == UINT32_MAX ? failures_ : failures_ + 1;
+        return unanswered_at() + pause_at(unanswered_at(), n, draw_, {});
+    }
+
+    lock_renewal_options options_;
+    steady_time until_{};       // end of the lock
+    steady_time limit_{};       // end of the renewals: the time of lock_taken plus `most`
+    steady_time not_before_{};  // earliest start of the next renewal, if none is under way
+    steady_time asked_at_{};
+    double draw_ = 0.5;
+    std::uint32_t attempt_ = 0;
+    std::uint32_t failures_ = 0;  // consecutive failures
+    bool taken_ = false;
+    bool asked_ = false;     // a renewal was started and has no result, in time or not
+    bool given_up_ = false;  // after a permanent fault the lock is left to expire
+    std::optional<lock_outcome> ended_{};
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_LOCK_RENEWAL_HPP

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+//
+// settle_batches: gathers settlements into as few calls to the queue as it allows. Messages are
+// numbered 0, 1, 2 ... in the order of `decided`; the driver maps the numbers to its messages.
+//
+//     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
+//     if (auto kind = kind_of(settle(policy, delivery, f.kind, dice(), wall))) // or none
+//         calls.on(decided{*kind, lock_left}, now);
+//     match(calls.next(now),
+//         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // returns batch_settled
+//         [&](act::report r)       { log(r.item, r.end); calls.on(reported{r.item}, now); },
+//         [&](act::wait_until w)         { ... }, [&](act::idle) {});
+//
+// Guarantees (details: guide)
+//   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
+//   2. A call has one kind and at most `items` messages, in the order in which they were decided.
+//   3. A message waits for others at most `linger`, and not later than `to_settle` before its lock
+//      ends. If several calls or messages are due, the earliest end of a lock comes first.
+//   4. Only the failed part of a call is retried. A result that is reported twice counts once.
+// Cost: at most n log n a step, for n messages not yet reported.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_QUEUE_SETTLE_BATCHES_HPP
+#define WAYBILL_QUEUE_SETTLE_BATCHES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/retry/backoff.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// How the settling of a message ended.
+enum class settle_outcome : std::uint8_t {
+    done,  ///< The queue has confirmed the settlement.
+    /// The queue has not confirmed the settlement, and no time is left for another call. The lock
+    /// is lost or has expired, or a call failed and at most `to_settle` of the lock is left. The
+    /// queue delivers the message again after the lock, unless the last call took effect.
+    lost,
+    /// The last call failed, and the fault is permanent or cancelled, or `tries` calls were made.
+    /// The queue delivers the message again after the lock.
+    given_up,
+};
+
+[[nodiscard]] constexpr std::string_view name(settle_outcome e) noexcept
+{
+    switch (e) {
+        case settle_outcome::done: return "done";
+        case settle_outcome::lost: return "lost";
+        case settle_outcome::given_up: return "given_up";
+    }
+    return "?";
+}
+
+namespace act {
+
+/// Settle these messages in one call to the queue. The driver reports the result as
+/// `batch_settled`.
+struct settle_batch {
+    std::uint64_t call = 0;
+    settle_kind kind = settle_kind::complete;
+    std::vector<std::uint64_t> items{};
+    friend bool operator==(const settle_batch&, const settle_batch&) = default;
+};
+
+/// The settling of this message has ended. The driver reports `reported` after it has noted that.
+struct report {
+    std::uint64_t item = 0;
+    settle_kind kind = settle_kind::complete;
+    settle_outcome outcome = settle_outcome::done;
+    fault_kind fault = fault_kind::none;  ///< The result of the last call; `none` without a call.
+    std::uint32_t tries = 0;              ///< Calls that contained this message.
+    friend bool operator==(const report&, const report&) = default;
+};
+
+}  // namespace act
+
+/// The settlement of the next message, and the rest of its lock.
+struct decided {
+    settle_kind kind = settle_kind::complete;
+    duration lock_left = duration::highest();
+    friend bool operator==(const decided&, const decided&) = default;
+};
+
+/// Pending messages do not wait for others any more, until the next one is decided.
+struct last_decided {
+    friend bool operator==(const last_decided&, const last_decided&) = default;
+};
+
+/// The call with these messages has begun. Needed only if the result is reported later.
+struct batch_started {
+    std::uint64_t call = 0;  ///< As in the action.
+    std::vector<std::uint64_t> items{};
+    friend bool operator==(const batch_started&, const batch_started&) = default;
+};
+
+/// A message that failed, by its index in the call.
+struct not_settled {
+    std::uint64_t index = 0;
+    fault_kind kind = fault_kind::transient;
+    friend bool operator==(const not_settled&, const not_settled&) = default;
+};
+
+/// The result of a call with these messages. If `kind` is not `none`, all of them failed with it.
+/// Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The event is
+/// `invalid` if an index is past the end or an item is listed twice, and `stale` (stale) if the
+/// call already has a result.
+struct batch_settled {
+    std::uint64_t call = 0;  ///< As in the action.
+    std::vector<std::uint64_t> items{};
+    fault_kind kind = fault_kind::none;
+    std::vector<not_settled> failed{};
+    double random = 0.5;
+    friend bool operator==(const batch_settled&, const batch_settled&) = default;
+};
+
+/// The driver has noted the report of this message.
+struct reported {
+    std::uint64_t item = 0;
+    friend bool operator==(const reported&, const reported&) = default;
+};
+
+struct settle_batch_policy {
+    std::uint64_t items = 10;  ///< Maximum messages of a call; 10 in SQS; 0 is read as 1.
+    duration linger{};         ///< Maximum time that a message waits for others, at least 0.
+    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
+    std::uint32_t tries = 3;                    ///< Maximum calls for a message; 0 is read as 1.
+    backoff pauses{};                           ///< Before each further call for a message.
+
+    friend bool operator==(const settle_batch_policy&, const settle_batch_policy&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const settle_batch_policy& p) noexcept
+{
+    if (p.items == 0) return config_error{"items", 0, "must be at least", 1};
+    if (p.linger < duration{}) {
+        return config_error{"linger", detail::magnitude(p.linger),
+                            "nanoseconds must be at least", 0, true};
+    }
+    if (p.to_settle < duration{}) {
+        return config_error{"to_settle", detail::magnitude(p.to_settle),
+                            "nanoseconds must be at least", 0, true};
+    }
+    if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
+    return validate(p.pauses);
+}
+
+class settle_batches {
+public:
+    using action = std::variant<act::settle_batch, act::report, act::wait_until, act::idle>;
+
+    explicit settle_batches(const settle_batch_policy& p = {}) : policy_(p)
+    {
+        if (policy_.items == 0) policy_.items = 1;
+        if (policy_.tries == 0) policy_.tries = 1;
+        policy_.to_settle = greater(policy_.to_settle, duration{});
+    }
+
+    /// Returns a report if one is due, else a call if one is due, else the time until which to
+    /// wait, or idle if no message waits. At most n log n, for n messages not yet reported.
+    [[nodiscard]] action next(steady_time now) const
+    {
+        for (const entry& e : list_) {
+            if (over(e, now)) return report_of(e);
+        }
+        std::optional<settle_kind> most_urgent;
+        steady_time ends;
+        for (const settle_kind k : settle_kinds) {
+            const std::optional<steady_time> lock = due(k, now);
+            if (!lock || (most_urgent && *lock >= ends)) continue;
+            most_urgent = k;
+            ends = *lock;
+        }
+        if (most_urgent) return call(*most_urgent, now);
+
+        std::optional<steady_time> until;
+        for (const entry& e : list_) {
+            if (e.at != stage::waiting) continue;
+            const steady_time then = earlier(later(e.not_before, latest(e)), e.locked_until);
+            until = until ? earlier(*until, then) : then;
+        }
+        if (until) return act::wait_until{*until};
+        return act::idle{};
+    }
+
+    event_result on(const decided& d, steady_time now)
+    {
+        entry e;
+        e.item = next_item_;
+        e.kind = d.kind;
+        e.since = now;
+        e.locked_until = now + d.lock_left;
+        list_.push_back(e);
+        ++next_item_;
+        no_more_ = false;
+        return event_result::applied;
+    }
+
+    event_result on(const last_decided&, steady_time)
+    {
+        if (list_.empty()) return event_result::stale;
+        no_more_ = true;
+        return event_result::applied;
+    }
+
+    event_result on(const batch_started& s, steady_time)
+    {
+        if (s.call != next_call_) return event_result::stale;
+        for (const std::uint64_t item : s.items) {
+            entry* const e = find(item);
+            if (e == nullptr || e->at != stage::waiting) continue;
+            e->at = stage::called;
+            e->call = s.call;
+            next_call_ = s.call + 1;
+        }
+        return next_call_ == s.call ? event_result::stale : event_result::applied;
+    }
+
+    event_result on(const batch_settled& s, steady_time now)
+    {
+        std::vector<fault_kind> how(s.items.size(), s.kind);
+        for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
+            if (f->index >= how.size()) return event_result::invalid;
+            if (s.kind != fault_kind::none) continue;
+            // An entry of `failed` without a fault counts as `infrastructure`.
+            const bool none = f->kind == fault_kind::none;
+            how[f->index] = none ? fault_kind::infrastructure : f->kind;
+        }
+        const std::set<std::uint64_t> once(s.items.begin(), s.items.end());
+        if (once.size() != s.items.size()) return event_result::invalid;
+        event_result h = event_result::stale;
+        for (std::size_t i = 0; i != s.items.size(); ++i) {
+            entry* const e = find(s.items[i]);
+            if (e == nullptr || e->at == stage::ended) continue;
+            if (s.call != (e->at == stage::called ? e->call : next_call_)) continue;
+            answer(*e, how[i], s.random, now);
+            h = event_result::applied;
+        }
+        if (h == event_result::applied && s.call == next_call_) ++next_call_;
+        return h;
+    }
+
+    event_result on(const reported& r, steady_time now)
+    {
+        const entry* const e = find(r.item);
+        if (e == nullptr) return event_result::stale;
+        if (!over(*e, now)) return event_result::invalid;
+        list_.erase(list_.begin() + (e - list_.data()));
+        if (list_.empty()) no_more_ = false;
+        return event_result::applied;
+    }
+
+    /// Number of messages decided so far; also the number of the next message.
+    [[nodiscard]] std::uint64_t decided_items() const noexcept { return next_item_; }
+    /// Number of messages decided and not yet reported.
+    [[nodiscard]] std::uint64_t size() const noexcept { return list_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+
+    friend bool operator==(const settle_batches&, const settle_batches&) = default;
+
+private:
+    enum class stage : std::uint8_t { waiting, called, ended };
+
+    struct entry {
+        std::uint64_t item = 0;
+        settle_kind kind = settle_kind::complete;
+        stage at = stage::waiting;
+        settle_outcome outcome = settle_outcome::lost;
+        fault_kind fault = fault_kind::none;
+        std::uint32_t tries = 0;
+        std::uint64_t call = 0;  // if called: the number of that call
+        steady_time since{};
+        steady_time locked_until{};
+        steady_time not_before = steady_time::lowest();
+        friend bool operator==(const entry&, const entry&) = default;
+    };
+
+    /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
+    [[nodiscard]] static bool over(const entry& e, steady_time now)
+    {
+        if (e.at != stage::waiting) return e.at == stage::ended;
+        const bool once_more = e.kind == settle_kind::complete && e.tries == 0;
+        return e.locked_until <= now && !once_more;
+    }
+
+    [[nodiscard]] static act::report report_of(const entry& e)
+    {
+        const settle_outcome outcome = e.at == stage::ended ? e.outcome : settle_outcome::lost;
+        return {e.item, e.kind, outcome, e.fault, e.tries};
+    }
+
+    /// The latest time at which its call should begin.
+    [[nodiscard]] steady_time latest(const entry& e) const
+    {
+        if (e.tries != 0 || no_more_) return e.not_before;
+        return earlier(e.since + policy_.linger, e.locked_until - policy_.to_settle);
+    }
+
+    [[nodiscard]] static bool ready(const entry& e, settle_kind k, steady_time now)
+    {
+        return e.kind == k && e.at == stage::waiting && e.not_before <= now;
+    }
+
+    /// If a call of this kind is due, the earliest end of a lock of its messages; else no value.
+    [[nodiscard]] std::optional<steady_time> due(settle_kind k, steady_time now) const
+    {
+        std::uint64_t waiting = 0;
+        bool is_due = false;
+        steady_time ends = steady_time::highest();
+        for (const entry& e : list_) {
+            if (!ready(e, k, now)) continue;
+            ++waiting;
+            ends = earlier(ends, e.locked_until);
+            is_due = is_due || latest(e) <= now;
+        }
+        if (is_due || waiting >= policy_.items) return ends;
+        return {};
+    }
+
+    struct more_urgent {
+        bool operator()(const entry* a, const entry* b) const
+        {
+            if (a->locked_until != b->locked_until) return a->locked_until < b->locked_until;
+            return a->item < b->item;
+        }
+    };
+
+    /// The call for the most urgent messages of this kind.
+    [[nodiscard]] act::settle_batch call(settle_kind k, steady_time now) const
+    {
+        std::set<const entry*, more_urgent> chosen;
+        for (const entry& e : list_) {
+            if (!ready(e, k, now)) continue;
+            if (chosen.size() < policy_.items) {
+                chosen.insert(chosen.end(), &e);
+            } else if (more_urgent{}(&e, *chosen.rbegin())) {
+                chosen.erase(*chosen.rbegin());
+                chosen.insert(&e);
+            }
+        }
+        act::settle_batch b{next_call_, k, {}};
+        for (const entry& e : list_) {
+            if (ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e)) b.items.push_back(e.item);
+        }
+        return b;
+    }
+
+    /// Binary search: items ascend.
+    [[nodiscard]] entry* find(std::uint64_t item)
+    {
+        std::size_t first = 0;
+        std::size_t last = list_.size();
+        while (first != last) {
+            const std::size_t middle = first + (last - first) / 2;
+            entry& e = list_[middle];
+            if (e.item == item) return &e;
+            (e.item < item ? first : last) = e.item < item ? middle + 1 : middle;
+        }
+        return nullptr;
+    }
+
+    void answer(entry& e, fault_kind kind, double random, steady_time now)
+    {
+        ++e.tries;
+        e.fault = kind;
+        e.at = stage::ended;
+        e.outcome = settle_outcome::given_up;
+        if (kind == fault_kind::none) e.outcome = settle_outcome::done;
+        if (kind == fault_kind::ownership_lost) e.outcome = settle_outcome::lost;
+        if (kind != fault_kind::transient && kind != fault_kind::infrastructure) return;
+        if (e.tries >= policy_.tries) return;
+        // Retry. The pause ends in time for another call.
+        const steady_time last = e.locked_until - policy_.to_settle;
+        e.outcome = settle_outcome::lost;
+        if (last <= now) return;
+        e.at = stage::waiting;
+        e.not_before = earlier(now + pause(policy_.pauses, e.tries, random), last);
+    }
+
+    settle_batch_policy policy_;
+    std::vector<entry> list_;  // not yet reported, in the order of `decided`
+    std::uint64_t next_item_ = 0;
+    std::uint64_t next_call_ = 0;
+    bool no_more_ = false;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_SETTLE_BATCHES_HPP

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+//
+// circuit_breaker: a circuit breaker that stops calls to a dependency that is probably down.
+//
+//     waybill::circuit_breaker v;
+//     if (auto pass = waybill::scoped_permit(v, clock)) pass.record(handle(message).kind);
+//     else pause_until(v.next_change(clock()));
+//
+// Guarantees (the guide has the details)
+//   1. A result counts once, and only before the first change of state after its permit was issued.
+//   2. A permit without a report counts as a failure at its deadline, so a lost probe cannot keep
+//      the state `half_open`. A scoped_permit reports a failure at the end of its scope.
+//   3. By default only `infrastructure` faults are failures. A call that was `cancelled` or ended
+//      with `ownership_lost` does not count at all.
+//   4. While `half_open`, steps of 1, 2, 4 ... calls pass, each after all calls of the previous
+//      step
+//      have returned without a failure. The first failure starts the next pause.
+//   5. The state depends on reports and times, not on the number of queries.
+// Cost: constant time plus one step for each lost permit; fixed size; no allocation. At most Most
+// permits are out at the same time. See tests/enumerate/retry/circuit_breaker.test.cpp.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_RETRY_CIRCUIT_BREAKER_HPP
+#define WAYBILL_RETRY_CIRCUIT_BREAKER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
+#include <waybill/retry/permits.hpp>
+#include <waybill/retry/recent_calls.hpp>
+
+namespace waybill::inline v0_2 {
+
+template <std::size_t Most>
+class circuit_breaker_of {
+public:
+    /// Maximum number of permits that are out at the same time. `forced_closed` has no maximum.
+    static constexpr std::uint64_t max_permits = Most;
+
+    explicit constexpr circuit_breaker_of(const circuit_breaker_options& o = {}) noexcept
+        : options_(o), recent_(o.sampling_duration)
+    {
+        options_.timeout = greater(o.timeout, duration::nanoseconds(1));
+    }
+
+    /// Returns a permit if a call may be made now. While `forced_closed`, permits are not tracked.
+    /// Inlined, because otherwise the result is written in parts and read back as a whole, which
+    /// costs more than the rest of the function.
+    [[nodiscard, gnu::always_inline]] constexpr std::optional<permit> try_acquire(
+        steady_time now) noexcept
+    {
+        tell(now);
+        const steady_time deadline = now_ + options_.timeout;
+        if (state_ != circuit_state::closed) {
+            if (state_ == circuit_state::forced_closed) return permit{generation_, 0, deadline, 0};
+            if (!take_step()) return {};
+        } else if (out_.full()) {
+            return {};
+        }
+        due_ = earlier(due_, deadline);
+        return out_.give(generation_, deadline);
+    }
+
+    /// Reports the result of a call. `random` in [0, 1) is for the jitter of the next pause, if it
+    /// has jitter. A pause that begins because of a lost permit uses the latest draw. Returns
+    /// `stale` without a change if the permit is void, not tracked, or already reported.
+    constexpr event_result record(const permit& p, fault_kind kind, steady_time now,
+                                  double random = 1.0) noexcept
+    {
+        tell(now);
+        if (p.generation != generation_ || !out_.take_back(p)) return event_result::stale;
+        due_ = out_.next_deadline();
+        draw_ = random;
+        if (kind == fault_kind::cancelled || kind == fault_kind::ownership_lost)
+            took_back();
+        else if (counts(kind))
+            failed(now_);
+        else answered();
+        return event_result::applied;
+    }
+
+    /// From now on all calls pass (`force_closed`) or no call passes (`force_open`), whatever the
+    /// results are, until `release_force`.
+    constexpr void force_closed(steady_time now) noexcept
+    {
+        hold(circuit_state::forced_closed, now);
+    }
+    constexpr void force_open(steady_time now) noexcept { hold(circuit_state::forced_open, now); }
+
+    /// Ends a hold: `forced_closed` becomes `closed`, and `forced_open` becomes `half_open`.
+    constexpr void release_force(steady_time now) noexcept
+    {
+        tell(now);
+        if (state_ == circuit_state::forced_closed) flow();
+        if (state_ == circuit_state::forced_open) enter(circuit_state::half_open);
+    }
+
+    /// The state at `now`.
+    [[nodiscard]] constexpr circuit_state state(steady_time now) const noexcept
+    {
+        return at_rest(now) ? state_ : told(now).state_;
+    }
+
+    /// The generation at `now`. It increases with each change of state.
+    [[nodiscard]] constexpr std::uint64_t generation(steady_time now) const noexcept
+    {
+        return at_rest(now) ? generation_ : told(now).generation_;
+    }
+
+    /// The number of calls that may be made now, each with a permit. `highest_size` while
+    /// `forced_closed`.
+    [[nodiscard]] constexpr std::uint64_t room(steady_time now) const noexcept
+    {
+        return at_rest(now) ? room() : told(now).room();
+    }
+
+    /// True if the permit can still be reported.
+    [[nodiscard]] constexpr bool has(const permit& p, steady_time now) const noexcept
+    {
+        return at_rest(now) ? has(p) : told(now).has(p);
+    }
+
+    /// The next time at which time alone may change something: a pause ends, or a permit is lost.
+    /// If nothing changes without a report, `steady_time::highest()`.
+    [[nodiscard]] constexpr steady_time next_change(steady_time now) const noexcept
+    {
+        return at_rest(now) ? due_ : told(now).due_;
+    }
+
+    /// True if a dependency is probably down, so that failures are not caused by the messages. True
+    /// in `open`, `half_open` and `forced_open`, false in `forced_closed`. In `closed` it is true
+    /// if a call failed within the period and no other result than a failure was reported since.
+    /// Query it before all events of a batch are dead-lettered (`if_all_failed`). Afterwards report
+    /// the handler's results to the circuit breaker, even if the batch was kept.
+    [[nodiscard]] constexpr bool suspects(steady_time now) const noexcept
+    {
+        circuit_breaker_of v = told(now);
+        v.recent_.tell(v.now_);
+        if (v.state_ == circuit_state::closed) return v.in_a_row_ != 0 && v.recent_.failed() != 0;
+        return v.state_ != circuit_state::forced_closed;
+    }
+
+    friend bool operator==(const circuit_breaker_of&, const circuit_breaker_of&) = default;
+
+private:
+    /// True if time alone has changed nothing until `now`.
+    [[nodiscard]] constexpr bool at_rest(steady_time now) const noexcept
+    {
+        return later(now_, now) < due_;
+    }
+
+    [[nodiscard]] constexpr circuit_breaker_of told(steady_time now) const noexcept
+    {
+        circuit_breaker_of v = *this;
+        v.tell(now);
+        return v;
+    }
+
+    [[nodiscard]] constexpr bool has(const permit& p) const noexcept
+    {
+        return p.generation == generation_ && out_.has(p);
+    }
+
+    [[nodiscard]] constexpr std::uint64_t room() const noexcept
+    {
+        switch (state_) {
+            case circuit_state::closed: return Most - out_.size();
+            case circuit_state::half_open: return step_size() - given_;
+            case circuit_state::forced_closed: return highest_size;
+            case circuit_state::open:
+            case circuit_state::forced_open: break;
+        }
+        return 0;
+    }
+
+    [[nodiscard]] constexpr std::uint64_t step_size() const noexcept
+    {
+        return lesser(std::uint64_t{1} << lesser(step_, 32), Most);
+    }
+
+    [[nodiscard]] constexpr bool counts(fault_kind kind) const noexcept
+    {
+        return kind == fault_kind::infrastructure ||
+               (kind == fault_kind::transient && options_.transient_counts);
+    }
+
+    constexpr void tell(steady_time now) noexcept
+    {
+        now_ = later(now_, now);
+        if (!(now_ < due_)) [[unlikely]] catch_up();
+    }
+
+    /// Applies the changes that time alone causes, in the order of their times.
+    [[gnu::noinline]] constexpr void catch_up() noexcept
+    {
+        while (out_.size() != 0 && !(now_ < out_.next_deadline())) {
+            const steady_time lost = out_.next_deadline();
+            out_.drop_oldest();
+            due_ = out_.next_deadline();
+            failed(lost);
+        }
+        if (state_ == circuit_state::open && !(now_ < due_)) enter(circuit_state::half_open);
+    }
+
+    /// Counts one more call of the current step, if the step allows one.
+    [[nodiscard]] constexpr bool take_step() noexcept
+    {
+        if (state_ != circuit_state::half_open || given_ == step_size()) return false;
+        ++given_;
+        return true;
+    }
+
+    constexpr void took_back() noexcept
+    {
+        if (state_ == circuit_state::half_open) --given_;
+    }
+
+    constexpr void answered() noexcept
+    {
+        if (state_ == circuit_state::half_open) {
+            if (++answered_ < step_size()) return;
+            given_ = answered_ = 0;
+            if (++step_ >= options_.half_open_ramp) flow();
+            return;
+        }
+        in_a_row_ = 0;
+        recent_.note(false, now_);
+        if (recent_.failed() != 0 && too_many()) shut(now_);
+    }
+
+    constexpr void failed(steady_time at) noexcept
+    {
+        if (state_ == circuit_state::half_open) return shut(at);
+        in_a_row_ = saturating_add(in_a_row_, 1);
+        recent_.note(true, at);
+        if (in_a_row_ >= options_.consecutive_failures || too_many()) shut(at);
+    }
+
+    [[nodiscard]] constexpr bool too_many() const noexcept
+    {
+        return recent_.calls() >= options_.minimum_throughput &&
+               static_cast<double>(recent_.failed()) / static_cast<double>(recent_.calls()) >=
+                   options_.failure_ratio;
+    }
+
+    /// Changes the state, which makes all permits that are out void.
+    constexpr void enter(circuit_state s) noexcept
+    {
+        state_ = s;
+        ++generation_;
+        out_.clear();
+        due_ = steady_time::highest();
+        step_ = given_ = answered_ = 0;
+    }
+
+    constexpr void shut(steady_time at) noexcept
+    {
+        enter(circuit_state::open);
+        if (round_ != UINT32_MAX) ++round_;
+        due_ = at + pause(options_.break_duration, round_, draw_);
+    }
+
+    constexpr void flow() noexcept
+    {
+        enter(circuit_state::closed);
+        round_ = 0;
+        in_a_row_ = 0;
+        recent_.clear();
+    }
+
+    constexpr void hold(circuit_state s, steady_time now) noexcept
+    {
+        tell(now);
+        if (state_ != s) enter(s);
+    }
+
+    circuit_breaker_options options_;
+    circuit_state state_ = circuit_state::closed;
+    std::uint64_t generation_ = 1;
+    steady_time now_ = steady_time::lowest();  // the latest time passed in
+    /// The next deadline of a permit. In the state `open`, the end of the pause.
+    steady_time due_ = steady_time::highest();
+    permits<Most> out_{};
+    recent_calls recent_;           // used in `closed`
+    std::uint64_t in_a_row_ = 0;    // consecutive failures, in `closed`
+    std::uint64_t step_ = 0;        // index of the current step of the ramp, in `half_open`
+    std::uint64_t given_ = 0;       // permits of this step, without calls that do not count
+    std::uint64_t answered_ = 0;    // calls of this step that did not fail
+    std::uint32_t round_ = 0;       // number of pauses since the last `closed`
+    double draw_ = 1.0;
+};
+
+/// A circuit breaker for at most 256 calls at the same time. For another maximum use
+/// circuit_breaker_of<n>.
+using circuit_breaker = circuit_breaker_of<256>;
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_RETRY_CIRCUIT_BREAKER_HPP

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// circuit_breaker_options: when a circuit breaker stops calls, for how long, and how it allows them
+// again.
+//
+//     if (auto bad = waybill::validate(options)) log(waybill::describe(*bad));
+//
+// The defaults are taken from two guides, read in November 2026:
+//   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): failure ratio 0.1,
+//     minimum throughput 100, sampling duration 30 s, break duration 5 s.
+//   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100
+//     calls, however long they take. After successes, these are 50 consecutive failures.
+// With these defaults, after 1,000 successful calls, 50 consecutive failures stop the calls, or 112
+// failures of 1,112 calls within the period. A circuit breaker with fewer than 100 calls in 30 s
+// needs a smaller `minimum_throughput` or `consecutive_failures`.
+
+#ifndef WAYBILL_RETRY_CIRCUIT_BREAKER_OPTIONS_HPP
+#define WAYBILL_RETRY_CIRCUIT_BREAKER_OPTIONS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The states of a circuit breaker, with the usual names of the first three.
+enum class circuit_state : std::uint8_t {
+    closed,         ///< Closed: all calls pass.
+    open,           ///< Open: no call passes until the end of the pause.
+    half_open,      ///< Half open: some calls pass, to find out if the dependency works again.
+    forced_closed,  ///< All calls pass, whatever their results are, until the caller changes it.
+    forced_open,    ///< No call passes until the caller changes it.
+};
+
+[[nodiscard]] constexpr std::string_view name(circuit_state s) noexcept
+{
+    switch (s) {
+        case circuit_state::closed: return "closed";
+        case circuit_state::open: return "open";
+        case circuit_state::half_open: return "half_open";
+        case circuit_state::forced_closed: return "forced_closed";
+        case circuit_state::forced_open: return "forced_open";
+    }
+    return "?";
+}
+
+struct circuit_breaker_options {
+    /// For `minimum_throughput` or `consecutive_failures`: disables this rule. Not both may be
+    /// `never`.
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+    /// Share of failed calls within `period` at which calls are stopped. In (0, 1].
+    double failure_ratio = 0.1;
+    /// Number of calls within `period` from which `failure_ratio` applies. At least 1.
+    std::uint64_t minimum_throughput = 100;
+    /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
+    duration sampling_duration = duration::seconds(30);
+    /// Number of consecutive failures at which calls are stopped. At least 1.
+    std::uint64_t consecutive_failures = 50;
+    /// A permit without a report after this time counts as a failure. Above 0.
+    duration timeout = duration::seconds(60);
+    /// Pause in the state `open`. It grows with each failed `half_open`.
+    backoff break_duration{
+        .base = duration::seconds(5), .cap = duration::seconds(300), .spread = jitter::none};
+    /// Number of steps of 1, 2, 4 ... calls in `half_open`; then all calls pass. 1 to 32.
+    std::uint32_t half_open_ramp = 4;
+    bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
+
+    friend bool operator==(const circuit_breaker_options&,
+                           const circuit_breaker_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const circuit_breaker_options& o) noexcept
+{
+    const auto positive = [](const char* field, duration d) -> std::optional<config_error> {
+        if (d > duration{}) return {};
+        return config_error{field, detail::magnitude(d), "nanoseconds must be more than", 0,
+                            d < duration{}};
+    };
+    if (!(o.failure_ratio > 0 && o.failure_ratio <= 1)) {
+        return detail::wrong_share("circuit_breaker.failure_ratio", o.failure_ratio,
+                                   "must be a number of thousandths above 0, and at most", 1'000);
+    }
+    if (o.minimum_throughput == 0)
+        return config_error{"circuit_breaker.minimum_throughput", 0, "must be at least", 1};
+    if (const auto bad = positive("circuit_breaker.sampling_duration", o.sampling_duration))
+        return bad;
+    if (o.consecutive_failures == 0)
+        return config_error{"circuit_breaker.consecutive_failures", 0, "must be at least", 1};
+    if (o.minimum_throughput == circuit_breaker_options::never &&
+        o.consecutive_failures == circuit_breaker_options::never) {
+        return config_error{"circuit_breaker.consecutive_failures", o.consecutive_failures,
+                            "or min_calls must be less than never, or it never shuts",
+                            circuit_breaker_options::never};
+    }
+    if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;
+    if (o.half_open_ramp == 0)
+        return config_error{"circuit_breaker.half_open_ramp", 0, "must be at least", 1};
+    if (o.half_open_ramp > 32)
+        return config_error{"circuit_breaker.half_open_ramp", o.half_open_ramp, "must be at most",
+                            32};
+    return validate(o.break_duration);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_RETRY_CIRCUIT_BREAKER_OPTIONS_HPP

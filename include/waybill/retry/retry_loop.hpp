@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+//
+// attempts: a state machine that retries one call. Clock, random numbers and call are the caller's.
+//
+//     waybill::retry_loop tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
+//     for (bool open = true; open;)
+//         waybill::match(tries.next(clock::now()),
+//             [&](act::call)        { tries.on(attempted{call().kind, dice()}, clock::now()); },
+//             [&](act::wait_until w)    { sleep_until(w.time); },
+//             [&](act::done)      { open = false; },
+//             [&](act::give_up g) { park(message, g.reason); open = false; });
+//
+// Guarantees
+//   1. `next` returns the same action until an event, the end of the wait, or the time limit.
+//   2. It returns `go` for at most `most` attempts, the first included, and never during a wait.
+//   3. After the time limit it does not return `go`, not even for the first attempt. It does not
+//      wait for an attempt that would start too late. A result after the limit still counts.
+//   4. After `done`, or after a `give_up` that an event caused, events change nothing.
+//
+// Cost: constant time, fixed size, no allocation.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_RETRY_RETRY_LOOP_HPP
+#define WAYBILL_RETRY_RETRY_LOOP_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/retry/shared_budget.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace act {
+
+/// Make the call and report its result as an `attempted` event.
+struct call {
+    friend bool operator==(const call&, const call&) = default;
+};
+
+/// The call succeeded. No action is left.
+struct done {
+    friend bool operator==(const done&, const done&) = default;
+};
+
+}  // namespace act
+
+/// The limits of one retried call: number of attempts, pauses, and total time.
+struct call_policy {
+    retry_policy retry{};
+    duration time_limit = duration::highest();  ///< From construction; later no attempt starts.
+
+    friend bool operator==(const call_policy&, const call_policy&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const call_policy& p) noexcept
+{
+    if (p.time_limit <= duration{}) {
+        return config_error{"call.time_limit", detail::magnitude(p.time_limit),
+                            "nanoseconds must be at least", 1, p.time_limit < duration{}};
+    }
+    return validate(p.retry);
+}
+
+/// Event: an attempt has ended.
+struct attempted {
+    fault_kind kind = fault_kind::none;
+    double random = 0.5;     ///< A random number in [0, 1) for the jitter of the next pause.
+    duration retry_after{};  ///< The server's retry-after hint; zero if there is no hint.
+
+    friend bool operator==(const attempted&, const attempted&) = default;
+};
+
+/// The reason why no further attempt follows.
+enum class retry_outcome : std::uint8_t {
+    open,          ///< A further attempt may follow.
+    succeeded,     ///< The last attempt succeeded.
+    not_worth_it,  ///< The last fault was permanent, ownership_lost or cancelled.
+    tries,         ///< The maximum number of attempts is reached.
+    time_limit,    ///< The next attempt, possibly the first, would start too late.
+    budget,        ///< The retry budget has no token left.
+};
+
+[[nodiscard]] constexpr std::string_view name(retry_outcome e) noexcept
+{
+    switch (e) {
+        case retry_outcome::open: return "open";
+        case retry_outcome::succeeded: return "succeeded";
+        case retry_outcome::not_worth_it: return "not_worth_it";
+        case retry_outcome::tries: return "tries";
+        case retry_outcome::time_limit: return "time_limit";
+        case retry_outcome::budget: return "budget";
+    }
+    return "?";
+}
+
+class retry_loop {
+public:
+    using action = std::variant<act::call, act::wait_until, act::done, act::give_up>;
+
+    /// The time limit starts at `now`. The policy is not validated: make<attempts>(policy, now)
+    /// does that. If there is a budget, each retry takes a token from it and the success is
+    /// reported to it. The budget must stay at its address while this object or a copy exists.
+    constexpr retry_loop(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
+        : policy_(p), budget_(budget), began_(now)
+    {
+    }
+
+    /// The action to take now. If the time limit ends before the first attempt, returns
+    /// `give_up{cancelled}`: the call neither succeeded nor failed. Constant time.
+    [[nodiscard]] constexpr action next(steady_time now) const noexcept
+    {
+        if (end_ == retry_outcome::succeeded) return act::done{};
+        if (outcome(now) != retry_outcome::open) {
+            return act::give_up{tries_ == 0 ? fault_kind::cancelled : how_};
+        }
+        if (now < not_before_) return act::wait_until{not_before_};
+        return act::call{};
+    }
+
+    /// Reports the end of an attempt at `now`. After the last attempt the event is `stale`.
+    constexpr event_result on(const attempted& a, steady_time now)
+    {
+        if (end_ != retry_outcome::open) return event_result::stale;
+        if (tries_ != ~std::uint32_t{0}) ++tries_;
+        how_ = a.kind;
+        const retry_action then =
+            decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
+        const act::wait_until* w = std::get_if<act::wait_until>(&then);
+        const steady_time at = w != nullptr ? w->time : now;
+        if (a.kind == fault_kind::none) {
+            end_ = retry_outcome::succeeded;
+            budget_.succeeded(now);
+        } else if (std::holds_alternative<act::give_up>(then)) {
+            end_ = is_worth_a_retry(a.kind) ? retry_outcome::tries : retry_outcome::not_worth_it;
+        } else if (too_late(at)) {
+            end_ = retry_outcome::time_limit;
+        } else if (!budget_.spend(now)) {
+            end_ = retry_outcome::budget;
+        } else {
+            not_before_ = w != nullptr ? at : steady_time::lowest();
+            pause_ = w != nullptr ? at - now : pause_;
+        }
+        return event_result::applied;
+    }
+
+    /// The number of attempts that have ended.
+    [[nodiscard]] constexpr std::uint32_t attempts() const noexcept { return tries_; }
+    /// The result of the last attempt; `none` before the first one.
+    [[nodiscard]] constexpr fault_kind kind() const noexcept { return how_; }
+    /// The reason why no further attempt can start at `now`; `open` if one can.
+    [[nodiscard]] constexpr retry_outcome outcome(steady_time now) const noexcept
+    {
+        return end_ == retry_outcome::open && too_late(now) ? retry_outcome::time_limit : end_;
+    }
+    /// The same reason from reported events only; the current time is ignored.
+    [[nodiscard]] constexpr retry_outcome outcome() const noexcept { return end_; }
+    /// The time from construction to `now`; at least 0.
+    [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
+    {
+        return greater(now - began_, duration{});
+    }
+    [[nodiscard]] constexpr const call_policy& policy() const noexcept { return policy_; }
+
+    friend bool operator==(const retry_loop&, const retry_loop&) = default;
+
+private:
+    [[nodiscard]] constexpr bool too_late(steady_time at) const noexcept
+    {
+        return policy_.time_limit < duration::highest() && elapsed(at) >= policy_.time_limit;
+    }
+
+    call_policy policy_;
+    shared_budget budget_;
+    steady_time began_;
+    steady_time not_before_ = steady_time::lowest();
+    duration pause_{};  // the last one; for decorrelated jitter
+    std::uint32_t tries_ = 0;
+    fault_kind how_ = fault_kind::none;
+    retry_outcome end_ = retry_outcome::open;
+};
+
+/// Returns the state machine with a time limit from `now`, or the first error of the policy.
+template <std::same_as<retry_loop> M>
+[[nodiscard]] constexpr result<M, config_error> make(const call_policy& p, steady_time now,
+                                                     shared_budget budget = {})
+{
+    if (const std::optional<config_error> bad = validate(p)) return unexpected(*bad);
+    return M(p, now, budget);
+}
+
+template <std::same_as<retry_loop> M, std::convertible_to<call_policy> P>
+[[nodiscard]] constexpr result<M, config_error> make(const P&)
+{
+    static_assert(!std::same_as<M, retry_loop>,
+                  "attempts begin at a time: make<attempts>(policy, now)");
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_RETRY_RETRY_LOOP_HPP

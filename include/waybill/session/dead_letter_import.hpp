@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// dead_letter_import: imports a message that the broker dead-lettered into the table of dead
+// letters.
+//
+//     waybill::dead_letter_import drain(message.deliveries);
+//     while (!drain.over())
+//         waybill::match(drain.next(now()),
+//             [&](act::park a)     { drain.on(step_dead_lettered{upsert(message, a)}, now()); },
+//             [&](act::complete)   { drain.on(completed{dead_letters.complete(message)}, now()); },
+//             [&](act::idle)       {});
+//
+// Guarantees
+//   1. The dead letter is written before the message is completed. After a crash between the two
+//      calls the import repeats both, and the dead letter replaces itself.
+//   2. An imported dead letter has fewer facts than one of a pipeline. `merged_dead_letter()` keeps
+//      the
+//      facts of the pipeline.
+//
+// Import before `plan_redrive`: without the imported step its session has a gap. If the broker
+// dead-lettered the last step, the session state stays after the redrive; see the guide.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_SESSION_DEAD_LETTER_IMPORT_HPP
+#define WAYBILL_SESSION_DEAD_LETTER_IMPORT_HPP
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/step.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The outcome of an import.
+enum class import_outcome : std::uint8_t {
+    running,
+    drained,  ///< The dead letter is written, and the message is complete.
+    /// The dead letter is not confirmed. The message is delivered again after its lock expires.
+    left,
+    /// The dead letter is written, but the message may be delivered again and replace it.
+    uncertain,
+};
+
+[[nodiscard]] constexpr std::string_view name(import_outcome e) noexcept
+{
+    switch (e) {
+        case import_outcome::running: return "running";
+        case import_outcome::drained: return "drained";
+        case import_outcome::left: return "left";
+        case import_outcome::uncertain: return "uncertain";
+    }
+    return "?";
+}
+
+class dead_letter_import {
+public:
+    using action = std::variant<act::park, act::complete, act::idle>;
+
+    /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
+    /// table permanently refuses the dead letter, `refused` decides: the message stays in the
+    /// broker's queue, or the dead letter is written without a body.
+    explicit dead_letter_import(std::uint64_t deliveries = 0,
+                                when_refused refused = when_refused::hold)
+        : park_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
+    {
+    }
+
+    [[nodiscard]] action next(steady_time) const
+    {
+        if (over()) return act::idle{};
+        if (!written_) return park_;
+        return act::complete{};
+    }
+
+    event_result on(const step_dead_lettered& p, steady_time)
+    {
+        if (over() || written_) return event_result::stale;
+        if (p.kind == fault_kind::none)
+            written_ = true;
+        else if (p.kind == fault_kind::permanent && may_be_bare())
+            park_.bare = true;
+        else
+            end_ = import_outcome::left;
+        return event_result::applied;
+    }
+
+    event_result on(const completed& c, steady_time)
+    {
+        if (over() || !written_) return event_result::stale;
+        end_ = c.kind == fault_kind::none ? import_outcome::drained : import_outcome::uncertain;
+        return event_result::applied;
+    }
+
+    [[nodiscard]] import_outcome outcome() const noexcept { return end_; }
+    [[nodiscard]] bool over() const noexcept { return end_ != import_outcome::running; }
+
+    friend bool operator==(const dead_letter_import&, const dead_letter_import&) = default;
+
+private:
+    [[nodiscard]] bool may_be_bare() const noexcept
+    {
+        return refused_ == when_refused::without_body && !park_.bare;
+    }
+
+    act::park park_;
+    when_refused refused_ = when_refused::hold;
+    bool written_ = false;
+    import_outcome end_ = import_outcome::running;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_SESSION_DEAD_LETTER_IMPORT_HPP

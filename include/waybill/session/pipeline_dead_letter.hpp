@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+//
+// pipeline_dead_letter: the dead letter of a step, with all data to redrive its session.
+//
+//     auto letter = waybill::make_pipeline_dead_letter(message, a, pipe.reason(),
+//                                                      pipe.progress(), wall());
+//     table.upsert(letter.stamp.session, waybill::row_key(letter.sequence), letter);
+//
+// Guarantees
+//   1. There is one dead letter for each (session, sequence). Writing it again replaces it
+//      (`merged_dead_letter`).
+//   2. It contains the properties of the message, the reason, the message that stopped the session
+//      and the next step of the session. A redrive begins at that step, even if other dead letters
+//      are missing.
+//   3. The state of the session is in the dead letter that stopped it and in that of the last step.
+//   4. The reason is cut between characters to `reason_bytes`. A body is kept as in
+//      consume/letter.hpp: completely, its beginning or nothing; always with size and checksum.
+//
+// ext/json.hpp converts it: `nlohmann::json(letter).dump()` and
+// `parse_json<pipeline_dead_letter>(text)`.
+
+#ifndef WAYBILL_SESSION_PIPELINE_DEAD_LETTER_HPP
+#define WAYBILL_SESSION_PIPELINE_DEAD_LETTER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/dead_letter.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/step.hpp>
+#include <waybill/session/step_order.hpp>
+#include <waybill/session/step_properties.hpp>
+
+namespace waybill::inline v0_2 {
+
+struct pipeline_dead_letter {
+    step_properties stamp{};       ///< As received; step 0 if the message had no readable stamp.
+    step_origin origin{};          ///< The origin of the message if it was redriven.
+    std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
+    std::string message_id{};
+    dead_letter_reason reason = dead_letter_reason::failed;
+    /// The sequence number of the message that stopped the session; 0 if there is none.
+    std::uint64_t cause = 0;
+    /// The next step of the session, with which a redrive begins: the one after the last step that
+    /// is done. 0 if it was unknown when the dead letter was written.
+    std::uint64_t resume_at = 0;
+    bool alone = false;            ///< The session continued without this step.
+    /// A redrive has sent all dead letters of the session up to this step, including this one. 0 if
+    /// no redrive has.
+    std::uint64_t sent_to = 0;
+    std::string text{};            ///< The reason, at most `reason_bytes`, cut between characters.
+    std::uint64_t tries = 0;       ///< The number of tries in this session.
+    wall_time enqueued{};          ///< The enqueued time of the message.
+    wall_time dead_lettered_at{};  ///< The time at which the dead letter was created.
+    dead_letter_body kept = dead_letter_body::body;  ///< Which part of the body is in `body`.
+    std::string body{};
+    std::uint64_t size = 0;                  ///< Bytes of the complete body.
+    std::uint32_t checksum = 0;              ///< CRC-32C of the complete body.
+    /// The state with which the session stopped; a redriven session begins with it. Only in the
+    /// dead letter that stopped the session and in that of the last step.
+    std::string state{};
+    bool state_cut = false;  ///< The state was larger than `state_bytes` and was omitted.
+
+    friend bool operator==(const pipeline_dead_letter&, const pipeline_dead_letter&) = default;
+};
+
+/// True if the step stopped its session, failed alone, or the cause is unknown.
+[[nodiscard]] inline bool is_cause(const pipeline_dead_letter& l) noexcept
+{
+    return l.reason != dead_letter_reason::session_failed;
+}
+
+/// The message to dead-letter.
+struct step_message {
+    step_properties stamp{};
+    step_origin origin{};
+    std::uint64_t sequence = 0;
+    std::string_view message_id{};
+    std::string_view body{};
+    wall_time enqueued{};
+    std::string_view state{};  ///< The stored state of its session.
+
+    friend bool operator==(const step_message&, const step_message&) = default;
+};
+
+struct pipeline_dead_letter_policy {
+    /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain it.
+    pipeline_mode mode = pipeline_mode::stop_on_failure;
+    std::size_t reason_bytes = 1'024;  ///< Maximum bytes of `pipeline_dead_letter::text`.
+    dead_letter_body keeps = dead_letter_body::body;  ///< Which part of a body is kept.
+    std::uint64_t body_bytes = highest_size;  ///< For a larger body, a summary is kept.
+    std::uint64_t summary_bytes = 256;        ///< Maximum bytes of a summary.
+    /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
+    /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
+    std::uint64_t state_bytes = 32'768;
+
+    friend bool operator==(const pipeline_dead_letter_policy&,
+                           const pipeline_dead_letter_policy&) = default;
+};
+
+/// Refuses `dead_letter_body::nothing`: without its dead letter, a session could never continue.
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const pipeline_dead_letter_policy& p) noexcept
+{
+    if (p.keeps != dead_letter_body::nothing) return {};
+    return config_error{"keeps", static_cast<std::uint64_t>(p.keeps),
+                        "must not be nothing, or the session never goes on; at most",
+                        static_cast<std::uint64_t>(dead_letter_body::summary)};
+}
+
+namespace detail {
+
+/// The next step of the session: the one after the last step that is done. If no step is done, the
+/// first step according to the message that stopped the session; 0 for other messages.
+[[nodiscard]] inline std::uint64_t stands_at(const pipeline_dead_letter& l,
+                                             const session_progress& p) noexcept
+{
+    if (p.done != 0) return saturating_add(p.done, 1);
+    return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
+}
+
+/// Adds the state to the dead letter that stopped the session and to that of the last step. An
+/// independent step does not get the state, because its session continues with it.
+inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
+                       std::uint64_t most)
+{
+    const bool kept = is_cause(l) || is_last(facts_of(l.stamp, l.sequence, 0), p);
+    if (l.alone || !kept || l.resume_at == 0) return;
+    l.state_cut = state.size() > most;
+    if (!l.state_cut) l.state = std::string(state);
+}
+
+}  // namespace detail
+
+/// The dead letter of a message that a pipeline dead-letters. `reason` and `progress` are those of
+/// the pipeline. `text` is cut to `reason_bytes`.
+[[nodiscard]] inline pipeline_dead_letter make_pipeline_dead_letter(
+    const step_message& m, const act::park& a, std::string_view reason,
+    const session_progress& progress, wall_time now, const pipeline_dead_letter_policy& p = {})
+{
+    batch_policy keeping;
+    keeping.keeps =
+        a.bare || p.keeps == dead_letter_body::nothing ? dead_letter_body::pointer : p.keeps;
+    keeping.body_bytes = p.body_bytes;
+    keeping.summary_bytes = p.summary_bytes;
+    dead_letter kept;
+    detail::keep(kept, m.body, keeping);
+
+    pipeline_dead_letter l;
+    l.stamp = m.stamp;
+    l.origin = m.origin;
+    l.sequence = m.sequence;
+    l.message_id = std::string(m.message_id);
+    l.reason = a.reason;
+    l.cause = a.cause;
+    const bool known =
+        a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
+    if (known) l.resume_at = detail::stands_at(l, progress);
+    l.alone = a.alone;
+    l.text = detail::beginning(reason, p.reason_bytes);
+    l.tries = a.tries;
+    l.enqueued = m.enqueued;
+    l.dead_lettered_at = now;
+    l.kept = kept.kept;
+    l.body = std::move(kept.body);
+    l.size = kept.size;
+    l.checksum = kept.checksum;
+    // A dead letter without body must be small. Only the one that stopped its session reports that
+    // its state was omitted.
+    if (!a.bare || is_cause(l)) {
+        detail::keep_state(l, progress, m.state, a.bare ? 0 : p.state_bytes);
+    }
+    return l;
+}
+
+/// The dead letter of a message that the broker dead-lettered, with the broker's reason. The
+/// outcome of the step is unknown: it may have run. If the state can be read, pass its progress.
+/// Without it, the next step of the session is known only from other dead letters.
+[[nodiscard]] inline pipeline_dead_letter make_broker_dead_letter(
+    const step_message& m, std::string_view reason, std::uint64_t deliveries,
+    const session_progress* progress, wall_time now, const pipeline_dead_letter_policy& p = {})
+{
+    const bool alone = p.mode == pipeline_mode::independent;
+    const act::park a{dead_letter_reason::broker, 0, 0, deliveries, false, alone};
+    pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
+    if (progress != nullptr) {
+        l.resume_at = detail::stands_at(l, *progress);
+        detail::keep_state(l, *progress, m.state, p.state_bytes);
+    }
+    return l;
+}
+
+/// The dead letter to write if one with the same session and sequence is stored. If the message is
+/// another one, it is `written`. If the message is the same:
+///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The broker
+///      may dead-letter a message that a pipeline has dead-lettered but could not complete.
+///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
+///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has marked it.
+///
+/// If the table can only upsert, do not change `sent_to` of an existing row, and only insert the
+/// dead letters of the broker.
+[[nodiscard]] inline pipeline_dead_letter merged_dead_letter(const pipeline_dead_letter& stored,
+                                                             pipeline_dead_letter written)
+{
+    const bool same = stored.message_id == written.message_id &&
+                      stored.enqueued == written.enqueued && stored.checksum == written.checksum;
+    if (!same) return written;
+    const std::uint64_t resume_at = greater(stored.resume_at, written.resume_at);
+    const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
+        if (!to.state.empty() || to.state_cut) return;
+        to.state = from.state;
+        to.state_cut = from.state_cut;
+    };
+    if (written.reason == dead_letter_reason::broker) {
+        pipeline_dead_letter kept = stored;
+        if (written.resume_at >= stored.resume_at) take_state(kept, written);
+        written = std::move(kept);
+    }
+    take_state(written, stored);
+    written.resume_at = resume_at;
+    written.sent_to = stored.sent_to;
+    if (stored.sent_to != 0) written.stamp.total = stored.stamp.total;
+    return written;
+}
+
+/// The dead letter to write if a redrive marks a stored one; a missing one is not written. If two
+/// redrives run at the same time, the mark of the one that has sent more is kept.
+[[nodiscard]] inline pipeline_dead_letter merged_mark(pipeline_dead_letter stored,
+                                                      const pipeline_dead_letter& marked)
+{
+    if (marked.sent_to < stored.sent_to) return stored;
+    stored.sent_to = marked.sent_to;
+    stored.resume_at = marked.resume_at;
+    stored.stamp.total = marked.stamp.total;
+    return stored;
+}
+
+/// One line for a log: "order-17, step 3 of 5 (17): failed: no template".
+[[nodiscard]] inline std::string describe(const pipeline_dead_letter& l)
+{
+    std::string line = l.stamp.session + ", step " + std::to_string(l.stamp.step);
+    if (l.stamp.total != 0) line += " of " + std::to_string(l.stamp.total);
+    line += " (" + std::to_string(l.sequence) + "): ";
+    line += name(l.reason);
+    if (l.cause != 0 && l.cause != l.sequence) line += " by " + std::to_string(l.cause);
+    if (!l.text.empty()) line += ": " + l.text;
+    return line;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_SESSION_PIPELINE_DEAD_LETTER_HPP

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+//
+// stamp_properties: writes the properties of a step to its message, and reads them.
+//
+//     waybill::write_step_properties(job.next(), {}, [&](auto name, auto value) {
+//         message.properties[std::string(name)] = value;
+//     });
+//
+//     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
+//     if (!read.ok()) log(read.text());   // "waybill-step is no number: 'three'"
+//     pipe.on(step_received{facts_of(read.stamp, message.sequence, message.deliveries)}, now);
+//
+// Guarantees
+//   1. All values are text, because some brokers have no numbers. Exception: `waybill-state`
+//      contains the saved bytes, which are binary for CBOR.
+//   2. Optional properties with default values are not written.
+//   3. If a property cannot be read, the step is 0. It contradicts every session, so a pipeline
+//      dead-letters the message.
+//   4. If the broker has sessions, its session id is used; the property is optional.
+//   5. A session id that `job` refuses is read unchanged; `odd_id` contains the reason.
+
+#ifndef WAYBILL_SESSION_STEP_PROPERTIES_HPP
+#define WAYBILL_SESSION_STEP_PROPERTIES_HPP
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <waybill/core/text.hpp>
+#include <waybill/session/job.hpp>
+#include <waybill/session/row_key.hpp>
+#include <waybill/session/step.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The names of the properties.
+struct step_property_names {
+    static constexpr std::string_view session = "waybill-session";
+    static constexpr std::string_view step = "waybill-step";
+    static constexpr std::string_view first = "waybill-first";
+    static constexpr std::string_view total = "waybill-total";
+    static constexpr std::string_view last = "waybill-last";
+    static constexpr std::string_view origin = "waybill-origin";
+    static constexpr std::string_view origin_sequence = "waybill-origin-sequence";
+    static constexpr std::string_view origin_message = "waybill-origin-message";
+    static constexpr std::string_view generation = "waybill-generation";
+    static constexpr std::string_view tries = "waybill-tries";
+    static constexpr std::string_view state = "waybill-state";
+};
+
+/// The origin of a redriven message. All fields have default values if it was not redriven.
+struct step_origin {
+    std::string session{};         ///< The session id with which it was sent first.
+    std::uint64_t sequence = 0;    ///< The sequence number that it had in that session.
+    std::uint64_t generation = 0;  ///< The number of redrives so far.
+    std::uint64_t tries = 0;       ///< Tries in all earlier sessions.
+    /// The state with which the previous session stopped; only in the first message of a session.
+    std::string state{};
+    std::string message_id{};      ///< The message id with which it was sent first.
+
+    friend bool operator==(const step_origin&, const step_origin&) = default;
+};
+
+/// The facts about a message with this stamp, for a pipeline.
+[[nodiscard]] constexpr step_facts facts_of(const step_properties& s, std::uint64_t sequence,
+                                            std::uint64_t deliveries) noexcept
+{
+    return {sequence, s.step, s.first, s.total, s.last, deliveries};
+}
+
+/// Calls `put(name, value)` for each property. `value` is valid only during the call.
+template <class F>
+void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
+{
+    const auto number = [&](std::string_view name, std::uint64_t n) {
+        char digits[row_key_digits] = {};
+        const auto end = std::to_chars(digits, digits + row_key_digits, n);
+        put(name, std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
+    };
+    put(step_property_names::session, std::string_view(s.session));
+    number(step_property_names::step, s.step);
+    if (s.first != 1) number(step_property_names::first, s.first);
+    if (s.total != 0) number(step_property_names::total, s.total);
+    if (s.last) put(step_property_names::last, std::string_view("true"));
+    if (o.generation == 0) return;
+    put(step_property_names::origin, std::string_view(o.session));
+    number(step_property_names::origin_sequence, o.sequence);
+    if (!o.message_id.empty())
+        put(step_property_names::origin_message, std::string_view(o.message_id));
+    number(step_property_names::generation, o.generation);
+    number(step_property_names::tries, o.tries);
+    if (!o.state.empty()) put(step_property_names::state, std::string_view(o.state));
+}
+
+/// The result of reading a stamp.
+enum class step_properties_outcome : std::uint8_t {
+    ok,
+    absent,         ///< Session or step is missing, or the origin of a redriven message.
+    not_number,     ///< The value is not an unsigned decimal number.
+    too_large,      ///< The number has more than 64 bits.
+    not_bool,       ///< `waybill-last` is neither true nor false.
+    other_session,  ///< The property and the broker have different session ids.
+};
+
+[[nodiscard]] constexpr std::string_view name(step_properties_outcome f) noexcept
+{
+    switch (f) {
+        case step_properties_outcome::ok: return "ok";
+        case step_properties_outcome::absent: return "absent";
+        case step_properties_outcome::not_number: return "not_number";
+        case step_properties_outcome::too_large: return "too_large";
+        case step_properties_outcome::not_bool: return "not_bool";
+        case step_properties_outcome::other_session: return "other_session";
+    }
+    return "?";
+}
+
+struct step_properties_read {
+    step_properties_outcome outcome = step_properties_outcome::absent;
+    std::string_view property{};  ///< The property with the error; a literal.
+    std::string value{};          ///< Its value, at most the first 64 bytes.
+    step_properties stamp{};      ///< Its step is 0 if `outcome` is not ok.
+    step_origin origin{};
+    /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
+    /// the session store does not accept such an id, dead-letter the message before a pipeline
+    /// receives it.
+    std::optional<job_problem> odd_id{};
+
+    [[nodiscard]] bool ok() const noexcept { return outcome == step_properties_outcome::ok; }
+    /// The session id with which the message was sent first; it is the same after each redrive.
+    /// Use the job and the step number as the key of a step's effects, so that they happen once.
+    [[nodiscard]] const std::string& job() const noexcept
+    {
+        return origin.generation == 0 ? stamp.session : origin.session;
+    }
+
+    /// One line for a log: the property with the error and its value.
+    [[nodiscard]] std::string text() const
+    {
+        const std::string what(property);
+        switch (outcome) {
+            case step_properties_outcome::ok:
+                if (!odd_id) return "ok";
+                return "ok, but " + waybill::describe(job_error{*odd_id, stamp.session.size()});
+            case step_properties_outcome::absent: return what + " is absent: was it sent by a job?";
+            case step_properties_outcome::not_number:
+                return what + " is no number: '" + value + "'";
+            case step_properties_outcome::too_large: return what + " is too large: '" + value + "'";
+            case step_properties_outcome::not_bool:
+                return what + " is neither true nor false: '" + value + "'";
+            case step_properties_outcome::other_session:
+                return what + " is '" + value + "', and the broker says '" + stamp.session + "'";
+        }
+        return "?";
+    }
+
+    friend bool operator==(const step_properties_read&, const step_properties_read&) = default;
+};
+
+namespace detail {
+
+/// Reads properties until the first error.
+template <class F>
+class stamp_reader {
+public:
+    stamp_reader(F& find, step_properties_read& read) : find_(find), read_(read) {}
+
+    bool texts(std::string_view name, std::string& to)
+    {
+        const auto found = find_(name);
+        if (found) to = std::string(std::string_view(*found));
+        return static_cast<bool>(found);
+    }
+    /// Returns false if the property is missing or wrong.
+    bool number(std::string_view name, std::uint64_t& to)
+    {
+        const auto found = find_(name);
+        if (!found || !read_.ok()) return false;
+        const std::string_view text(*found);
+        const row_key_read read = sequence_of_row_key(text);
+        if (read.readable()) {
+            to = read.sequence;
+            return true;
+        }
+        const bool large = read.outcome == row_key_found::too_large;
+        return wrong(
+            large ? step_properties_outcome::too_large : step_properties_outcome::not_number, name,
+            text);
+    }
+    void flag(std::string_view name, bool& to)
+    {
+        const auto found = find_(name);
+        if (!found || !read_.ok()) return;
+        const std::string_view text(*found);
+        to = text == "true" || text == "True" || text == "1";
+        if (to || text == "false" || text == "False" || text == "0") return;
+        wrong(step_properties_outcome::not_bool, name, text);
+    }
+    bool wrong(step_properties_outcome outcome, std::string_view name, std::string_view value)
+    {
+        if (!read_.ok()) return false;
+        read_.outcome = outcome;
+        read_.property = name;
+        read_.value = std::string(utf8_prefix(value, 64));
+        return false;
+    }
+
+private:
+    F& find_;
+    step_properties_read& read_;
+};
+
+}  // namespace detail
+
+/// Reads a stamp. `find(name)` returns an optional text. `session` is the session id of the broker;
+/// empty if it has no sessions. The result contains the first error.
+template <class F>
+[[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
+{
+    step_properties_read r;
+    r.outcome = step_properties_outcome::ok;
+    detail::stamp_reader<std::remove_reference_t<F>> in(find, r);
+    const bool said = in.texts(step_property_names::session, r.stamp.session);
+    if (!session.empty()) {
+        if (said && r.stamp.session != session) {
+            in.wrong(step_properties_outcome::other_session, step_property_names::session,
+                     r.stamp.session);
+        }
+        r.stamp.session = std::string(session);
+    }
+    if (r.stamp.session.empty())
+        in.wrong(step_properties_outcome::absent, step_property_names::session, {});
+    if (!in.number(step_property_names::step, r.stamp.step)) {
+        in.wrong(step_properties_outcome::absent, step_property_names::step, {});
+    }
+    in.number(step_property_names::first, r.stamp.first);
+    in.number(step_property_names::total, r.stamp.total);
+    in.flag(step_property_names::last, r.stamp.last);
+    in.number(step_property_names::generation, r.origin.generation);
+    if (r.origin.generation != 0) {
+        if (!in.texts(step_property_names::origin, r.origin.session)) {
+            in.wrong(step_properties_outcome::absent, step_property_names::origin, {});
+        }
+        if (!in.number(step_property_names::origin_sequence, r.origin.sequence)) {
+            in.wrong(step_properties_outcome::absent, step_property_names::origin_sequence, {});
+        }
+        in.number(step_property_names::tries, r.origin.tries);
+        in.texts(step_property_names::state, r.origin.state);
+        in.texts(step_property_names::origin_message, r.origin.message_id);
+    }
+    if (!r.stamp.session.empty()) r.odd_id = session_id_problem(r.stamp.session);
+    if (r.odd_id == job_problem::redriven_end && r.origin.generation != 0) r.odd_id.reset();
+    if (!r.ok()) r.stamp.step = 0;
+    return r;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_SESSION_STEP_PROPERTIES_HPP

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// attempt_conformance: the rules of the crash records of a store (`attempted`, `note`, `forget`).
+//
+// A part of conformance.hpp.
+
+#ifndef WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP
+#define WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/testing/stored_rows.hpp>
+#include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
+
+namespace waybill::inline v0_2::testing::detail {
+
+/// One row: absent, written, replaced and removed.
+template <class S>
+void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
+{
+    const std::optional<crash_record> absent;
+    const auto noted = [&](const crash_record& a) {
+        return stores<crash_record>(t, s, key, {}, a) && shows(s, key, std::optional(a));
+    };
+    const auto forgotten = [&] {
+        return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
+    };
+    t.holds(shows(s, key, absent), "attempted: a row that was never noted is absent");
+    t.holds(forgotten(), "forget: where there is no row that is no error");
+    t.holds(noted(row), "attempted: answers what was committed, every field");
+    constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+    constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
+    constexpr std::uint64_t all = largest;
+    const crash_record rows[] = {{{}, 3, 1, 0, 0, 2},
+                                 {0, 0, 0, 0, 1, 0},
+                                 {all, all, all, UINT32_MAX, all, all},
+                                 {half, odd, half, 1U << 31U, odd, half},
+                                 {odd, half, odd, 1, half, odd}};
+    for (const crash_record& a : rows) {
+        t.holds(noted(a), "note: replaces the row, with numbers of all bits, and absent is not 0");
+    }
+    t.holds(forgotten(), "forget: removes the row");
+    t.holds(noted(row), "note: works again after a forget");
+}
+
+/// If a transaction writes a row several times, the last write counts.
+template <class S>
+void crash_record_order_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
+{
+    const crash_record other{18, 68, 50, 2, 3, 6};
+    if (auto tx = t.open(s)) {
+        const bool done = s.note(*tx, key, row) && s.forget(*tx, key) && t.committed(*tx);
+        t.holds(done && shows(s, key, std::optional<crash_record>()),
+                "forget: removes a row that the same transaction has noted");
+    }
+    if (auto tx = t.open(s)) {
+        const bool done = s.note(*tx, key, other) && s.note(*tx, key, row) && t.committed(*tx);
+        t.holds(done && shows(s, key, std::optional(row)),
+                "note: within a transaction the last one counts");
+    }
+    if (auto tx = t.open(s)) {
+        const bool done = s.forget(*tx, key) && s.note(*tx, key, other) && t.committed(*tx);
+        t.holds(done && shows(s, key, std::optional(other)),
+                "note: stands where the same transaction has forgotten the row before");
+    }
+}
+
+/// The rules of `attempted`, `note` and `forget`.
+template <class Make>
+void attempt_rules(trial& t, Make& make)
+{
+    const crash_record row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
+    auto s = make();
+    crash_record_rules(t, s, key_of("orders", "billing", "0"), row);
+    crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);
+}
+
+}  // namespace waybill::inline v0_2::testing::detail
+
+#endif  // WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP

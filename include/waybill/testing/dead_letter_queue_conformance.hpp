@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// letter_queue_conformance: the rules of `remove` and `list` of a store's dead letters.
+//
+// A part of conformance.hpp, for a store whose dead letters can be processed again.
+
+#ifndef WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP
+#define WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/testing/trial.hpp>
+#include <waybill/testing/trial_values.hpp>
+
+namespace waybill::inline v0_2::testing::detail {
+
+/// The result of `remove`: whether the dead letter existed. Empty after an error.
+template <class S, class Tx>
+[[nodiscard]] std::optional<bool> removed(S& s, Tx& tx, const dead_letter& d)
+{
+    const auto r = s.remove(tx, d.key, d.at.sequence);
+    return r ? std::optional(*r) : std::nullopt;
+}
+
+template <class S>
+void remove_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("orders", "billing", "0");
+    const dead_letter a = letter_of(key, 1, "first");
+    const dead_letter b = letter_of(key, 2, "second");
+    (void)(t.park(s, a) && t.park(s, b));
+    if (auto tx = t.open(s)) {
+        t.holds(removed(s, *tx, a) == true, "remove: answers true where there is such a letter");
+        tx->rollback();
+    }
+    t.holds(t.has(s, a), "remove: a rollback brings the letter back");
+    if (auto tx = t.open(s)) {
+        t.holds(removed(s, *tx, a) == true && t.committed(*tx) && t.lacks(s, a) && t.has(s, b),
+                "remove: removes that letter and no other");
+    }
+    if (auto tx = t.open(s)) {
+        t.holds(removed(s, *tx, a) == false,
+                "remove: answers false where there is no such letter, which is no error");
+        t.holds(t.committed(*tx) && t.lacks(s, a),
+                "remove: a transaction goes on where there was no letter");
+    }
+}
+
+/// A removal takes the earlier writes of its transaction into account.
+template <class S>
+void remove_order_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("orders", "billing", "1");
+    const dead_letter a = letter_of(key, 1, "first");
+    const dead_letter b = letter_of(key, 2, "second");
+    dead_letter again_b = b;
+    again_b.reason = "failed again";
+    again_b.tries = 9;
+    (void)t.park(s, b);
+    if (auto tx = t.open(s)) {
+        const bool done = removed(s, *tx, b) == true && s.put(*tx, again_b) && t.committed(*tx);
+        t.holds(done && t.has(s, again_b),
+                "remove: the same letter can be put in the same transaction");
+    }
+    if (auto tx = t.open(s)) {
+        const bool done = s.put(*tx, a) && removed(s, *tx, a) == true && t.committed(*tx);
+        t.holds(done && t.lacks(s, a),
+                "remove: removes a letter that the same transaction has put");
+    }
+    if (auto tx = t.open(s)) {
+        const bool once =
+            removed(s, *tx, b) == true && removed(s, *tx, b) == false && t.committed(*tx);
+        t.holds(once && t.lacks(s, b), "remove: within a transaction a letter is there once");
+    }
+}
+
+template <class S>
+void remove_neighbour_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("orders", "billing", "2");
+    const dead_letter a = letter_of(key, 1, "first");
+    (void)t.park(s, a);
+    bool stay = true;
+    for (const partition_key& k : neighbours(key))
+        (void)t.park(s, letter_of(k, 1, "of a neighbour"));
+    for (const partition_key& k : neighbours(key)) {
+        const dead_letter other = letter_of(k, 1, "of a neighbour");
+        stay = t.has(s, other) && stay;
+        if (auto tx = t.open(s)) stay = removed(s, *tx, other) == true && t.committed(*tx) && stay;
+        stay = t.lacks(s, other) && t.has(s, a) && stay;
+    }
+    t.holds(stay, "remove: letters of other keys stay");
+}
+
+/// Dead letters whose sequences become equal if a store truncates them.
+template <class S>
+void wide_remove_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("orders", "billing", "wide");
+    const auto letter = [&](std::uint64_t n) { return letter_of(key, n, "first"); };
+    for (const std::uint64_t n : wide_numbers) (void)t.park(s, letter(n));
+    bool alone = true;
+    for (const std::uint64_t gone : wide_numbers) {
+        auto tx = t.open(s);
+        alone = tx && removed(s, *tx, letter(gone)) == true && t.committed(*tx) && alone;
+        for (const std::uint64_t n : wide_numbers) {
+            alone = (n > gone ? t.has(s, letter(n)) : t.lacks(s, letter(n))) && alone;
+        }
+    }
+    t.holds(alone, "remove: sequences are compared in all 64 bits");
+}
+
+using sequences = std::vector<std::uint64_t>;
+
+/// Whether `list` returns exactly the dead letters with these sequences, in this order.
+template <class S>
+[[nodiscard]] bool lists(S& s, const partition_key& key, const std::optional<std::uint64_t>& after,
+                         std::uint64_t most, const sequences& expected)
+{
+    const auto r = s.list(key, after, most);
+    if (!r) return false;
+    sequences found;
+    for (const dead_letter& d : *r) {
+        if (d.key != key) return false;
+        found.push_back(d.at.sequence);
+    }
+    return found == expected;
+}
+
+template <class S>
+void list_rules(trial& t, S& s)
+{
+    const partition_key key = key_of("orders", "billing", "0");
+    t.holds(lists(s, key, {}, 10, {}), "list: of no letters is empty");
+    const std::uint64_t high = std::uint64_t{1} << 63U;
+    const sequences all{0,        1,    9,      10, 11, 100, (std::uint64_t{1} << 53U) + 1,
+                        high - 1, high, largest};
+    for (const std::size_t i : {4U, 0U, 9U, 2U, 7U, 1U, 8U, 3U, 6U, 5U}) {
+        (void)t.park(s, letter_of(key, all[i], "x"));
+    }
+    for (const partition_key& k : similar_keys()) (void)t.park(s, letter_of(k, 5, "y"));
+    for (const partition_key& k : neighbours(key)) (void)t.park(s, letter_of(k, 5, "z"));
+    t.holds(lists(s, key, {}, 100, all),
+            "list: all letters of the key, by their sequence in all 64 bits");
+    bool behind = true;
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        const sequences rest(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
+        behind = lists(s, key, all[i], largest, rest) && behind;
+    }
+    t.holds(behind, "list: only what is behind `after`");
+    t.holds(lists(s, key, 2, 3, {9, 10, 11}),
+            "list: `after` need not be there, and no more than `most`");
+    t.holds(lists(s, key, {}, 0, {}), "list: at most 0 is none");
+    const auto whole = s.list(key, 8, 1);
+    t.holds(whole && whole->size() == 1 && whole->front() == letter_of(key, 9, "x"),
+            "list: answers whole letters");
+}
+
+/// More dead letters than a database writes or returns at once, and a large one.
+template <class Make>
+void many_letters_rules(trial& t, Make& make)
+{
+    auto s = make();
+    const partition_key key = key_of("orders", "billing", "many");
+    sequences all;
+    bool done = true;
+    for (std::uint64_t n = 0; n != 1'050;) {
+        auto tx = t.open(s);
+        done = tx && done;
+        for (const std::uint64_t end = n + 210; n != end; ++n) {
+            all.push_back(2 * n);
+            done = done && s.put(*tx, letter_of(key, 2 * n, "x"));
+        }
+        done = done && t.committed(*tx);
+    }
+    t.holds(done && lists(s, key, {}, largest, all),
+            "list: answers all letters that were committed, up to `most`");
+    const auto page = [&](std::ptrdiff_t from) {
+        return sequences(all.begin() + from, all.begin() + from + 20);
+    };
+    t.holds(
+        done && lists(s, key, all[979], 20, page(980)) && lists(s, key, all[999], 20, page(1'000)),
+        "list: page after page answers each letter once");
+    dead_letter large = letter_of(key_of("orders", "billing", "large"), 1, varied_bytes(70'000, 1));
+    large.body = varied_bytes(300'000, 2);
+    (void)t.park(s, large);
+    const auto whole = s.list(large.key, {}, 10);
+    t.holds(whole && whole->size() == 1 && whole->front() == large,
+            "list: answers large letters whole");
+}
+
+/// The rules of `remove` and `list`.
+template <class Make>
+void letter_queue_rules(trial& t, Make& make)
+{
+    auto s = make();
+    remove_rules(t, s);
+    remove_order_rules(t, s);
+    remove_neighbour_rules(t, s);
+    wide_remove_rules(t, s);
+    auto filled = make();
+    list_rules(t, filled);
+}
+
+}  // namespace waybill::inline v0_2::testing::detail
+
+#endif  // WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP

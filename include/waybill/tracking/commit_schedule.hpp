@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// cadence: decides when a consumer commits its position.
+//
+// A commit after each event costs more than the event; rare commits repeat many events after a
+// crash. A commit schedule counts the events done since the last commit:
+//
+//     waybill::commit_schedule pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
+//     pace.on(events_done{n}, now);
+//     match(pace.next(now),
+//         [&](act::commit_position) { pace.on(commit_started{}, now); commit(tracker); },
+//         [&](act::wait_until w) { ask_again_at(w.time); }, [](act::idle) {});
+//     if (written) pace.on(commit_confirmed{}, now); else pace.on(commit_failed{}, now);
+//
+//   1. A confirmed commit covers the events done before it began. A failed commit covers none; the
+//      next one waits for `pause`.
+//   2. At most one commit is in progress at a time.
+//   3. An unchanged position is committed again after `idle_refresh`, so that it does not expire.
+//   4. If the clock goes back, a commit is delayed by at most that jump, until the next event.
+//
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_TRACKING_COMMIT_SCHEDULE_HPP
+#define WAYBILL_TRACKING_COMMIT_SCHEDULE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// Which of the conditions `every` and `interval` must be met.
+enum class commit_needs : std::uint8_t {
+    either,  ///< One of them is enough.
+    both,    ///< Both are required.
+};
+
+/// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
+/// `validate` finds values that cannot work.
+struct commit_schedule_policy {
+    std::uint64_t every = highest_size;           ///< Uncommitted events that cause a commit.
+    duration interval = duration::highest();      ///< Time since the first uncommitted event.
+    commit_needs needs = commit_needs::either;
+    bool on_close = true;  ///< Commit the rest after `schedule_closed`.
+    /// Time since the last commit after which an unchanged position is committed again.
+    duration idle_refresh = duration::highest();
+    duration pause = duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
+
+    friend bool operator==(const commit_schedule_policy&, const commit_schedule_policy&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const commit_schedule_policy& c) noexcept
+{
+    const auto below = [](std::string_view field, duration d, std::int64_t least) {
+        const auto ns = static_cast<std::uint64_t>(d.count());
+        return config_error{field, d < duration{} ? 0 - ns : ns, "nanoseconds must be at least",
+                            static_cast<std::uint64_t>(least), d < duration{}};
+    };
+    if (c.every == 0) return config_error{"every", 0, "must be at least", 1};
+    if (c.interval < duration{}) return below("interval", c.interval, 0);
+    if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
+    if (c.pause < duration{}) return below("pause", c.pause, 0);
+    if (c.needs == commit_needs::both && c.every == highest_size) {
+        return config_error{"every", c.every, "is needed, so must be less than", highest_size};
+    }
+    if (c.needs == commit_needs::both && c.interval == duration::highest()) {
+        const auto ns = static_cast<std::uint64_t>(c.interval.count());
+        return config_error{"interval", ns, "is needed, so nanoseconds must be less than", ns};
+    }
+    return std::nullopt;
+}
+
+/// Why a commit is due.
+enum class commit_reason : std::uint8_t {
+    count,     ///< Enough events are done.
+    interval,  ///< The first uncommitted event was done long enough ago.
+    idle,      ///< No new events: the position is committed again so that it does not expire.
+    close,     ///< No more events will come.
+};
+
+[[nodiscard]] constexpr std::string_view name(commit_reason r) noexcept
+{
+    switch (r) {
+        case commit_reason::count: return "count";
+        case commit_reason::interval: return "interval";
+        case commit_reason::idle: return "idle";
+        case commit_reason::close: return "close";
+    }
+    return "?";
+}
+
+[[nodiscard]] constexpr std::string_view name(commit_needs n) noexcept
+{
+    switch (n) {
+        case commit_needs::either: return "either";
+        case commit_needs::both: return "both";
+    }
+    return "?";
+}
+
+namespace act {
+
+/// Commit the current position. The caller reports `commit_started` first.
+struct commit_position {
+    commit_reason reason = commit_reason::count;
+    friend bool operator==(const commit_position&, const commit_position&) = default;
+};
+
+}  // namespace act
+
+/// `events` more events are done.
+struct events_done {
+    std::uint64_t events = 1;
+
+    friend bool operator==(const events_done&, const events_done&) = default;
+};
+/// The position was read from the tracker, and its commit is in progress.
+struct commit_started {
+    friend bool operator==(const commit_started&, const commit_started&) = default;
+};
+/// The commit is confirmed.
+struct commit_confirmed {
+    friend bool operator==(const commit_confirmed&, const commit_confirmed&) = default;
+};
+/// The commit failed, or its outcome is unknown.
+struct commit_failed {
+    friend bool operator==(const commit_failed&, const commit_failed&) = default;
+};
+/// No more events will be started. Events in flight may still be done.
+struct schedule_closed {
+    friend bool operator==(const schedule_closed&, const schedule_closed&) = default;
+};
+
+class commit_schedule {
+public:
+    using action = std::variant<act::commit_position, act::wait_until, act::idle>;
+
+    /// The idle time starts at `now`.
+    constexpr commit_schedule(const commit_schedule_policy& c, steady_time now) noexcept
+        : policy_(c), written_at_(now), heard_at_(now)
+    {
+    }
+
+    /// The reason for a commit that is due; empty if none is due.
+    [[nodiscard]] constexpr std::optional<commit_reason> due(steady_time now) const noexcept
+    {
+        if (under_way_ || (failed_ && now < not_before_)) return std::nullopt;
+        if (waiting_ == 0) {
+            if (closed_ || !reached(now, written_at_, policy_.idle_refresh)) return std::nullopt;
+            return commit_reason::idle;
+        }
+        if (closed_ && policy_.on_close) return commit_reason::close;
+        const bool enough = waiting_ >= policy_.every;
+        const bool long_enough = reached(now, first_at_, policy_.interval);
+        if (policy_.needs == commit_needs::both && !(enough && long_enough)) return std::nullopt;
+        if (enough) return commit_reason::count;
+        if (long_enough) return commit_reason::interval;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] constexpr action next(steady_time now) const noexcept
+    /// The next action: commit now, wait until a time, or idle until the next event.
+    {
+        if (const std::optional<commit_reason> reason = due(now))
+            return act::commit_position{*reason};
+        const std::optional<steady_time> until = wakes_at();
+        if (!until) return act::idle{};
+        return act::wait_until{*until};
+    }
+
+    constexpr event_result on(const events_done& e, steady_time now) noexcept
+    {
+        hear(now);
+        if (e.events == 0) return event_result::applied;
+        if (waiting_ == started_) first_at_ = now;
+        waiting_ = saturating_add(waiting_, e.events);
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const commit_started&, steady_time now) noexcept
+    {
+        if (under_way_) return event_result::stale;
+        hear(now);
+        under_way_ = true;
+        started_ = waiting_;
+        before_ = first_at_;
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const commit_confirmed&, steady_time now) noexcept
+    {
+        if (!under_way_) return event_result::stale;
+        hear(now);
+        under_way_ = false;
+        failed_ = false;
+        waiting_ -= started_;
+        started_ = 0;
+        written_at_ = now;
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const commit_failed&, steady_time now) noexcept
+    {
+        if (!under_way_) return event_result::stale;
+        hear(now);
+        under_way_ = false;
+        failed_ = true;
+        if (started_ != 0) first_at_ = before_;
+        started_ = 0;
+        not_before_ = now + policy_.pause;
+        return event_result::applied;
+    }
+
+    constexpr event_result on(const schedule_closed&, steady_time now) noexcept
+    {
+        if (closed_) return event_result::stale;
+        hear(now);
+        closed_ = true;
+        return event_result::applied;
+    }
+
+    /// Events done that are not in a confirmed commit.
+    [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
+    [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
+    [[nodiscard]] constexpr const commit_schedule_policy& policy() const noexcept
+    {
+        return policy_;
+    }
+
+    friend bool operator==(const commit_schedule&, const commit_schedule&) = default;
+
+private:
+    /// True if at least `d` has passed; never true for the longest duration.
+    [[nodiscard]] static constexpr bool reached(steady_time now, steady_time since,
+                                                duration d) noexcept
+    {
+        return d != duration::highest() && !(now < since + d);
+    }
+
+    [[nodiscard]] constexpr std::optional<steady_time> wakes_at() const noexcept
+    {
+        if (under_way_ || (waiting_ == 0 && closed_)) return std::nullopt;
+        steady_time until = waiting_ == 0 ? written_at_ + policy_.idle_refresh
+                                          : first_at_ + policy_.interval;
+        const duration span = waiting_ == 0 ? policy_.idle_refresh : policy_.interval;
+        if (span == duration::highest()) until = steady_time::highest();
+        const bool enough = waiting_ >= policy_.every;
+        if (waiting_ != 0) {
+            if (policy_.needs == commit_needs::both && !enough) until = steady_time::highest();
+            if (policy_.needs == commit_needs::either && enough) until = steady_time::lowest();
+            if (closed_ && policy_.on_close) until = steady_time::lowest();
+        }
+        if (failed_) until = later(until, not_before_);
+        if (until == steady_time::highest()) return std::nullopt;
+        return until;
+    }
+
+    /// Moves stored times back if the clock went back: none may be later than `now`.
+    constexpr void hear(steady_time now) noexcept
+    {
+        if (now < heard_at_) {
+            first_at_ = earlier(first_at_, now);
+            before_ = earlier(before_, now);
+            written_at_ = earlier(written_at_, now);
+            not_before_ = earlier(not_before_, now + policy_.pause);
+        }
+        heard_at_ = now;
+    }
+
+    commit_schedule_policy policy_;
+    std::uint64_t waiting_ = 0;  // events done, not in a confirmed commit
+    std::uint64_t started_ = 0;  // part of waiting_ that is in the current commit
+    steady_time first_at_{};     // time of the first event that is in no commit
+    steady_time before_{};       // time of the first event in the current commit
+    steady_time written_at_;
+    steady_time not_before_{};
+    steady_time heard_at_;
+    bool under_way_ = false;
+    bool failed_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_TRACKING_COMMIT_SCHEDULE_HPP

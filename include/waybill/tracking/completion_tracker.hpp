@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+//
+// completion_tracker: computes which position may be committed if events complete out of order.
+//
+// If events of a partition are handled in parallel, the last completed event must not be committed
+// while earlier ones are in flight: a crash would lose them. The tracker records both:
+//
+//     waybill::completion_tracker tracker{{.most = 1'000}, stored_position};
+//     if (tracker.can_accept()) fetch();
+//     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or an error
+//     tracker.complete(ticket_of_what_ended);                            // in any order
+//     if (auto done = tracker.watermark()) store.commit(*done);          // the last event done
+//     if (auto next = tracker.resume_at()) kafka.commit(*next);          // the next one to read
+//
+//   1. All events begun up to the watermark are done. Gaps (compaction, filters) do not block it.
+//   2. In one assignment (generation), events begin once, in log order. Older tickets are `stale`.
+//   3. All 64-bit sequence numbers are valid, including the largest.
+//   4. If memory runs out, nothing has changed. No allocation once it has grown to the load.
+// Cost: `begin` and `complete` O(1) amortised; at most 4 bits per position or 12 bytes per event.
+//
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_TRACKING_COMPLETION_TRACKER_HPP
+#define WAYBILL_TRACKING_COMPLETION_TRACKER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/tracking/done_runs.hpp>
+#include <waybill/tracking/event_slots.hpp>
+#include <waybill/tracking/tracker_options.hpp>
+
+namespace waybill::inline v0_2 {
+
+class completion_tracker {
+public:
+    /// The partition is assigned and continues after `from`. Options that `validate` refuses are
+    /// replaced by the nearest valid ones.
+    constexpr explicit completion_tracker(const tracker_options& o = {},
+                                          done_position from = {})
+        : options_(o)
+    {
+        options_.span = lesser(greater(o.span, 1), std::uint64_t{1} << 31U);
+        options_.max_in_flight = lesser(greater(o.max_in_flight, 1), options_.span);
+        assign(from);
+        generation_ = o.first_generation;
+    }
+
+    /// Starts a new generation: the partition is assigned, after `behind` or from the beginning.
+    constexpr void assign(done_position behind) noexcept
+    {
+        const std::optional<std::uint64_t>& from = behind.at();
+        start_over();
+        assigned_ = true;
+        any_done_ = false;
+        marked_ = placed_ = passed_any_ = from.has_value();
+        place_ = last_ = from.value_or(0);
+    }
+
+    /// Like `assign`, with the positions that an earlier owner completed out of order, and with the
+    /// first position if no event was done yet.
+    constexpr void resume(tracker_start s) noexcept
+    {
+        assign(s.from);
+        if (!marked_ && (s.next || !s.done.empty())) {
+            placed_ = true;
+            place_ = s.next.value_or(0);
+        }
+        done_before_ = std::move(s.done);
+        done_before_.pass(marked_ ? saturating_add(place_, 1) : place_);
+        if (marked_ && place_ == highest_size) done_before_.clear();
+    }
+
+    /// The partition now belongs to another owner. Events in flight can no longer be committed, so
+    /// commit before this call if possible. The watermark remains readable.
+    constexpr void revoke() noexcept
+    {
+        if (!assigned_) return;
+        start_over();
+        assigned_ = false;
+        passed_any_ = true;
+        last_ = highest_size;
+    }
+
+    /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
+    [[nodiscard]] constexpr result<tracked_event, track_error> begin(std::uint64_t sequence)
+    {
+        if (passed_any_ && sequence <= last_) return unexpected(why_not(sequence));
+        if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
+            return unexpected(track_error::full);
+        }
+        if (!done_before_.empty()) [[unlikely]] {
+            if (done_before_.holds(sequence)) return pass_done(sequence);
+            slots_.make_room(sequence);
+            pass_up_to(sequence);
+        } else {
+            slots_.make_room(sequence);
+        }
+        slots_.push(sequence, true);
+        last_ = sequence;
+        passed_any_ = true;
+        if (!placed_) {
+            placed_ = true;
+            place_ = sequence;
+        }
+        return tracked_event{sequence, generation_, number_++};
+    }
+
+    /// The same for other integers and enumerations. `bool` and floating-point types are not
+    /// accepted.
+    template <class N>
+    constexpr result<tracked_event, track_error> begin(const N&) = delete;
+    template <detail::sequence_like N>
+    [[nodiscard]] constexpr result<tracked_event, track_error> begin(const N& sequence)
+    {
+        const std::optional<std::uint64_t> at = detail::as_sequence(sequence);
+        if (!at) return unexpected(track_error::invalid);
+        return begin(*at);
+    }
+
+    /// The event is done: handled or dead-lettered. `stale` if the ticket is of an earlier
+    /// generation, or the event is already done or forgotten. O(1) amortised. Logarithmic if
+    /// positions are sparse and the ticket lacks its `number`.
+    constexpr event_result complete(const tracked_event& t) noexcept
+    {
+        if (t.generation != generation_) return event_result::stale;
+        const slot_closed closed = slots_.close(t.sequence, number_ - t.number);
+        if (!closed.open) return event_result::stale;
+        note_done(t.sequence);
+        if (closed.front) mark(closed.newest);
+        return event_result::applied;
+    }
+
+    /// Events before this position are gone from the log: the tracker does not wait for them. The
+    /// watermark is then at least `sequence` - 1. A repeated call changes nothing.
+    constexpr void forget_below(std::uint64_t sequence) noexcept
+    {
+        if (!assigned_ || sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
+        std::uint64_t reached = sequence - 1;
+        if (in_flight() != 0 && slots_.front() < sequence) {
+            reached = greater(reached, slots_.drop_below(sequence));
+        }
+        mark(reached);
+        done_before_.pass(sequence);
+        if (!passed_any_ || last_ < reached) last_ = reached;
+        passed_any_ = true;
+    }
+
+    /// The same for other integers and enumerations. A negative position changes nothing.
+    template <class N>
+    constexpr void forget_below(const N&) = delete;
+    template <detail::sequence_like N>
+    constexpr void forget_below(const N& sequence) noexcept
+    {
+        forget_below(detail::as_sequence(sequence).value_or(0));
+    }
+
+    /// The position to commit, if the store keeps the last event done (waybill's stores, Event
+    /// Hubs).
+    [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
+    {
+        return options_.mark == commit_mark::low_water ? low_water() : high_water();
+    }
+
+    /// The position to commit, if the store keeps the next event to read (Kafka). Empty if no
+    /// position is known yet, or no event can follow.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> resume_at() const noexcept
+    {
+        if (const std::optional<std::uint64_t> done = watermark()) {
+            if (*done == highest_size) return std::nullopt;
+            return *done + 1;
+        }
+        if (!placed_) return std::nullopt;
+        return place_;
+    }
+
+    /// The last position up to which all begun events are done; empty if there is none.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> low_water() const noexcept
+    {
+        if (!marked_) return std::nullopt;
+        return place_;
+    }
+
+    /// The last event done, even if earlier events are in flight. Constant time with
+    /// `commit_mark::high_water`, otherwise linear in the positions after it.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
+    {
+        if (options_.mark == commit_mark::low_water) {
+            const std::optional<std::uint64_t> done = slots_.newest_done();
+            return done ? done : low_water();
+        }
+        if (!any_done_ || (marked_ && place_ > high_)) return low_water();
+        return high_;
+    }
+
+    /// The lowest sequence number that may come next; empty if there is none.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
+    {
+        if (!passed_any_) return placed_ ? place_ : 0;
+        if (last_ == highest_size) return std::nullopt;
+        return last_ + 1;
+    }
+
+    /// True if the partition is assigned and the limits permit one more event.
+    [[nodiscard]] constexpr bool can_accept() const noexcept
+    {
+        return assigned_ && in_flight() < options_.max_in_flight && pending() < options_.span;
+    }
+
+    /// Number of events begun and not done.
+    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
+    {
+        return slots_.open();
+    }
+
+    /// Number of events in flight, and of events done after the oldest of them.
+    [[nodiscard]] constexpr std::uint64_t pending() const noexcept
+    {
+        return slots_.size();
+    }
+
+    /// The event that blocks the watermark. `stuck_watch` measures for how long.
+    [[nodiscard]] constexpr std::optional<blocked> blocked_by() const noexcept
+    {
+        if (in_flight() == 0) return std::nullopt;
+        return blocked{slots_.front(), pending() - in_flight()};
+    }
+
+    /// Calls f with a `tracked_range` for each position range, from resume_at() to the last
+    /// position done.
+    template <class F>
+    constexpr void for_each_range(F&& f) const
+    {
+        if (options_.mark == commit_mark::high_water || !placed_) return;
+        if (marked_ && place_ == highest_size) return;
+        std::uint64_t at = marked_ ? place_ + 1 : place_;
+        if (in_flight() != 0) {
+            const std::optional<std::uint64_t> newest = high_water();
+            const std::uint64_t end = done_before_.empty() ? newest.value_or(0) : last_;
+            for (auto o = slots_.open_from(at); o && *o <= end; o = slots_.open_from(at)) {
+                if (*o != at) f(tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
+                f(tracked_range{{*o, *o}, false, 0});
+                if (*o == highest_size) return;
+                at = *o + 1;
+            }
+            if (at <= end) f(tracked_range{{at, end}, true, slots_.count(at, end)});
+            if (end == highest_size || done_before_.empty()) return;
+            at = end + 1;
+        }
+        for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
+            const position_run r = done_before_[n];
+            if (r.first != at) f(tracked_range{{at, r.first - 1}, false, 0});
+            f(tracked_range{r, true, saturating_add(r.last - r.first, 1)});
+            if (r.last == highest_size) return;
+            at = r.last + 1;
+        }
+    }
+
+    /// The number of the assignment; it grows with each one.
+    [[nodiscard]] constexpr std::uint32_t generation() const noexcept { return generation_; }
+    [[nodiscard]] constexpr bool assigned() const noexcept { return assigned_; }
+    [[nodiscard]] constexpr const tracker_options& options() const noexcept { return options_; }
+
+    /// True if events are stored by position, false if they are stored one by one.
+    [[nodiscard]] constexpr bool dense() const noexcept { return slots_.dense(); }
+
+    /// Memory used in bytes, including the tracker itself.
+    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    {
+        return sizeof(*this) + slots_.bytes() + done_before_.bytes();
+    }
+
+    /// Reserves memory for `positions` dense positions and `events` events with sparse positions.
+    constexpr void reserve(std::uint64_t positions, std::uint64_t events = 0)
+    {
+        slots_.reserve(positions, events);
+    }
+
+    /// Equal if the same events are in flight and done, in the same generation.
+    friend constexpr bool operator==(const completion_tracker& a,
+                                     const completion_tracker& b) noexcept
+    {
+        return a.options_ == b.options_ && a.place_ == b.place_ && a.last_ == b.last_ &&
+               a.generation_ == b.generation_ && a.number_ == b.number_ &&
+               a.assigned_ == b.assigned_ && a.marked_ == b.marked_ && a.placed_ == b.placed_ &&
+               a.passed_any_ == b.passed_any_ && a.done_before_ == b.done_before_ &&
+               a.slots_ == b.slots_;
+    }
+
+private:
+    constexpr void start_over() noexcept
+    {
+        ++generation_;
+        slots_.clear();
+        done_before_.clear();
+    }
+
+    constexpr void note_done(std::uint64_t sequence) noexcept
+    {
+        if (options_.mark == commit_mark::low_water || (any_done_ && sequence < high_)) return;
+        any_done_ = true;
+        high_ = sequence;
+    }
+
+    constexpr void mark(std::uint64_t sequence) noexcept
+    {
+        marked_ = true;
+        placed_ = true;
+        place_ = sequence;
+    }
+
+    /// Drops the stored positions up to `sequence`, which has been offered.
+    [[gnu::noinline]] constexpr void pass_up_to(std::uint64_t sequence) noexcept
+    {
+        if (sequence == highest_size) done_before_.clear();
+        else done_before_.pass(sequence + 1);
+    }
+
+    /// The event was done by an earlier owner.
+    [[gnu::noinline]] constexpr unexpected<track_error> pass_done(std::uint64_t sequence)
+    {
+        if (in_flight() == 0) {
+            mark(sequence);
+        } else {
+            slots_.make_room(sequence);
+            slots_.push(sequence, false);
+            ++number_;
+            note_done(sequence);
+        }
+        last_ = sequence;
+        passed_any_ = true;
+        pass_up_to(sequence);
+        return unexpected(track_error::done_before);
+    }
+
+    [[nodiscard, gnu::noinline]] constexpr track_error why_not(
+        std::uint64_t sequence) const noexcept
+    {
+        if (!assigned_) return track_error::not_assigned;
+        if (marked_ && sequence <= place_) return track_error::behind;
+        const std::optional<slot_event> found = slots_.from(sequence);
+        if (!found || found->sequence != sequence) return track_error::not_ascending;
+        return found->open ? track_error::duplicate : track_error::done_before;
+    }
+
+    tracker_options options_;
+    event_slots slots_;
+    done_runs done_before_;    // positions after last_
+    std::uint64_t place_ = 0;  // the low watermark; without one the first position, if known
+    std::uint64_t last_ = 0;  // the highest sequence offered, if passed_any_
+    std::uint32_t generation_ = 0;
+    std::uint32_t number_ = 0;  // number of events begun
+    std::uint64_t high_ = 0;  // the highest event done, if any_done_; for commit_mark::high_water
+    bool any_done_ = false;
+    bool assigned_ = true;
+    bool marked_ = false;
+    bool placed_ = false;
+    bool passed_any_ = false;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_TRACKING_COMPLETION_TRACKER_HPP

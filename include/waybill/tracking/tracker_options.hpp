@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// tracker_options: the limits of a completion tracker, and the types of its results.
+//
+// Part of the completion tracker.
+
+#ifndef WAYBILL_TRACKING_TRACKER_OPTIONS_HPP
+#define WAYBILL_TRACKING_TRACKER_OPTIONS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/consume/sequence_number.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/tracking/done_runs.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// Which position is committed.
+enum class commit_mark : std::uint8_t {
+    low_water,   ///< All events up to it are done. Events done after it may be repeated.
+    high_water,  ///< The last event that is done. Events in flight before it may be lost.
+};
+
+/// The limits of a completion tracker.
+struct tracker_options {
+    std::uint64_t max_in_flight = 65'536;  ///< Maximum events in flight, in [1, span].
+    std::uint64_t span = 1'048'576;  ///< Maximum events from the oldest in flight on; at most 2^31.
+    commit_mark mark = commit_mark::low_water;  ///< The position that is committed.
+    /// Generation of the first assignment. If this tracker replaces another one, set it to more
+    /// than the other's generation(). Otherwise tickets of the other tracker are accepted here. It
+    /// is not a policy, and stored options do not contain it.
+    std::uint32_t first_generation = 0;
+
+    friend bool operator==(const tracker_options&, const tracker_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const tracker_options& o) noexcept
+{
+    constexpr std::uint64_t most = std::uint64_t{1} << 31U;
+    if (o.max_in_flight == 0) return config_error{"max_in_flight", 0, "must be at least", 1};
+    if (o.span == 0) return config_error{"span", 0, "must be at least", 1};
+    if (o.span > most) return config_error{"span", o.span, "must be at most", most};
+    if (o.max_in_flight > o.span)
+        return config_error{"max_in_flight", o.max_in_flight, "must be at most span", o.span};
+    return std::nullopt;
+}
+
+/// An event in flight. Keep the ticket with the event. `number` only makes the event faster to
+/// find: a ticket of a sequence number and the tracker's generation() also works.
+struct tracked_event {
+    std::uint64_t sequence = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t number = 0;
+
+    friend bool operator==(const tracked_event&, const tracked_event&) = default;
+};
+
+/// The last event that is done, if any, from an integer of any type. A negative number means no
+/// event: the log is then read from its beginning, which loses nothing.
+class done_position {
+public:
+    constexpr done_position() noexcept = default;
+    constexpr done_position(std::nullopt_t) noexcept {}
+    template <detail::sequence_like N>
+    constexpr done_position(N n) noexcept : at_(detail::as_sequence(n))
+    {
+    }
+    template <detail::sequence_like N>
+    constexpr done_position(const std::optional<N>& n) noexcept
+    {
+        if (n) at_ = detail::as_sequence(*n);
+    }
+
+    [[nodiscard]] constexpr const std::optional<std::uint64_t>& at() const noexcept { return at_; }
+
+private:
+    std::optional<std::uint64_t> at_;
+};
+
+/// Why an event was not begun.
+enum class track_error : std::uint8_t {
+    full,           ///< `most` or `span` is reached. Begin it again after other events are done.
+    behind,         ///< It is not after the low-water mark: it is done, or was skipped.
+    duplicate,      ///< It is in flight.
+    done_before,    ///< It was done earlier, after the watermark. Do not handle it again.
+    not_ascending,  ///< It was not begun, and a later event was. The tracker does not wait for it.
+    not_assigned,   ///< The partition was revoked.
+    invalid,        ///< Its number is negative, or needs more than 64 bits.
+};
+
+[[nodiscard]] constexpr std::string_view name(commit_mark m) noexcept
+{
+    switch (m) {
+        case commit_mark::low_water: return "low_water";
+        case commit_mark::high_water: return "high_water";
+    }
+    return "?";
+}
+
+[[nodiscard]] constexpr std::string_view name(track_error r) noexcept
+{
+    switch (r) {
+        case track_error::full: return "full";
+        case track_error::behind: return "behind";
+        case track_error::duplicate: return "duplicate";
+        case track_error::done_before: return "done_before";
+        case track_error::not_ascending: return "not_ascending";
+        case track_error::not_assigned: return "not_assigned";
+        case track_error::invalid: return "invalid";
+    }
+    return "?";
+}
+
+/// The oldest event in flight, which blocks the watermark.
+struct blocked {
+    std::uint64_t sequence = 0;
+    std::uint64_t waiting = 0;  ///< Number of done events after it.
+
+    friend bool operator==(const blocked&, const blocked&) = default;
+};
+
+/// The start of an assignment.
+struct tracker_start {
+    std::optional<std::uint64_t> from{};  ///< The last event done; the assignment begins after it.
+    /// If `from` is empty: the position of the first event, if known.
+    std::optional<std::uint64_t> next{};
+    done_runs done{};  ///< Positions after `from` that are already done.
+
+    friend bool operator==(const tracker_start&, const tracker_start&) = default;
+};
+
+/// A range of positions that are all done or all not done. Gaps belong to done ranges.
+struct tracked_range {
+    position_run at{};  ///< First and last position, both included.
+    bool done = false;
+    /// If done: the number of events in it. Gaps do not count, except in ranges that an earlier
+    /// owner had done.
+    std::uint64_t events = 0;
+
+    friend bool operator==(const tracked_range&, const tracked_range&) = default;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_TRACKING_TRACKER_OPTIONS_HPP

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+//
+// reprocess and rewind, with every fault at every store call, and somebody else in between.
+//
+// A dead letter and the effect of its event: whatever fails and however often it is tried, either
+// the letter is there and the effect is not, or the effect is there once and the letter is gone.
+// And a checkpoint that is set back on purpose is where the report says, and never takes away what
+// another owner has done.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <support/brief.hpp>
+#include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
+#include <waybill/testing/choices.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace letters_test {
+namespace {
+
+using tests_support::brief;
+using waybill::dead_letter;
+using waybill::event_outcome;
+using waybill::fault;
+using waybill::position;
+using waybill::reprocess_outcome;
+using waybill::result;
+using waybill::rewind_outcome;
+using waybill::testing::choices;
+using waybill::testing::injected_fault;
+using waybill::testing::store_call;
+using memory = waybill::testing::memory_store<std::uint64_t>;
+
+const waybill::partition_key key{"log", "test", "0"};
+const auto first_parked = waybill::wall_time::at(waybill::duration::seconds(7));
+const auto now = waybill::wall_time::at(waybill::duration::seconds(9));
+
+struct event {
+    std::uint64_t sequence;
+};
+
+dead_letter letter(std::uint64_t n)
+{
+    dead_letter d;
+    d.key = key;
+    d.at = {n, ""};
+    d.reason = "first";
+    d.tries = 3;
+    d.dead_lettered_at = first_parked;
+    return d;
+}
+
+// What everything here is run in: a store in which so many calls go wrong.
+class script {
+public:
+    script(choices& c, std::uint32_t faults, std::string* told) : choices_(&c), left_(faults), told_(told) {}
+    injected_fault operator()(store_call call)
+    {
+        injected_fault m = injected_fault::none;
+        if (left_ != 0) {
+            const auto all = waybill::testing::faults_of(call);
+            m = all[choices_->pick(static_cast<std::uint32_t>(all.size()))];
+        }
+        if (m != injected_fault::none) --left_;
+        if (told_) *told_ += std::string(name(call)) + " " + std::string(name(m)) + "\n";
+        return m;
+    }
+    /// The process may end within a handler, too.
+    bool dies()
+    {
+        if (left_ == 0 || choices_->pick(2) == 0) return false;
+        --left_;
+        return true;
+    }
+
+private:
+    choices* choices_;
+    std::uint32_t left_;
+    std::string* told_;
+};
+
+template <class Run>
+std::uint64_t enumerate(const char* what, std::uint64_t at_least, Run run)
+{
+    choices c;
+    std::uint64_t broken = 0;
+    std::string rule;
+    std::string line;
+    if (const char* only = std::getenv("WAYBILL_REPLAY")) {
+        auto again = choices::replay(only);
+        REQUIRE_MESSAGE(again.has_value(), "not a line of choices");
+        std::string told;
+        const std::string r = run(*again, &told);
+        if (!again->next() && !again->diverged()) std::printf("letters: %s\n%s%s\n", what, told.c_str(), r.c_str());
+        return 0;
+    }
+    do {
+        const std::string r = run(c, nullptr);
+        if (!r.empty() && broken++ == 0) {
+            rule = r;
+            line = c.line();
+        }
+    } while (c.next());
+    CHECK(!c.diverged());
+    if (!brief) CHECK(c.completed() >= at_least);
+    std::printf("letters: %-45s %9llu schedules, %8llu broken%s%s\n", what,
+                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
+                broken == 0 ? "" : ", the first: ", rule.c_str());
+    if (broken == 0) return 0;
+    std::printf("        WAYBILL_REPLAY='%s'\n", line.c_str());
+    auto again = choices::replay(line);
+    REQUIRE(again.has_value());
+    CHECK(run(*again, nullptr) == rule);
+    return broken;
+}
+
+// ---------------------------------------------------------------------------------------------
+// reprocess
+
+struct reprocess_itself {
+    template <class Store, class Fetch, class Handler>
+    waybill::reprocess_report operator()(Store& s, Fetch fetch, Handler handler) const
+    {
+        return waybill::reprocess(s, key, 10, fetch, handler, now);
+    }
+};
+
+enum class wrong : std::uint8_t {
+    row_in_its_own_transaction,  // removed after the effect is committed
+    row_first,                   // removed before
+    // a letter that failed again is put, whether it is still there or not
+    written_blindly,
+};
+
+struct reprocess_by_hand {
+    wrong what;
+
+    template <class Store, class Fetch, class Handler>
+    waybill::reprocess_report operator()(Store& s, Fetch fetch, Handler handler) const
+    {
+        const auto found = s.find(key, 10);
+        if (!found) return {reprocess_outcome::not_done, {}};
+        if (!*found) return {reprocess_outcome::absent, {}};
+        const auto e = fetch(**found);
+        if (!e) return {reprocess_outcome::not_done, {}};
+        if (!*e) return {reprocess_outcome::gone, {}};
+        const auto removed = [&] {
+            auto own = s.begin();
+            if (!own) return false;
+            const auto r = s.remove(*own, key, 10);
+            const auto c = r && *r ? own->commit() : result<waybill::commit_outcome>(waybill::commit_outcome::unknown);
+            return c && *c == waybill::commit_outcome::applied;
+        };
+        if (what == wrong::row_first && !removed()) return {reprocess_outcome::not_done, {}};
+        auto tx = s.begin();
+        if (!tx) return {reprocess_outcome::not_done, {}};
+        if (what == wrong::written_blindly) {
+            const auto r = s.remove(*tx, key, 10);
+            if (!r || !*r) return {reprocess_outcome::not_done, {}};
+        }
+        const event_outcome o = handler(*tx, **e);
+        if (!o.reason.ok() || o.skipped) {
+            tx->rollback();
+            if (what != wrong::written_blindly || o.skipped)
+                return {reprocess_outcome::not_done, o.reason};
+            auto own = s.begin();
+            if (own && s.put(*own, **found)) (void)own->commit();
+            return {reprocess_outcome::not_done, o.reason};
+        }
+        const auto c = tx->commit();
+        if (!c || *c != waybill::commit_outcome::applied) return {reprocess_outcome::not_done, {}};
+        if (what == wrong::row_in_its_own_transaction && !removed())
+            return {reprocess_outcome::not_done, {}};
+        return {reprocess_outcome::handled, {}};
+    }
+};
+
+enum class again : std::uint8_t { ok, permanent, transient, skipped, infrastructure, cancelled, gone, log_down };
+
+// Tries it until it is over. Somebody else may do the same while the event is fetched or handled.
+template <class Driver>
+std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver, std::string* told)
+{
+    memory kept;
+    {
+        auto tx = *kept.begin();
+        (void)kept.put(tx, letter(10));
+        (void)kept.put(tx, letter(20));
+        (void)tx.commit();
+    }
+    script how(c, faults, told);
+    waybill::testing::faulty store(kept, [&](store_call call) { return how(call); });
+    bool somebody_else = false;
+    bool was_skipped = false;
+    std::uint32_t failures = 0;  // that a letter may tell of
+    const auto interfere = [&] {
+        if (somebody_else || c.pick(2) == 0) return;
+        somebody_else = true;
+        if (told) *told += "somebody else handles it\n";
+        auto fetch = [](const dead_letter& d) -> result<std::optional<event>> { return event{d.at.sequence}; };
+        auto handle = [](auto& tx, const event& e) {
+            tx.record(e.sequence);
+            return fault{};
+        };
+        (void)waybill::reprocess(kept, key, 10, fetch, handle, now);
+    };
+    const auto there = [&] { return kept.letters().contains({key, 10}); };
+    for (int round = 0; round != 12; ++round) {
+        const bool last = round > 1;
+        const auto what = last ? again::ok : static_cast<again>(c.pick(8));
+        if (!store.alive()) store.revive();
+        const bool there_before = there();
+        const std::size_t effects_before = kept.records().size();
+        const dead_letter before = there_before ? kept.letters().at({key, 10}) : dead_letter{};
+        const auto fetch = [&](const dead_letter& d) -> result<std::optional<event>> {
+            interfere();
+            if (what == again::gone) return std::optional<event>();
+            if (what == again::log_down) return waybill::unexpected(waybill::infrastructure("log down"));
+            return event{d.at.sequence};
+        };
+        const auto handle = [&](auto& tx, const event& e) -> event_outcome {
+            if (!last) interfere();
+            tx.inner()->record(e.sequence);
+            if (how.dies()) return store.die();
+            switch (what) {
+                case again::permanent: ++failures; return waybill::permanent("again");
+                case again::transient: ++failures; return waybill::transient("late");
+                case again::skipped: was_skipped = true; return waybill::skipped();
+                case again::infrastructure: return waybill::infrastructure("down");
+                case again::cancelled: return waybill::cancelled("stop");
+                default: return {};
+            }
+        };
+        const auto r = driver(store, fetch, handle);
+        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
+
+        const std::size_t effects = kept.records().size();
+        if (effects > 1) return "the event has taken effect twice";
+        if (effects == 1 && there()) return "the event has taken effect, and its letter is still there";
+        if (effects == 0 && !there() && !was_skipped) return "the event has not taken effect, and its letter is gone";
+        if (kept.letters().at({key, 20}) != letter(20)) return "another letter was touched";
+        if (there()) {
+            const dead_letter& d = kept.letters().at({key, 10});
+            if (d.tries > 3 + failures) return "the letter counts tries that were none";
+            const bool told_of = d.tries != 3;
+            if (told_of &&
+                (d.dead_lettered_at != now || (d.reason != "again" && d.reason != "late"))) {
+                return "the letter tells of a try, and not how it ended";
+            }
+        }
+        if (!store.alive()) continue;
+        switch (r.outcome) {
+            case reprocess_outcome::handled:
+                if (effects != 1) return "reported as handled, and is not";
+                return "";
+            case reprocess_outcome::skipped:
+                if (there()) return "reported as skipped, and the letter is still there";
+                return "";
+            case reprocess_outcome::absent:
+                if (there()) return "reported as absent, and is there";
+                return "";
+            case reprocess_outcome::failed:
+                if (!there() || kept.letters().at({key, 10}).tries != before.tries + 1) {
+                    return "reported as failed, and the letter does not say so";
+                }
+                break;
+            case reprocess_outcome::gone:
+                if (what != again::gone) return "reported as gone, and the log has it";
+                if (!there() && !somebody_else) return "an event that is gone has lost its letter";
+                break;
+            case reprocess_outcome::cancelled:
+                if (what != again::cancelled) return "reported as cancelled, and nobody did";
+                break;
+            case reprocess_outcome::not_done:
+                if (effects != effects_before && !somebody_else) return "reported as not done, and is";
+                break;
+            case reprocess_outcome::unknown: break;
+        }
+    }
+    return "it does not come to an end";
+}
+
+template <class Driver>
+std::uint64_t reprocessing(const char* what, std::uint32_t faults, const Driver& driver, std::uint64_t at_least = 0)
+{
+    return enumerate(what, at_least, [&](choices& c, std::string* told) { return reprocess_run(c, faults, driver, told); });
+}
+
+TEST_CASE("letters: reprocess, every fault, every answer, somebody else in between")
+{
+    CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == 0);
+    CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == 0);
+    CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) == 0);
+}
+
+TEST_CASE("letters: mutant caught: reprocess removes the row in its own transaction")
+{
+    CHECK(reprocessing("reprocess removes the row in its own transaction", 1,
+                       reprocess_by_hand{wrong::row_in_its_own_transaction}) > 0);
+    CHECK(reprocessing("reprocess removes the row first, on its own", 1, reprocess_by_hand{wrong::row_first}) > 0);
+}
+
+TEST_CASE("letters: mutant caught: a letter that was removed comes back")
+{
+    CHECK(reprocessing("a failed letter is written blindly", 0, reprocess_by_hand{wrong::written_blindly}) > 0);
+}
+
+// ---------------------------------------------------------------------------------------------
+// rewind
+
+// Sets whatever is stored, as an UPDATE without a WHERE does.
+struct blind_set {
+    template <class Store>
+    waybill::rewind_report operator()(Store& s, const waybill::assignment& mine,
+                                      const std::optional<position>& to) const
+    {
+        auto tx = s.begin();
+        if (!tx) return {rewind_outcome::not_done, mine, {}};
+        const auto stored = s.load(key);
+        if (!stored) return {rewind_outcome::not_done, mine, {}};
+        const auto set = s.advance(*tx, key, waybill::position_of(*stored), *to, mine.epoch);
+        const auto c = set && *set == waybill::advance_outcome::applied && s.forget(*tx, key)
+                           ? tx->commit()
+                           : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
+        if (!c || *c == waybill::commit_outcome::unknown)
+            return {rewind_outcome::unknown, mine, {}};
+        if (*c != waybill::commit_outcome::applied) return {rewind_outcome::not_done, mine, {}};
+        return {rewind_outcome::rewound, {key, to, mine.epoch}, {}};
+    }
+};
+
+struct rewind_itself {
+    template <class Store>
+    waybill::rewind_report operator()(Store& s, const waybill::assignment& mine,
+                                      const std::optional<position>& to) const
+    {
+        return waybill::rewind(s, mine, to);
+    }
+};
+
+// The checkpoint stands at 30. It is to go back to `to`, or to the beginning, while another owner
+// may go on to 40, before or after, with the same epoch or a later one; and a row of attempts is
+// there.
+template <class Driver>
+std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, const std::optional<position>& to,
+                       std::string* told)
+{
+    memory kept;
+    const std::uint64_t goal = to ? to->sequence : 0;
+    const auto stands_at = [&] {
+        const auto stored = *kept.load(key);
+        return stored ? stored->at.sequence : 0;
+    };
+    const auto set = [&](const std::optional<position>& from, std::uint64_t sequence, std::uint64_t epoch) {
+        auto tx = *kept.begin();
+        const auto a = *kept.advance(tx, key, from, {sequence, ""}, epoch);
+        return a == waybill::advance_outcome::applied && *tx.commit() == waybill::commit_outcome::applied;
+    };
+    (void)set({}, 30, 5);
+    {
+        auto tx = *kept.begin();
+        (void)kept.note(tx, key, {30, 4, 1, 7});
+        (void)tx.commit();
+    }
+    const std::uint64_t their_epoch = 5 + c.pick(2);
+    bool they_went_on = false;
+    script how(c, faults, told);
+    waybill::testing::faulty store(kept, [&](store_call call) {
+        if (!they_went_on && c.pick(2) != 0) {
+            they_went_on = set(position{30, ""}, 40, their_epoch);
+            if (told) *told += they_went_on ? "somebody else goes on to 40\n" : "somebody else cannot go on\n";
+        }
+        return how(call);
+    });
+    waybill::assignment mine{key, position{30, ""}, 5};
+    for (int round = 0; round != 8; ++round) {
+        if (!store.alive()) store.revive();
+        const std::uint64_t before = stands_at();
+        const auto r = driver(store, mine, to);
+        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
+        const std::uint64_t at = stands_at();
+        if (they_went_on && at != 40) return "what another owner has done is taken away";
+        if (at == goal && *kept.attempted(key)) return "the row of attempts is still there";
+        if (!store.alive()) {
+            if (at == goal) return "";
+            continue;
+        }
+        switch (r.outcome) {
+            case rewind_outcome::rewound:
+                if (at != goal) return "reported as rewound, and is not";
+                if (r.mine.from != to || r.mine.epoch != 5) return "the next assignment is wrong";
+                return "";
+            case rewind_outcome::abandoned:
+                if (!they_went_on) {
+                    // A rewind of ours whose answer was lost and that we tried again.
+                    if (at != goal || round == 0) return "abandoned, and nobody else is there";
+                }
+                return "";
+            case rewind_outcome::not_done:
+                if (at == goal && before != goal) return "reported as not done, and is";
+                break;
+            case rewind_outcome::unknown: break;
+            case rewind_outcome::invalid:
+            case rewind_outcome::unable: return "a good rewind was not taken";
+        }
+        if (r.mine != mine) return "the assignment has changed, and nothing was done";
+    }
+    return "it does not come to an end";
+}
+
+template <class Driver>
+std::uint64_t rewinding(const char* what, std::uint32_t faults, const Driver& driver,
+                        const std::optional<position>& to = position{10, ""}, std::uint64_t at_least = 0)
+{
+    return enumerate(what, at_least,
+                     [&](choices& c, std::string* told) { return rewind_run(c, faults, driver, to, told); });
+}
+
+TEST_CASE("letters: rewind, every three faults, another owner at every step")
+{
+    CHECK(rewinding("rewind", 0, rewind_itself{}) == 0);
+    CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == 0);
+    CHECK(rewinding("rewind, three faults", brief ? 2 : 3, rewind_itself{}, position{10, ""}, 90'000) == 0);
+}
+
+TEST_CASE("letters: rewind to the beginning, every three faults, another owner at every step")
+{
+    CHECK(rewinding("rewind to the beginning", 0, rewind_itself{}, std::nullopt) == 0);
+    CHECK(rewinding("rewind to the beginning, one fault", 1, rewind_itself{}, std::nullopt) == 0);
+    CHECK(rewinding("rewind to the beginning, three faults", brief ? 2 : 3, rewind_itself{}, std::nullopt, 90'000) == 0);
+}
+
+TEST_CASE("letters: mutant caught: rewind by blind set")
+{
+    CHECK(rewinding("rewind by blind set", 0, blind_set{}) > 0);
+}
+
+}  // namespace
+}  // namespace letters_test

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//
+// Pruning while rows are resubmitted and events fail again, in every order.
+//
+// A pruner reads all rows, makes its plan and removes row by row. Meanwhile each row may be
+// resubmitted (held, sent, deleted; the sending may fail, and then it is let go, or the process may
+// die), its event may fail once more (the row is parked anew, or there is one again), or both. Rows
+// meet in the plan alone, so all orders are tried that differ for a row: each of its steps comes
+// before the reading, between that and its own removal, or after it.
+//
+// Every failure is accounted for in the end: it is in the store, was sent, was replaced by a later
+// one of its event, or was removed by a plan that was about it, and while nobody held it. Who plans
+// or removes without a look at `held`, or removes by id alone, loses some.
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/brief.hpp>
+
+#include <waybill/consume/prune.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace prune_enumeration_test {
+namespace {
+
+using namespace std::chrono_literals;
+using waybill::may_remove;
+using waybill::plan_prune;
+using waybill::prune_plan;
+using waybill::prune_policy;
+using waybill::prune_removal;
+using waybill::prune_row;
+using waybill::wall_time;
+using waybill::testing::choices;
+
+enum class mutant : std::uint8_t {
+    none,
+    ignores_held,
+    removes_by_id,
+    compares_no_time,
+    compares_no_hold,
+};
+
+// What becomes of one failure of an event.
+enum class fate : std::uint8_t { stored, sent, replaced, pruned, lost };
+
+struct extent {
+    std::uint64_t rows = 1;
+    std::uint64_t both = 0;  // so many rows may be resubmitted and fail again
+    mutant how = mutant::none;
+};
+
+// One event, its row, and who works on it.
+class event {
+public:
+    event(std::uint64_t id, choices& c, bool both) : id_(id), choices_(c)
+    {
+        row_ = prune_row{id, 1, parked(0)};
+        fates_.push_back(fate::stored);
+        const std::uint32_t role = c.pick(both ? 4 : 3);
+        resubmits_ = role == 1 || role == 3 ? 3 : 0;
+        fails_ = role == 2 || role == 3;
+    }
+
+    [[nodiscard]] const std::optional<prune_row>& row() const { return row_; }
+    [[nodiscard]] const std::vector<fate>& fates() const { return fates_; }
+
+    /// Some of its steps; all of them in the end.
+    void some_steps(bool all)
+    {
+        while (resubmits_ != 0 || fails_) {
+            if (!all && choices_.pick(2) == 0) return;
+            const bool failing = resubmits_ == 0 || (fails_ && choices_.pick(2) == 0);
+            if (failing) fail_again();
+            else resubmit();
+        }
+    }
+
+    void remove(const prune_removal& r, mutant how)
+    {
+        if (!row_) return;
+        prune_row seen = *row_;
+        if (how == mutant::ignores_held || how == mutant::compares_no_hold) seen.held = false;
+        if (how == mutant::compares_no_time) seen.dead_lettered_at = r.dead_lettered_at;
+        if (how != mutant::removes_by_id && !may_remove(r, seen)) return;
+        const bool right = row_->dead_lettered_at == r.dead_lettered_at && !row_->held;
+        row_.reset();
+        if (fates_.back() != fate::sent) fates_.back() = right ? fate::pruned : fate::lost;
+    }
+
+private:
+    [[nodiscard]] wall_time parked(std::size_t generation) const
+    {
+        return wall_time::at(
+            waybill::duration::seconds(static_cast<std::int64_t>(id_ + 10 * generation)));
+    }
+
+    void fail_again()
+    {
+        fails_ = false;
+        if (row_) fates_.back() = fate::replaced;
+        row_ = prune_row{id_, 1, parked(fates_.size())};
+        fates_.push_back(fate::stored);
+    }
+
+    void resubmit()
+    {
+        switch (resubmits_--) {
+            case 3:
+                if (!row_ || row_->held) {
+                    resubmits_ = 0;
+                    return;
+                }
+                row_->held = true;
+                mine_ = *row_;
+                generation_ = fates_.size() - 1;
+                break;
+            case 2:
+                switch (choices_.pick(3)) {
+                    case 0: sent_ = true; break;
+                    case 1: break;                   // it is let go
+                    default: resubmits_ = 0; break;  // dies, and the row stays held
+                }
+                if (sent_) fates_[generation_] = fate::sent;
+                break;
+            default:
+                // Compares as well: the row may be another one by now.
+                if (!row_ || row_->dead_lettered_at != mine_.dead_lettered_at) return;
+                if (sent_) row_.reset();
+                else row_->held = false;
+                break;
+        }
+    }
+
+    std::uint64_t id_;
+    choices& choices_;
+    std::optional<prune_row> row_{};
+    std::vector<fate> fates_{};  // of each time that it failed
+    prune_row mine_{};
+    std::size_t generation_ = 0;
+    std::uint32_t resubmits_ = 0;
+    bool fails_ = false;
+    bool sent_ = false;
+};
+
+bool all_accounted_for(const extent& x, choices& c)
+{
+    std::vector<event> events;
+    for (std::uint64_t n = 0; n != x.rows; ++n) events.emplace_back(n, c, n < x.both);
+    for (event& e : events) e.some_steps(false);
+
+    std::vector<prune_row> rows;
+    for (const event& e : events) {
+        if (e.row()) rows.push_back(*e.row());
+    }
+    const auto seen = [&](prune_row r) {
+        if (x.how == mutant::ignores_held) r.held = false;
+        return r;
+    };
+    const prune_policy policies[] = {{.age = 10s}, {.count = 2, .low_water = 0.5}, {.bytes = 1}};
+    const prune_policy& policy = policies[c.pick(3)];
+    const prune_plan plan = plan_prune(rows, policy, wall_time::at(15s), seen);
+
+    for (event& e : events) e.some_steps(false);
+    for (const prune_removal& r : plan.removals) events[r.id].remove(r, x.how);
+    bool good = true;
+    for (event& e : events) {
+        e.some_steps(true);
+        const std::vector<fate>& fates = e.fates();
+        for (const fate f : fates) good = good && f != fate::lost;
+        good = good && (fates.back() == fate::stored) == e.row().has_value();
+    }
+    return good;
+}
+
+struct tried {
+    std::uint64_t runs = 0;
+    std::uint64_t lost = 0;
+    std::string first{};
+};
+
+tried all(const extent& x)
+{
+    tried t;
+    choices c;
+    do {
+        if (all_accounted_for(x, c)) continue;
+        if (t.lost++ == 0) t.first = c.line();
+    } while (c.next());
+    CHECK_FALSE(c.diverged());
+    t.runs = c.completed();
+    return t;
+}
+
+}  // namespace
+
+TEST_CASE("prune races: no row that is resubmitted is lost, nor a new failure")
+{
+    std::uint64_t runs = 0;
+    const std::uint64_t most = tests_support::brief ? 2 : 4;
+    for (std::uint64_t rows = 1; rows <= most; ++rows) {
+        const tried t = all({.rows = rows, .both = rows < 3 ? rows : 5 - rows});
+        CHECK_MESSAGE(t.lost == 0, "replay: ", t.first);
+        runs += t.runs;
+    }
+    std::printf("prune races: %llu orders\n", static_cast<unsigned long long>(runs));
+    CHECK(runs > (tests_support::brief ? 10'000U : 1'000'000U));
+}
+
+TEST_CASE("prune races: who plans or removes without a look loses some")
+{
+    for (const mutant m : {mutant::ignores_held, mutant::removes_by_id, mutant::compares_no_time,
+                           mutant::compares_no_hold}) {
+        CAPTURE(static_cast<int>(m));
+        const extent x{.rows = 2, .both = 1, .how = m};
+        const tried t = all(x);
+        CHECK(t.lost > 0);
+        CHECK(t.lost < t.runs);
+        auto again = choices::replay(t.first);
+        REQUIRE(again.has_value());
+        CHECK_FALSE(all_accounted_for(x, *again));
+    }
+}
+
+}  // namespace prune_enumeration_test

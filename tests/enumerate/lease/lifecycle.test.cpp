@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+//
+// One partition in one process: all that may happen to it, in every order.
+//
+// A partition_lifecycle hears assignments with rising, equal and lower epochs, every answer whether
+// it was asked for or not, answers that belong to an older epoch, and a clock that goes on, comes
+// back by a day or ends. After each of them it is asked what comes next, and a book that knows the
+// laws of its head comment, and nothing of its steps, says whether it may. What changes nothing is
+// not followed further, since what follows is in the shorter runs. In the end of each run it is
+// revoked and all works: it must come to rest in a few steps.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <support/brief.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/testing/choices.hpp>
+
+namespace lifecycle_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::batch_pass;
+using waybill::duration;
+using waybill::event_result;
+using waybill::fault_kind;
+using waybill::partition_lifecycle;
+using waybill::partition_lost;
+using waybill::steady_time;
+using waybill::testing::choices;
+
+constexpr std::uint32_t save_tries = 2;
+constexpr duration poll = duration::seconds(5);
+constexpr duration base = duration::seconds(1);
+constexpr duration cap = duration::seconds(3);
+constexpr waybill::lifecycle_options options{
+    poll, {.base = base, .cap = cap, .spread = waybill::jitter::none}, save_tries};
+
+// What may be asked for next. It is told what was event_result, and holds no steps but facts.
+class book {
+public:
+    // Each says what must be answered.
+    event_result hears(const waybill::assigned& a, steady_time now)
+    {
+        if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
+        if (ours_) {
+            following_ = a.epoch;
+            gives_on_ = false;
+            drop(now);
+        } else {
+            begin(a.epoch, now);
+        }
+        return event_result::applied;
+    }
+    event_result hears(const waybill::revoked&, steady_time now)
+    {
+        if (dropped_ && following_ != 0 && !gives_on_) {
+            gives_on_ = true;
+            return event_result::applied;
+        }
+        if (!ours_ || revoked_ || dropped_) return event_result::stale;
+        revoked_ = true;
+        ready_ = now;
+        return event_result::applied;
+    }
+    event_result hears(const partition_lost&, steady_time now)
+    {
+        following_ = 0;
+        gives_on_ = false;
+        if (!ours_) return event_result::stale;
+        if (closed_ && !dropped_) rest();
+        else drop(now);
+        return event_result::applied;
+    }
+    event_result hears(const waybill::woken&, steady_time now)
+    {
+        if (!reads() || failures_ != 0) return event_result::stale;
+        ready_ = now;
+        return event_result::applied;
+    }
+    event_result hears(const waybill::partition_opened& o, steady_time now)
+    {
+        if (!of_this(o.epoch) || revoked_ || dropped_ || opened_) return event_result::stale;
+        if (o.kind == fault_kind::none) {
+            opened_ = true;
+            ready_ = now;
+        } else {
+            failed(now);
+        }
+        return event_result::applied;
+    }
+    event_result hears(const waybill::processed& p, steady_time now)
+    {
+        const bool in_hand = ours_ && revoked_ && !closed_ && !dropped_;  // when it was revoked
+        if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
+        written_ = true;
+        if (in_hand) return event_result::applied;
+        if (p.pass == batch_pass::moved || p.pass == batch_pass::drained) {
+            failures_ = 0;
+            ready_ = p.pass == batch_pass::drained ? now + poll : now;
+        } else {
+            opened_ = p.pass == batch_pass::again;
+            failed(now);
+        }
+        return event_result::applied;
+    }
+    event_result hears(const waybill::partition_closed& c, steady_time now)
+    {
+        if (!of_this(c.epoch) || (!dropped_ && (!revoked_ || closed_))) return event_result::stale;
+        closed_ = true;
+        ready_ = now;
+        failures_ = 0;
+        if (!dropped_) return event_result::applied;
+        const std::uint64_t next = following_;
+        const bool never_open = gives_on_;
+        rest();
+        if (next != 0) begin(next, now);
+        revoked_ = closed_ = never_open;
+        return event_result::applied;
+    }
+    event_result hears(const waybill::partition_saved& s, steady_time now)
+    {
+        if (!of_this(s.epoch) || !saves()) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) {
+            rest();
+            return event_result::applied;
+        }
+        ++saves_;
+        saved_ = s.kind == fault_kind::none;
+        ready_ = now;
+        if (!saved_ && saves_ != save_tries) failed(now);
+        return event_result::applied;
+    }
+    event_result hears(const waybill::partition_released& r, steady_time)
+    {
+        if (!of_this(r.epoch) || !gives_back()) return event_result::stale;
+        rest();
+        return event_result::applied;
+    }
+
+    // The rule that is broken, or nothing.
+    [[nodiscard]] std::string allows(const partition_lifecycle::action& a, steady_time now) const
+    {
+        return waybill::match(
+            a,
+            [&](const act::open& o) -> std::string {
+                if (!ours_) return "opened without an assignment";
+                if (dropped_) return "opened after it was lost";
+                if (revoked_) return "opened after it was revoked";
+                if (opened_) return "opened twice";
+                return timely(o.epoch, now);
+            },
+            [&](const act::process& p) -> std::string {
+                if (!reads()) return "processed while it is not open";
+                return timely(p.epoch, now);
+            },
+            [&](const act::close& c) -> std::string {
+                if (!ours_ || (!revoked_ && !dropped_)) return "closed for no reason";
+                if (c.lost != dropped_) return "closed as what it is not";
+                if (closed_ && !dropped_) return "closed twice";
+                return timely(c.epoch, now);
+            },
+            [&](const act::save& s) -> std::string {
+                if (dropped_ || !ours_) return "saved after it was lost";
+                if (!saves()) return "saved when it should not";
+                return timely(s.epoch, now);
+            },
+            [&](const act::release& r) -> std::string {
+                if (dropped_ || !ours_) return "given back without being ours";
+                if (!gives_back()) return "given back too early";
+                return timely(r.epoch, now);
+            },
+            [&](const act::wait_until& w) -> std::string {
+                if (!ours_) return "waits for nothing";
+                if (now >= ready_) return "waits for too long";
+                return w.time == ready_ ? "" : "waits until another time";
+            },
+            [&](const act::idle&) -> std::string { return ours_ ? "idle with a partition" : ""; });
+    }
+
+    [[nodiscard]] bool ours() const { return ours_; }
+    [[nodiscard]] steady_time ready() const { return ready_; }
+    [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+    [[nodiscard]] std::uint64_t highest() const { return following_ != 0 ? following_ : epoch_; }
+
+private:
+    [[nodiscard]] bool of_this(std::uint64_t epoch) const { return ours_ && epoch == epoch_; }
+    [[nodiscard]] bool reads() const { return ours_ && opened_ && !revoked_ && !dropped_; }
+    [[nodiscard]] bool saves() const
+    {
+        return ours_ && !dropped_ && closed_ && written_ && !saved_ && saves_ != save_tries;
+    }
+    [[nodiscard]] bool gives_back() const
+    {
+        return ours_ && !dropped_ && closed_ && (!written_ || saved_ || saves_ == save_tries);
+    }
+    [[nodiscard]] std::string timely(std::uint64_t epoch, steady_time now) const
+    {
+        if (epoch != epoch_) return "under another epoch";
+        return now < ready_ ? "before the pause is over" : "";
+    }
+    void begin(std::uint64_t epoch, steady_time now)
+    {
+        rest();
+        ours_ = true;
+        epoch_ = epoch;
+        ready_ = now;
+    }
+    void drop(steady_time now)
+    {
+        dropped_ = true;
+        ready_ = now;
+    }
+    void failed(steady_time now)
+    {
+        ++failures_;
+        ready_ = now + (failures_ == 1 ? base : failures_ == 2 ? base + base : cap);
+    }
+    void rest()
+    {
+        const std::uint64_t epoch = epoch_;
+        *this = {};
+        epoch_ = epoch;
+    }
+
+    std::uint64_t epoch_ = 0;
+    std::uint64_t following_ = 0;
+    bool ours_ = false;
+    bool opened_ = false;
+    bool revoked_ = false;
+    bool dropped_ = false;
+    bool gives_on_ = false;  // what follows was revoked before it began
+    bool closed_ = false;
+    bool written_ = false;
+    bool saved_ = false;
+    std::uint32_t saves_ = 0;
+    std::uint32_t failures_ = 0;
+    steady_time ready_;
+};
+
+// The machine as it is, and ones with one thing wrong.
+struct right {
+    partition_lifecycle inner{7, options};
+
+    template <class Event>
+    event_result on(const Event& e, steady_time now)
+    {
+        return inner.on(e, now);
+    }
+    [[nodiscard]] partition_lifecycle::action next(steady_time now) const { return inner.next(now); }
+};
+
+struct opens_after_lost : right {
+    using right::on;
+    bool gone = false;
+    event_result on(const partition_lost& l, steady_time now)
+    {
+        gone = true;
+        return inner.on(l, now);
+    }
+    [[nodiscard]] partition_lifecycle::action next(steady_time now) const
+    {
+        if (gone && inner.idle()) return act::open{7, inner.epoch()};
+        return inner.next(now);
+    }
+};
+
+struct saves_after_lost : right {
+    using right::on;
+    event_result on(const partition_lost&, steady_time now)
+    {
+        return inner.on(waybill::revoked{}, now);
+    }
+};
+
+struct gives_back_twice : right {
+    using right::on;
+    bool once = false;
+    event_result on(const waybill::partition_released& r, steady_time now)
+    {
+        auto copy = inner;
+        if (once) return inner.on(r, now);
+        once = copy.on(r, now) == event_result::applied;
+        return once ? event_result::applied : event_result::stale;
+    }
+};
+
+struct processes_unopened : right {
+    using right::on;
+    event_result on(const waybill::assigned& a, steady_time now)
+    {
+        const event_result h = inner.on(a, now);
+        if (h == event_result::applied) (void)inner.on(waybill::partition_opened{7, a.epoch}, now);
+        return h;
+    }
+};
+
+struct never_pauses : right {
+    [[nodiscard]] partition_lifecycle::action next(steady_time) const
+    {
+        return inner.next(steady_time::highest());
+    }
+};
+
+struct goes_on_not_knowing : right {
+    using right::on;
+    event_result on(waybill::processed p, steady_time now)
+    {
+        if (p.pass == batch_pass::reopen) p.pass = batch_pass::again;
+        return inner.on(p, now);
+    }
+};
+
+struct hears_older_epochs : right {
+    using right::on;
+    event_result on(waybill::processed p, steady_time now)
+    {
+        p.epoch = inner.epoch();
+        return inner.on(p, now);
+    }
+};
+
+struct tries_to_save_for_ever : right {
+    using right::on;
+    event_result on(const waybill::partition_saved& s, steady_time now)
+    {
+        const partition_lifecycle before = inner;
+        const event_result h = inner.on(s, now);
+        if (s.kind == fault_kind::transient && h == event_result::applied &&
+            std::holds_alternative<act::release>(inner.next(now))) {
+            inner = before;
+        }
+        return h;
+    }
+};
+
+// One run: so many things happen, then it ends in peace.
+template <class Machine>
+class life {
+public:
+    // The rule that is broken; nothing if none is. `useless` if it ended with what changes nothing.
+    std::string run(choices& c, int depth, bool& useless)
+    {
+        for (int n = 0; n != depth; ++n) {
+            const bool changed = happens(c);
+            asks();
+            if (!broken_.empty()) return broken_;
+            if (changed) continue;
+            useless = true;
+            return {};
+        }
+        ends();
+        return broken_;
+    }
+
+private:
+    static constexpr std::uint32_t kinds = 25;
+
+    // False if it changes nothing, or must not be.
+    bool happens(choices& c)
+    {
+        const std::uint64_t e = book_.epoch();
+        const std::uint64_t older = e - 1;  // before the first one that is no epoch at all
+        switch (c.pick(kinds)) {
+            case 0: return tell(waybill::assigned{book_.highest() + 2});
+            case 1: return tell(waybill::assigned{book_.highest()});
+            case 2: return tell(waybill::assigned{book_.highest() - 1});
+            case 3: return tell(waybill::partition_opened{7, e});
+            case 4: return tell(waybill::partition_opened{7, e, fault_kind::infrastructure});
+            case 5: return tell(waybill::partition_opened{7, older});
+            case 6: return tell(waybill::processed{7, e, batch_pass::moved});
+            case 7: return tell(waybill::processed{7, e, batch_pass::drained});
+            case 8: return tell(waybill::processed{7, e, batch_pass::again});
+            case 9: return tell(waybill::processed{7, e, batch_pass::reopen});
+            case 10: return tell(waybill::processed{7, e, batch_pass::lost});
+            case 11: return tell(waybill::processed{7, older, batch_pass::moved});
+            case 12: return tell(waybill::revoked{});
+            case 13: return tell(partition_lost{});
+            case 14: return tell(waybill::woken{7});
+            case 15: return tell(waybill::partition_closed{7, e});
+            case 16: return tell(waybill::partition_closed{7, older});
+            case 17: return tell(waybill::partition_saved{7, e});
+            case 18: return tell(waybill::partition_saved{7, e, fault_kind::transient});
+            case 19: return tell(waybill::partition_saved{7, e, fault_kind::ownership_lost});
+            case 20: return tell(waybill::partition_saved{7, older});
+            case 21: return tell(waybill::partition_released{7, e});
+            case 22: return tell(waybill::partition_released{7, older});
+            case 23: return later();
+            default: break;
+        }
+        return jumps();
+    }
+
+    template <class Event>
+    bool tell(const Event& e)
+    {
+        const partition_lifecycle before = machine_.inner;
+        const event_result must = book_.hears(e, now_);
+        const event_result said = machine_.on(e, now_);
+        if (said != must) {
+            broken_ = must == event_result::stale ? "heard what is not for it" : "not heard";
+            return false;
+        }
+        const bool same = machine_.inner == before;
+        if (said == event_result::applied) return !same;
+        // A partition that is lost before what follows it has begun is not what it was.
+        if (!same && !std::is_same_v<Event, partition_lost>) broken_ = "changed by what is late";
+        return !same && broken_.empty();
+    }
+
+    bool later()
+    {
+        if (now_ >= book_.ready() || !book_.ours()) return false;
+        now_ = book_.ready();
+        return true;
+    }
+    // Back by a day, and from there to the end of time; each once.
+    bool jumps()
+    {
+        if (jumps_ == 2 || !book_.ours()) return false;
+        now_ = jumps_++ == 0 ? now_ - duration::seconds(86'400) : steady_time::highest();
+        return true;
+    }
+
+    void asks()
+    {
+        if (!broken_.empty()) return;
+        const auto next = machine_.next(now_);
+        if (next != machine_.next(now_)) broken_ = "asking changes it";
+        if (broken_.empty()) broken_ = book_.allows(next, now_);
+    }
+
+    void ends()
+    {
+        (void)tell(waybill::revoked{});
+        // Two closes, each save with a wait before it, and all else once.
+        int steps = 0;
+        for (; broken_.empty() && book_.ours() && steps != 9; ++steps) {
+            waybill::match(
+                machine_.next(now_), [&](const act::open&) { broken_ = "opens in the end"; },
+                [&](const act::process&) { broken_ = "reads in the end"; },
+                [&](const act::close& x) {
+                    (void)tell(waybill::partition_closed{7, x.epoch});
+                },
+                [&](const act::save& x) {
+                    (void)tell(waybill::partition_saved{7, x.epoch});
+                },
+                [&](const act::release& x) {
+                    (void)tell(waybill::partition_released{7, x.epoch});
+                },
+                [&](const act::wait_until& w) { now_ = w.time; }, [](const act::idle&) {});
+            asks();
+        }
+        if (broken_.empty() && book_.ours()) broken_ = "does not end";
+    }
+
+    Machine machine_;
+    book book_;
+    steady_time now_ = steady_time::at(duration::seconds(1'000'000));
+    int jumps_ = 0;
+    std::string broken_;
+};
+
+struct verdict {
+    std::uint64_t runs = 0;
+    std::uint64_t broken = 0;
+};
+
+template <class Machine>
+verdict enumerate(const char* what, int depth, const char* rule = "")
+{
+    choices c;
+    verdict v;
+    std::string line;
+    bool goes_on = true;
+    while (goes_on) {
+        bool useless = false;
+        const std::string broken = life<Machine>().run(c, depth, useless);
+        if (!broken.empty()) {
+            ++v.broken;
+            if (*rule == 0 && v.broken == 1) MESSAGE(broken << ": " << c.line());
+            if (line.empty() && broken == rule) {
+                line = c.line();
+                auto again = choices::replay(line);
+                REQUIRE(again.has_value());
+                CHECK(life<Machine>().run(*again, depth, useless) == broken);
+            }
+        }
+        goes_on = useless ? c.cut() : c.next();
+    }
+    CHECK(!c.diverged());
+    v.runs = c.completed();
+    std::printf("lifecycle: %-28s %9llu runs, %9llu cut short, %8llu broken\n", what,
+                static_cast<unsigned long long>(v.runs),
+                static_cast<unsigned long long>(c.cut_short()),
+                static_cast<unsigned long long>(v.broken));
+    if (*rule != 0) {
+        INFO("no run breaks: ", std::string(rule));
+        CHECK(!line.empty());
+        std::printf("           %s: %s\n", rule, line.c_str());
+    }
+    return v;
+}
+
+TEST_CASE("lifecycle: whatever happens, in whatever order, it keeps its laws and ends")
+{
+    const verdict v = enumerate<right>("the machine", tests_support::brief ? 7 : 10);
+    CHECK(v.broken == 0);
+    CHECK(v.runs >= (tests_support::brief ? 40'000U : 5'000'000U));
+    MESSAGE(v.runs);
+}
+
+template <class Machine>
+void caught(const char* what, const char* rule, int depth = 5)
+{
+    CHECK(enumerate<Machine>(what, depth, rule).broken > 0);
+}
+
+TEST_CASE("lifecycle: mutants caught")
+{
+    caught<opens_after_lost>("opens after it was lost", "opened without an assignment");
+    caught<saves_after_lost>("takes lost for revoked", "closed as what it is not");
+    caught<gives_back_twice>("gives back twice", "given back without being ours");
+    caught<processes_unopened>("processes what is not open", "processed while it is not open");
+    caught<never_pauses>("never pauses", "before the pause is over");
+    caught<goes_on_not_knowing>("goes on without knowing", "processed while it is not open");
+    caught<hears_older_epochs>("hears older epochs", "heard what is not for it");
+    caught<tries_to_save_for_ever>("tries to save for ever", "waits for too long", 7);
+}
+
+}  // namespace
+}  // namespace lifecycle_test

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+//
+// A million small worlds: processes that share partitions through leases, on clocks that differ in
+// time and in speed, and fall asleep, die, come back, and lose answers in the middle of everything.
+//
+// Each process is a `processor` that drives process_batch over one store, fenced by the leases. At
+// every call to a store there may be a fault, a death, or a pause in which the others go on, take
+// over and commit. A world is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that
+// one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
+// partition; no event that is good becomes one; and once nothing goes wrong any more all is done
+// and given back.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <support/dice.hpp>
+#include <support/brief.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/lease/fenced_store.hpp>
+#include <waybill/lease/processor.hpp>
+#include <waybill/testing/faulty.hpp>
+#include <waybill/testing/memory_leases.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace simulation_test {
+namespace {
+
+using waybill::duration;
+using waybill::fault;
+using waybill::steady_time;
+using waybill::testing::injected_fault;
+using waybill::testing::store_call;
+namespace act = waybill::act;
+
+enum class kind : std::uint8_t { good, bad, shaky, deadly };
+
+struct event {
+    std::uint64_t sequence;
+    kind what;
+};
+
+struct record {
+    std::uint32_t partition;
+    std::uint64_t sequence;
+};
+
+using memory = waybill::testing::memory_store<record>;
+
+// What is wrong with the store, where the simulation is to find that.
+enum class wrong : std::uint8_t { nothing, advances_blindly, death_is_a_fault };
+
+class world {
+public:
+    world(std::uint64_t seed, wrong w) : dice_(seed), wrong_(w)
+    {
+        partitions_ = 1 + static_cast<std::uint32_t>(dice_(3));
+        for (std::uint32_t p = 0; p != partitions_; ++p) {
+            names_.push_back(std::string(1, static_cast<char>('a' + p)));
+            std::vector<event>& log = logs_.emplace_back();
+            std::uint64_t sequence = dice_(2) == 0 ? 0 : ~std::uint64_t{0} - 40;
+            for (std::uint64_t n = 1 + dice_(6); n != 0; --n) {
+                const std::uint64_t d = dice_(16);
+                log.push_back({sequence, d == 0 ? kind::bad : d < 3 ? kind::shaky : kind::good});
+                sequence += 1 + dice_(3);
+            }
+        }
+        if (dice_(16) == 0) logs_[0][dice_(logs_[0].size())].what = kind::deadly;
+        troubles_ = dice_(9);
+        const std::uint64_t owners = 2 + dice_(2);
+        for (std::uint64_t n = 0; n != owners; ++n) owners_.push_back(std::make_unique<owner>(*this, n));
+    }
+
+    /// True if all ended well; otherwise `broken` says what did not.
+    bool run()
+    {
+        for (std::uint32_t steps = 0; broken.empty(); ++steps) {
+            if (steps == 20'000) return fails("it does not end");
+            if (!stopping_ && all_done()) {
+                stopping_ = true;
+                troubles_ = 0;
+            }
+            if (stopping_ && all_ended()) break;
+            run_somebody();
+        }
+        return broken.empty() && judged();
+    }
+
+    std::string broken;
+    std::uint64_t deaths = 0;
+    std::uint64_t overtaken = 0;  // batches that ended as somebody else's
+    std::uint64_t faults = 0;
+    std::uint64_t pauses = 0;
+
+private:
+    struct script {
+        world* w;
+        std::uint64_t owner;
+        injected_fault operator()(store_call call) const { return w->at_call(owner, call); }
+    };
+    using store_of_one = waybill::testing::faulty<memory, script>;
+
+    // Leases that fail as stores do: before or after it has happened.
+    struct shaky_leases {
+        world* w;
+        std::uint64_t owner;
+
+        template <class F>
+        auto call(F&& f) -> decltype(f())
+        {
+            const injected_fault m = w->at_call(owner, store_call::begin);
+            if (m == injected_fault::none) return f();
+            if (m == injected_fault::fails_though_done || m == injected_fault::dies_after)
+                (void)f();
+            if (m == injected_fault::dies_before || m == injected_fault::dies_after)
+                (void)w->owners_[owner]->store.die();
+            return waybill::unexpected(waybill::infrastructure("no leases now"));
+        }
+        waybill::result<waybill::lease_table> list(const std::string& s, const std::string& g)
+        {
+            return call([&] { return w->leases_.list(s, g); });
+        }
+        waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+        {
+            return call([&] { return w->leases_.claim(c); });
+        }
+        waybill::result<void> announce(const waybill::owner_heartbeat& p)
+        {
+            return call([&] { return w->leases_.announce(p); });
+        }
+        waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
+        {
+            return call([&] { return w->leases_.withdraw(p); });
+        }
+        template <class Tx>
+        waybill::result<std::optional<std::uint64_t>> epoch(Tx& tx, const waybill::partition_key& key)
+        {
+            return w->leases_.epoch(tx, key);
+        }
+    };
+
+    // A store whose advance takes whatever is there for what it expected.
+    struct blind_store {
+        using transaction = store_of_one::transaction;
+        store_of_one& store;
+        waybill::result<transaction> begin() { return store.begin(); }
+        waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key& k)
+        {
+            return store.load(k);
+        }
+        waybill::result<void> put(transaction& tx, const waybill::dead_letter& d) { return store.put(tx, d); }
+        waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& k, std::uint64_t s)
+        {
+            return store.find(k, s);
+        }
+        waybill::result<waybill::advance_outcome> advance(transaction& tx, const waybill::partition_key& k,
+                                                          const std::optional<waybill::position>&,
+                                                          const waybill::position& to, std::uint64_t)
+        {
+            const auto now = store.load(k);
+            if (!now) return waybill::unexpected(now.error());
+            return store.advance(tx, k, waybill::position_of(*now), to, ~std::uint64_t{0} >> 1U);
+        }
+    };
+
+    struct owner {
+        owner(world& world_, std::uint64_t n)
+            : w(world_), number(n), store(w.memory_, script{&w, n}), leases{&w, n}, fenced(store, leases),
+              begins(static_cast<std::int64_t>(w.dice_(1'000'000))),
+              speed(90 + static_cast<std::int64_t>(w.dice_(21)))
+        {
+            start();
+        }
+
+        void start()
+        {
+            store.revive();
+            incarnation = ++w.incarnations_;
+            waybill::processor_config c;
+            c.group = {"log", "test", w.names_, {std::string(1, static_cast<char>('A' + number)), incarnation}};
+            c.group.leases = {.interval = duration::nanoseconds(100), .expiry = duration::nanoseconds(400)};
+            c.lifecycle.poll = duration::nanoseconds(100);
+            c.lifecycle.pause = {.base = duration::nanoseconds(20), .cap = duration::nanoseconds(200),
+                                 .spread = waybill::jitter::none};
+            work.emplace(c);
+            mine.assign(w.partitions_, {});
+        }
+
+        /// Its own clock, which runs at its own speed.
+        [[nodiscard]] steady_time now() const
+        {
+            return steady_time::at(duration::nanoseconds(begins + w.time_ * speed / 100));
+        }
+
+        void step()
+        {
+            busy = true;
+            if (w.stopping_) (void)work->on(waybill::stop_requested{}, now());
+            waybill::match(
+                work->next(now()),
+                [&](const waybill::lease_call& c) {
+                    const auto answer = waybill::ask(leases, c, static_cast<double>(w.dice_(1'000)) / 1'000);
+                    w.maybe_pause();
+                    if (store.alive()) (void)work->on(answer, now());
+                },
+                [&](act::open a) {
+                    const auto stored = fenced.load(work->key(a.partition));
+                    waybill::partition_opened o{a.partition, a.epoch};
+                    if (stored) {
+                        mine[a.partition] = work->assignment_of(a, *stored);
+                        o.stored = *stored ? (*stored)->epoch : 0;
+                    } else {
+                        o.kind = stored.error().kind;
+                    }
+                    told(o);
+                },
+                [&](act::process a) {
+                    told(waybill::processed{a.partition, a.epoch, one_batch(a)});
+                },
+                [&](act::close a) {
+                    told(waybill::partition_closed{a.partition, a.epoch});
+                },
+                [&](act::save a) {
+                    told(waybill::partition_saved{a.partition, a.epoch});
+                },
+                [&](act::wait_until a) {
+                    wakes = (a.time - steady_time::at(duration::nanoseconds(begins))).count() *
+                                100 / speed +
+                            1;
+                },
+                [&](act::idle) { wakes = w.time_ + 50; });
+            busy = false;
+        }
+
+        /// The answer comes now, or late, or twice.
+        template <class Answer>
+        void told(const Answer& a)
+        {
+            if (w.pick(8) == 0) w.maybe_pause();
+            if (!store.alive()) return;
+            (void)work->on(a, now());
+            if (w.pick(8) == 0) (void)work->on(a, now());
+        }
+
+        waybill::batch_pass one_batch(const act::process& a)
+        {
+            waybill::assignment& m = mine[a.partition];
+            std::vector<event> batch;
+            for (const event& e : w.logs_[a.partition]) {
+                if (m.from && e.sequence <= m.from->sequence) continue;
+                if (batch.size() == 3) break;
+                batch.push_back(e);
+            }
+            const auto handle = [&](auto& tx, const event& e) -> fault {
+                if (auto* inner = tx.inner()) inner->record({a.partition, e.sequence});
+                w.maybe_pause();
+                if (e.what == kind::bad) return waybill::permanent("bad");
+                if (e.what == kind::shaky && w.pick(2) == 0) return waybill::transient("shaky");
+                if (e.what == kind::deadly) {
+                    if (w.wrong_ == wrong::death_is_a_fault) return waybill::infrastructure("deadly");
+                    w.dies(number);
+                }
+                return {};
+            };
+            waybill::batch_policy p;
+            p.deaths = 10;  // more than there are troubles, so that only what is deadly is found so
+            blind_store blind{store};
+            const auto r = w.wrong_ == wrong::advances_blindly
+                               ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
+                               : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
+            if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
+            if (r.outcome == waybill::batch_outcome::abandoned) ++w.overtaken;
+            return waybill::pass_of(r.outcome);
+        }
+
+        world& w;
+        std::uint64_t number;
+        store_of_one store;
+        shaky_leases leases;
+        waybill::fenced_store<store_of_one, shaky_leases> fenced;
+        std::int64_t begins;
+        std::int64_t speed;  // in hundredths
+        std::optional<waybill::processor> work{};
+        std::vector<waybill::assignment> mine{};
+        std::uint64_t incarnation = 0;
+        std::int64_t wakes = 0;
+        bool busy = false;  // in the middle of a step
+    };
+
+    std::uint64_t pick(std::uint64_t n) { return dice_(n); }
+
+    /// What happens at a call of a store.
+    injected_fault at_call(std::uint64_t who, store_call call)
+    {
+        if (troubles_ == 0) return injected_fault::none;
+        maybe_pause();
+        if (pick(24) != 0) return injected_fault::none;
+        --troubles_;
+        ++faults;
+        const auto all = waybill::testing::faults_of(call);
+        const injected_fault m = all[pick(all.size())];
+        if (m == injected_fault::dies_before || m == injected_fault::dies_after) dies(who, false);
+        return m;
+    }
+
+    /// Falls asleep in the middle of it: the others go on, for as long as it takes to lose a lease.
+    void maybe_pause()
+    {
+        if (troubles_ == 0 || pick(40) != 0) return;
+        --troubles_;
+        ++pauses;
+        const std::int64_t until = time_ + static_cast<std::int64_t>(pick(4) == 0 ? pick(60) : 400 + pick(600));
+        for (std::uint32_t steps = 0; time_ < until && steps != 400; ++steps) run_somebody(until);
+    }
+
+    void dies(std::uint64_t who, bool now = true)
+    {
+        ++deaths;
+        owners_[who]->wakes = time_ + static_cast<std::int64_t>(pick(800));
+        if (now) (void)owners_[who]->store.die();
+    }
+
+    /// The next who has something to do, of those who are not in the middle of a step.
+    void run_somebody(std::int64_t until = INT64_MAX)
+    {
+        owner* next = nullptr;
+        for (const auto& o : owners_) {
+            if (o->busy) continue;
+            if (!next || o->wakes < next->wakes || (o->wakes == next->wakes && pick(2) == 0)) next = o.get();
+        }
+        if (!next || next->wakes >= until) {
+            time_ = until == INT64_MAX ? time_ + 50 : until;
+            return;
+        }
+        if (next->wakes > time_) time_ = next->wakes;
+        time_ += static_cast<std::int64_t>(1 + pick(3));
+        next->wakes = time_;
+        if (!next->store.alive()) {
+            next->start();
+        } else {
+            next->step();
+        }
+    }
+
+    bool all_done() const
+    {
+        for (std::uint32_t p = 0; p != partitions_; ++p) {
+            const auto at = memory_.load({"log", "test", names_[p]});
+            if (!*at || (**at).at.sequence != logs_[p].back().sequence) return false;
+        }
+        return true;
+    }
+
+    bool all_ended() const
+    {
+        for (const auto& o : owners_) {
+            if (!o->store.alive() || !o->work->ended()) return false;
+        }
+        return true;
+    }
+
+    bool fails(std::string what)
+    {
+        broken = std::move(what);
+        return false;
+    }
+
+    bool judged()
+    {
+        std::vector<std::size_t> reached(partitions_, 0);
+        for (const record& r : memory_.records()) {
+            std::size_t& at = reached[r.partition];
+            const std::vector<event>& log = logs_[r.partition];
+            while (at != log.size() && log[at].sequence != r.sequence && parked(r.partition, log[at])) ++at;
+            if (at == log.size() || log[at].sequence != r.sequence) return fails("an effect twice, or out of order");
+            if (parked(r.partition, log[at])) return fails("an event is both done and dead");
+            ++at;
+        }
+        for (std::uint32_t p = 0; p != partitions_; ++p) {
+            std::size_t at = reached[p];
+            while (at != logs_[p].size() && parked(p, logs_[p][at])) ++at;
+            if (at != logs_[p].size()) return fails("an event is lost");
+            for (const event& e : logs_[p]) {
+                const bool must = e.what == kind::bad || e.what == kind::deadly;
+                if (parked(p, e) != must) return fails(must ? "no dead letter" : "a good event is a dead letter");
+            }
+        }
+        const auto left = leases_.list("log", "test");
+        for (const auto& l : left->leases) {
+            for (const auto& o : owners_) {
+                // Of who has died nobody takes a lease any more where all are about to end, and one
+                // whose last claim was lost is left to expire.
+                const bool alive = l.owner.incarnation == o->incarnation;
+                if (alive && faults + deaths + pauses == 0) return fails("a lease was not given back");
+            }
+        }
+        return true;
+    }
+
+    bool parked(std::uint32_t p, const event& e) const
+    {
+        const auto found = memory_.find({"log", "test", names_[p]}, e.sequence);
+        return found->has_value();
+    }
+
+    tests_support::dice dice_;
+    wrong wrong_;
+    std::uint32_t partitions_ = 0;
+    std::vector<std::string> names_;
+    std::vector<std::vector<event>> logs_;
+    memory memory_;
+    waybill::testing::memory_leases leases_;
+    std::int64_t time_ = 0;
+    std::uint64_t troubles_ = 0;
+    std::uint64_t incarnations_ = 0;
+    bool stopping_ = false;
+    std::vector<std::unique_ptr<owner>> owners_;
+};
+
+struct totals {
+    std::uint64_t worlds = 0;
+    std::uint64_t broken = 0;
+    std::uint64_t deaths = 0;
+    std::uint64_t overtaken = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t pauses = 0;
+    std::uint64_t first = 0;
+    std::string why;
+};
+
+totals simulate(std::uint64_t from, std::uint64_t worlds, wrong w, bool until_first)
+{
+    totals t;
+    for (std::uint64_t seed = from; seed != from + worlds; ++seed) {
+        world here(seed, w);
+        ++t.worlds;
+        const bool well = here.run();
+        t.deaths += here.deaths;
+        t.overtaken += here.overtaken;
+        t.faults += here.faults;
+        t.pauses += here.pauses;
+        if (well) continue;
+        if (t.broken++ == 0) {
+            t.first = seed;
+            t.why = here.broken;
+        }
+        if (until_first) break;
+    }
+    return t;
+}
+
+}  // namespace
+
+TEST_CASE("a million worlds of shared partitions: each event once, in order, and all is given back")
+{
+    if (const char* seed = std::getenv("WAYBILL_REPLAY")) {
+        const totals t = simulate(std::strtoull(seed, nullptr, 10), 1, wrong::nothing, true);
+        std::printf("world %s: %s\n", seed, t.broken == 0 ? "well" : t.why.c_str());
+        return;
+    }
+    const totals t = simulate(1, tests_support::brief ? 1'000 : 1'000'000, wrong::nothing, true);
+    const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+    std::printf("simulation: %llu worlds, %llu faults, %llu pauses, %llu deaths, %llu batches found somebody else's\n",
+                number(t.worlds), number(t.faults), number(t.pauses), number(t.deaths), number(t.overtaken));
+    if (t.broken != 0) std::printf("WAYBILL_REPLAY=%llu: %s\n", number(t.first), t.why.c_str());
+    CHECK(t.broken == 0);
+    CHECK(t.deaths > t.worlds / 10);
+    CHECK(t.overtaken > t.worlds / 100);
+}
+
+TEST_CASE("the simulation finds a checkpoint that is set without comparing")
+{
+    const totals t = simulate(1, 20'000, wrong::advances_blindly, true);
+    CHECK(t.broken != 0);
+}
+
+TEST_CASE("the simulation finds an event that ends its process where nobody counts that")
+{
+    const totals t = simulate(1, 20'000, wrong::death_is_a_fault, true);
+    CHECK(t.broken != 0);
+}
+
+}  // namespace simulation_test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// A circuit breaker is asked whether a batch in which every event failed may become dead letters.
+// Each batch is one call; what is reported is what its handler said, not how the batch ended: a
+// batch that is kept for later because the circuit breaker was suspicious would otherwise count
+// against it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace breaker_asked_test {
+namespace {
+
+using waybill::batch_outcome;
+using waybill::circuit_state;
+using waybill::duration;
+using waybill::fault_kind;
+using waybill::steady_time;
+
+steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
+
+struct event {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+// A partition whose batches pass a circuit breaker that it shares with others.
+class partition {
+public:
+    explicit partition(const char* name) : key_{"orders", "billing", name} {}
+
+    // The batch that comes next, handled with this outcome; nothing where the circuit breaker lets
+    // none pass.
+    batch_outcome deliver(waybill::circuit_breaker& v, fault_kind outcome, std::int64_t at)
+    {
+        const auto p = v.try_acquire(s(at));
+        if (!p) return batch_outcome::empty;
+        const std::uint64_t n = mine_.from ? mine_.from->sequence : 0;
+        const std::vector<event> events{{n + 1, "a"}, {n + 2, "b"}, {n + 3, "c"}};
+        auto said = fault_kind::none;
+        const auto handle = [&](auto&, const event&) -> waybill::fault {
+            if (said != fault_kind::infrastructure) said = outcome;
+            return {outcome, "as it was told"};
+        };
+        const auto ask = [&](std::uint64_t) {
+            return v.suspects(s(at)) ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
+        };
+        const auto r = waybill::process_batch(store_, mine_, events, handle, {}, {}, ask);
+        if (r.outcome == batch_outcome::committed) mine_.from = r.reached;
+        v.record(*p, said, s(at));
+        return r.outcome;
+    }
+
+    [[nodiscard]] std::size_t dead() const { return store_.letters().size(); }
+
+private:
+    waybill::partition_key key_;
+    waybill::testing::memory_store<std::string> store_;
+    waybill::assignment mine_{key_, {}, 1};
+};
+
+constexpr waybill::circuit_breaker_options options{
+    .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_ramp = 2};
+
+TEST_CASE("circuit breaker: bad events become dead letters while all else goes well")
+{
+    waybill::circuit_breaker v(options);
+    partition one("1");
+    CHECK(one.deliver(v, fault_kind::permanent, 0) == batch_outcome::committed);
+    CHECK(one.dead() == 3);
+    CHECK(v.state(s(0)) == circuit_state::closed);
+}
+
+TEST_CASE("circuit breaker: good events that look bad while what they need is down are kept")
+{
+    waybill::circuit_breaker v(options);
+    partition one("1");
+    partition two("2");
+    partition three("3");
+    // The first says that the database is down; the second took its confused answer for its events'
+    // own fault, and the circuit breaker knows better.
+    CHECK(three.deliver(v, fault_kind::none, 0) == batch_outcome::committed);
+    CHECK(one.deliver(v, fault_kind::infrastructure, 0) == batch_outcome::redeliver);
+    CHECK(v.state(s(0)) == circuit_state::open);
+    CHECK(two.deliver(v, fault_kind::permanent, 1) == batch_outcome::empty);
+
+    // The probe that comes next finds the same, and is kept as well.
+    CHECK(two.deliver(v, fault_kind::permanent, 5) == batch_outcome::redeliver);
+    CHECK(two.dead() == 0);
+
+    // The database is back: all of it takes effect.
+    for (int i = 0; i != 2; ++i)
+        CHECK(two.deliver(v, fault_kind::none, 6) == batch_outcome::committed);
+    CHECK(v.state(s(6)) == circuit_state::closed);
+    CHECK(one.deliver(v, fault_kind::none, 6) == batch_outcome::committed);
+    CHECK(one.dead() + two.dead() == 0);
+}
+
+TEST_CASE("circuit breaker: events that are bad indeed do not come for ever")
+{
+    waybill::circuit_breaker v(options);
+    partition one("1");
+    partition two("2");
+    CHECK(one.deliver(v, fault_kind::infrastructure, 0) == batch_outcome::redeliver);
+    CHECK(two.deliver(v, fault_kind::permanent, 0) == batch_outcome::redeliver);  // suspected once
+    CHECK(v.state(s(0)) == circuit_state::open);  // one of two failed
+    std::int64_t at = 5;
+    int rounds = 0;
+    while (two.dead() == 0 && rounds != 10) {
+        (void)two.deliver(v, fault_kind::permanent, at++);
+        ++rounds;
+    }
+    CHECK(rounds == 4);  // three probes that were answered, and then the circuit breaker flows
+    CHECK(two.dead() == 3);
+}
+
+}  // namespace
+}  // namespace breaker_asked_test

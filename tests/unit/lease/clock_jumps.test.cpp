@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+//
+// Clocks that jump: of two processes that share three partitions, the clock of one stands still,
+// goes back by a day or ahead by a year, before and after each of its steps, one run after the
+// other. Nothing is read there until the lease is known again, the other one keeps what it has,
+// who is refused by the fence stops, all partitions go on with somebody, and whoever is asked to
+// stop has ended after a few steps.
+
+#include <doctest/doctest.h>
+#include <support/brief.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <waybill/lease/processor.hpp>
+#include <waybill/testing/memory_leases.hpp>
+
+namespace clock_jumps_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::batch_pass;
+using waybill::duration;
+using waybill::steady_time;
+using waybill::testing::memory_leases;
+
+constexpr std::uint32_t partitions = 3;
+constexpr std::int64_t expiry = 60;
+
+duration ms(std::int64_t n) { return duration::milliseconds(n); }
+
+enum class jump : std::uint8_t { none, still, back, ahead };
+
+// A steady clock, with one thing wrong from some moment on.
+struct clock {
+    jump how = jump::none;
+    std::int64_t since = 0;
+
+    [[nodiscard]] steady_time at(std::int64_t true_ms) const
+    {
+        const steady_time t = steady_time::at(duration::seconds(1'000'000) + ms(true_ms));
+        if (how == jump::still) return steady_time::at(duration::seconds(1'000'000) + ms(since));
+        if (how == jump::back) return t - duration::seconds(86'400);
+        return how == jump::ahead ? t + duration::seconds(31'536'000) : t;
+    }
+};
+
+class process {
+public:
+    process(memory_leases& s, const char* name) : store_(s), work(config(name)) {}
+
+    // One step at this time. `between` comes when it has been asked, and not been answered.
+    template <class Between>
+    bool step(std::int64_t now, Between between)
+    {
+        const auto next = work.next(ours.at(now));
+        const bool waits = std::holds_alternative<act::wait_until>(next) ||
+                           std::holds_alternative<act::idle>(next);
+        if (const auto* a = std::get_if<act::process>(&next)) {
+            untrusted = untrusted || !work.leases().trusted(a->partition, ours.at(now));
+        }
+        between();
+        const steady_time then = ours.at(now);
+        waybill::match(
+            next,
+            [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.5), then); },
+            [&](act::open a) {
+                work.on(waybill::partition_opened{a.partition, a.epoch}, then);
+            },
+            [&](act::process a) {
+                work.on(waybill::processed{a.partition, a.epoch, commits(a, now)}, then);
+            },
+            [&](act::close a) {
+                work.on(waybill::partition_closed{a.partition, a.epoch}, then);
+            },
+            [&](act::save a) {
+                work.on(waybill::partition_saved{a.partition, a.epoch}, then);
+            },
+            [](act::wait_until) {}, [](act::idle) {});
+        return !waits;
+    }
+
+    void run(std::int64_t now)
+    {
+        for (int n = 0; n != 30 && step(now, [] {}); ++n) {
+        }
+    }
+
+    // Without more time than it waits for.
+    [[nodiscard]] bool ends(std::int64_t now, int most)
+    {
+        work.on(waybill::stop_requested{}, ours.at(now));
+        for (int n = 0; n != most && !work.ended(); ++n) (void)step(now, [] {});
+        return work.ended();
+    }
+
+private:
+    // What a fenced store says.
+    batch_pass commits(const act::process& a, std::int64_t now)
+    {
+        const waybill::lease_table table = *store_.list("log", "g");
+        for (const waybill::lease& row : table.leases) {
+            if (row.key != work.key(a.partition) || row.epoch != a.epoch) continue;
+            read[a.partition] = now;
+            return batch_pass::drained;
+        }
+        ++refused;
+        return batch_pass::lost;
+    }
+    static waybill::processor_config config(const char* name)
+    {
+        waybill::processor_config c;
+        c.group = {"log", "g", {"0", "1", "2"}, {name, 1}, {ms(10), ms(expiry)}};
+        c.lifecycle = {.poll = ms(4), .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::jitter::none}};
+        return c;
+    }
+
+    memory_leases& store_;
+
+public:
+    waybill::processor work;
+    clock ours;
+    std::int64_t read[partitions] = {-1, -1, -1};  // when each was read last
+    std::uint32_t refused = 0;
+    bool untrusted = false;
+};
+
+struct pair {
+    memory_leases store;
+    process a{store, "a"};
+    process b{store, "b"};
+    std::int64_t now = 0;
+    bool between = false;  // it jumps after what was asked, and before it is answered
+
+    // Up to step number `k` of `a`, in which its clock jumps. False if it takes fewer steps.
+    bool jumps(jump how, int k)
+    {
+        int steps = 0;
+        for (; now != 90; ++now) {
+            bool goes_on = true;
+            for (int n = 0; goes_on && n != 30; ++n) {
+                const bool here = steps++ == k;
+                if (here && !between) a.ours = {how, now};
+                goes_on = a.step(now, [&] {
+                    if (here) a.ours = {how, now};
+                });
+                if (here) return true;
+            }
+            b.run(now);
+        }
+        return false;
+    }
+    void go_on(std::int64_t until)
+    {
+        for (; now != until; ++now) {
+            a.run(now);
+            b.run(now);
+        }
+    }
+};
+
+// A brief run takes every seventh moment.
+constexpr int stride = tests_support::brief ? 7 : 1;
+
+template <class Check>
+int each_moment(jump how, Check check)
+{
+    int runs = 0;
+    for (const bool between : {false, true}) {
+        for (int k = 0;; k += stride, ++runs) {
+            pair p;
+            p.between = between;
+            if (!p.jumps(how, k)) break;
+            INFO("step ", k);
+            check(p);
+        }
+    }
+    return runs;
+}
+
+TEST_CASE("clock jumps: no partition is read without trust, and all go on with somebody")
+{
+    for (const jump how : {jump::still, jump::back, jump::ahead}) {
+        const int runs = each_moment(how, [&](pair& p) {
+            const std::uint32_t other_had = p.b.work.leases().held();
+            const std::int64_t then = p.now;
+            p.go_on(then + 4 * expiry);
+            CHECK(!p.a.untrusted);
+            CHECK(!p.b.untrusted);
+            // One commit that is refused for each partition, and its reader stops.
+            CHECK(p.a.refused <= partitions);
+            CHECK(p.b.refused <= partitions);
+            for (std::uint32_t n = 0; n != partitions; ++n) {
+                const std::int64_t last = p.a.read[n] < p.b.read[n] ? p.b.read[n] : p.a.read[n];
+                CHECK(last > p.now - 30);
+            }
+            // It does not take from the other one what has not expired.
+            if (how == jump::ahead && other_had == 1) CHECK(p.b.work.leases().held() == 1);
+        });
+        MESSAGE(runs);
+        CHECK(runs > 100 / stride);
+    }
+}
+
+TEST_CASE("clock jumps: a year ahead, and nothing is trusted until it is renewed")
+{
+    each_moment(jump::ahead, [](pair& p) {
+        std::uint32_t trusted = 0;
+        for (std::uint32_t n = 0; n != partitions; ++n) {
+            trusted += p.a.work.leases().trusted(n, p.a.ours.at(p.now)) ? 1U : 0U;
+        }
+        CHECK(trusted <= 1);  // what the answer of this very step was about
+    });
+}
+
+TEST_CASE("clock jumps: asked to stop, it ends in a few steps, whatever its clock does")
+{
+    for (const jump how : {jump::still, jump::back, jump::ahead}) {
+        each_moment(how, [how](pair& p) {
+            CHECK(p.a.ends(p.now, 40));
+            // An answer before what it was asked for is late: what was claimed so expires.
+            if (how == jump::back && p.between) return;
+            const waybill::lease_table table = *p.store.list("log", "g");
+            for (const waybill::lease& row : table.leases) CHECK(row.owner.name != "a");
+        });
+        each_moment(how, [](pair& p) {
+            p.go_on(p.now + 2 * expiry);
+            CHECK(p.a.ends(p.now, 40));
+            CHECK(p.b.ends(p.now, 40));
+        });
+    }
+}
+
+}  // namespace
+}  // namespace clock_jumps_test

@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/lease/lease_manager.hpp>
+#include <waybill/testing/memory_leases.hpp>
+
+namespace lease_keeper_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::claim_outcome;
+using waybill::claim_result;
+using waybill::claimed;
+using waybill::duration;
+using waybill::event_result;
+using waybill::lease_group;
+using waybill::lease_manager;
+using waybill::listed;
+using waybill::owner_id;
+using waybill::steady_time;
+using waybill::testing::memory_leases;
+
+constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
+steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
+
+TEST_CASE("lease_keeper: a group that cannot work is refused")
+{
+    CHECK(validate(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
+    CHECK(validate(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field ==
+          "leases.expiry");
+    const auto twice = validate(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
+    CHECK(describe(*twice) == "group.partitions is 2: must not be named as (0)");
+    CHECK(waybill::make<lease_manager>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
+}
+
+// A keeper with its store, one call at a time, and what is made of each call.
+class owner {
+public:
+    owner(memory_leases& s, const char* name, std::uint64_t incarnation, std::uint32_t partitions = 1) : store_(s)
+    {
+        lease_group g{"log", "g", {}, {name, incarnation}, {ms(10), ms(40)}};
+        for (std::uint32_t p = 0; p != partitions; ++p) g.partitions.push_back(std::to_string(p));
+        keeper = lease_manager(g);
+    }
+
+    /// The next call, in a word.
+    std::string told(std::int64_t now) const
+    {
+        const auto c = keeper->call(at(now));
+        if (!c) return keeper->ended() ? "ended" : "wait";
+        return waybill::match(
+            *c, [](const act::heartbeat& a) { return "announce " + std::to_string(a.who.version); },
+            [](const act::leave& a) {
+                return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version);
+            },
+            [](const act::list_leases&) { return std::string("list"); },
+            [](const act::claim& a) {
+                std::string text =
+                    (a.row.owner.none() ? "give back " : "claim ") + a.row.key.partition;
+                return text + " epoch " + std::to_string(a.row.epoch) + (a.row.expected ? "" : " new");
+            });
+    }
+    event_result go(std::int64_t now)
+    {
+        return keeper->on(waybill::ask(store_, *keeper->call(at(now)), 1.0), at(now));
+    }
+    /// The call takes effect or does not; its answer is an error.
+    void fail(std::int64_t now, bool takes_effect)
+    {
+        const auto c = *keeper->call(at(now));
+        if (takes_effect) (void)waybill::ask(store_, c, 1.0);
+        const auto down = waybill::unexpected(waybill::infrastructure("down"));
+        waybill::match(
+            c,
+            [&](const act::heartbeat& a) {
+                keeper->on(waybill::heartbeat_stored{a, down}, at(now));
+            },
+            [&](const act::leave& a) {
+                keeper->on(waybill::group_left{a, down}, at(now));
+            },
+            [&](const act::list_leases&) {
+                keeper->on(listed{down, 1.0}, at(now));
+            },
+            [&](const act::claim& a) {
+                keeper->on(claimed{a, down}, at(now));
+            });
+    }
+    void all(std::int64_t now)
+    {
+        for (int n = 0; n != 100 && keeper->call(at(now)); ++n) go(now);
+    }
+
+    std::optional<lease_manager> keeper;
+
+private:
+    memory_leases& store_;
+};
+
+const waybill::partition_key zero{"log", "g", "0"};
+
+TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, look, take")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    CHECK(a.told(0) == "announce 1");
+    CHECK(a.told(0) == "announce 1");  // asked again, it says the same
+    CHECK(a.go(0) == event_result::applied);
+    CHECK(a.told(0) == "list");
+    CHECK(a.keeper->on(claimed{}, at(0)) == event_result::stale);
+    a.go(0);
+    CHECK(a.told(0) == "wait");
+    CHECK(a.told(5) == "announce 2");
+    a.go(5);
+    a.go(5);
+    CHECK(a.told(5) == "claim 1 epoch 1 new");  // the draw says with which he begins
+    a.all(5);
+    CHECK(a.keeper->held() == 2);
+    CHECK(!a.keeper->balanced());  // as of the last look
+    CHECK(std::get<act::wait_until>(a.keeper->next(at(6))).time == at(15));
+    CHECK(a.keeper->on(waybill::heartbeat_stored{}, at(6)) == event_result::stale);
+    CHECK(a.told(15) == "claim 0 epoch 1");
+    a.all(15);
+    CHECK(a.keeper->balanced());
+}
+
+TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of another call")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    for (std::int64_t now = 0; now != 60; ++now) {
+        while (const auto call = a.keeper->call(at(now))) {
+            const auto answer = waybill::ask(store, *call, 1.0);
+            REQUIRE(a.keeper->on(answer, at(now)) == event_result::applied);
+            const lease_manager before = *a.keeper;
+            CHECK(a.keeper->on(answer, at(now)) == event_result::stale);
+            CHECK(*a.keeper == before);
+        }
+    }
+    CHECK(a.keeper->held() == 2);
+    a.keeper->on(waybill::stop_requested{}, at(60));
+    for (std::uint32_t p = 0; p != 2; ++p) a.keeper->on(waybill::lease_released{p}, at(60));
+    while (const auto call = a.keeper->call(at(60))) {
+        const auto answer = waybill::ask(store, *call, 1.0);
+        REQUIRE(a.keeper->on(answer, at(60)) == event_result::applied);
+        CHECK(a.keeper->on(answer, at(60)) == event_result::stale);
+    }
+    CHECK(a.keeper->ended());
+    const auto table = *store.list("log", "g");
+    for (const auto& row : table.leases) CHECK(row.owner.none());
+}
+
+TEST_CASE("lease_keeper: an answer that comes after its call was given up is late")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    a.all(0);
+    a.all(5);
+    const auto given_up = *a.keeper->call(at(15));
+    const auto its_answer = waybill::ask(store, given_up, 1.0);
+    REQUIRE(a.told(15) == "claim 0 epoch 1");
+    a.fail(15, false);
+    CHECK(a.keeper->on(its_answer, at(15)) == event_result::stale);  // nothing is open
+    CHECK(a.told(20) == "claim 1 epoch 1");
+    CHECK(a.keeper->on(its_answer, at(20)) == event_result::stale);  // that of another partition is
+    a.go(20);
+    CHECK(a.told(20) == "claim 0 epoch 1");  // the same row again
+    REQUIRE(std::get<act::claim>(*a.keeper->call(at(20))).row == std::get<act::claim>(given_up).row);
+    CHECK(a.keeper->on(its_answer, at(20)) ==
+          event_result::stale);  // or it would be trusted for too long
+    a.all(20);
+    a.all(30);
+    CHECK(a.keeper->held() == 2);
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(a.keeper->trusted(0, at(30)));
+}
+
+TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if that is not known to be written")
+{
+    for (const bool takes_effect : {false, true}) {
+        memory_leases store;
+        owner a(store, "a", 1);
+        a.all(0);
+        a.go(5);
+        a.all(5);
+        REQUIRE(a.told(15) == "claim 0 epoch 1");
+        a.go(15);
+        REQUIRE(a.told(15) == "announce 3");
+        a.fail(15, takes_effect);
+        a.keeper->on(waybill::stop_requested{}, at(15));
+        CHECK(a.told(15) == "announce 4");
+        a.go(15);
+        CHECK(a.told(15) == "withdraw a 4");
+        a.go(15);
+        CHECK(store.list("log", "g")->owners.empty());
+        a.keeper->on(waybill::lease_released{0}, at(16));
+        a.all(16);
+        CHECK(a.told(16) == "ended");
+    }
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    const auto open = *a.keeper->call(at(5));
+    REQUIRE(a.told(5) == "announce 2");
+    a.keeper->on(waybill::stop_requested{}, at(5));  // before its answer is there
+    CHECK(a.keeper->on(waybill::ask(store, open, 1.0), at(5)) == event_result::applied);
+    CHECK(a.told(5) == "withdraw a 2");
+    a.go(5);
+    CHECK(a.told(5) == "ended");
+    CHECK(store.list("log", "g")->owners.empty());
+}
+
+TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
+{
+    memory_leases store;
+    const auto row = *store.claim({zero, {"z", 9}, waybill::last_epoch, {}});
+    (void)store.claim({zero, {}, waybill::last_epoch, row.version});
+    owner a(store, "a", 1, 2);
+    for (std::int64_t now = 0; now != 200; ++now) a.all(now);
+    CHECK(a.keeper->held() == 1);
+    CHECK(!a.keeper->epoch(0));
+    CHECK(a.keeper->exhausted(0));
+    CHECK(!a.keeper->exhausted(1));
+    owner z(store, "z", 9, 2);  // not even who had it
+    (void)store.claim({zero, {"z", 9}, waybill::last_epoch, store.list("log", "g")->leases[0].version});
+    for (std::int64_t now = 200; now != 210; ++now) z.all(now);
+    CHECK(!z.keeper->epoch(0));
+    CHECK(z.keeper->exhausted(0));
+    CHECK(store.list("log", "g")->leases[0].epoch == waybill::last_epoch);
+    CHECK(waybill::epochs_used_up().text.find(std::to_string(waybill::last_epoch)) != std::string::npos);
+}
+
+TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows of nobody's")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    lease_manager& k = *a.keeper;
+    const lease_manager before = k;
+    for (const std::uint32_t p : {1U, 99U, ~std::uint32_t{0}}) {
+        CHECK(k.epoch(p) == std::nullopt);
+        CHECK(!k.trusted(p, at(5)));
+        CHECK(!k.exhausted(p));
+        CHECK(k.key(p) == waybill::partition_key{"log", "g", ""});
+        CHECK(k.assignment_of(p, 3, {}) == waybill::assignment{{"log", "g", ""}, {}, 3, 1, {}});
+        CHECK(k.seen().row_of(p) == nullptr);
+        CHECK(!k.seen().expired(p));
+        CHECK(k.on(waybill::lease_released{p}, at(5)) == event_result::invalid);
+        CHECK(k.on(waybill::lease_suspected{p}, at(5)) == event_result::stale);
+        CHECK(k.on(waybill::outdated{p, 7}, at(5)) == event_result::invalid);
+    }
+    CHECK(k == before);
+
+    waybill::held_leases books(1);
+    const waybill::held_leases untouched = books;
+    books.won(7, {waybill::claim_outcome::won, 1, 1}, at(0), ms(1));
+    books.doubt(7);
+    books.distrust(7);
+    books.vacate(7);
+    books.lose(7);
+    books.saw(7, 7);
+    books.claimed_from(7, k.seen(), {"a", 1});
+    CHECK(books == untouched);
+    CHECK(!books.mine(7));
+    CHECK(books[7] == waybill::held_leases::entry{});
+    CHECK(books.claim({7}, zero, {"a", 1}, {}).epoch == 0);
+}
+
+TEST_CASE("lease_keeper: a lease is trusted from before its renewal was asked for")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->trusted(0, at(39)));
+    CHECK(!a.keeper->trusted(0, at(40)));  // 5 + 40 - 5
+    // The process sleeps; the answer to what it asked at 15 arrives at 1000.
+    const auto call = *a.keeper->call(at(15));
+    a.keeper->on(waybill::ask(store, call, 1.0), at(1'000));
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(!a.keeper->trusted(0, at(1'000)));
+    a.all(1'000);
+    CHECK(!a.keeper->trusted(0, at(1'000)));
+    a.all(1'010);
+    CHECK(a.keeper->trusted(0, at(1'010)));
+}
+
+TEST_CASE("lease_keeper: a claim whose answer got lost is taken up, under a new epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.go(5);
+    a.go(5);
+    a.fail(5, true);
+    CHECK(a.keeper->held() == 0);
+    CHECK(a.keeper->trouble() == waybill::infrastructure("down"));
+    CHECK(a.told(5) == "wait");
+    a.go(10);
+    a.go(10);
+    CHECK(a.keeper->trouble() == waybill::fault{});
+    CHECK(a.told(10) == "claim 0 epoch 2");
+    a.go(10);
+    CHECK(a.keeper->epoch(0) == 2U);
+}
+
+TEST_CASE("lease_keeper: a renewal whose answer got lost keeps the lease and its epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    a.fail(15, true);
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(a.keeper->trusted(0, at(20)));
+    CHECK(a.told(20) == "claim 0 epoch 1");
+    a.go(20);  // contended: it knows an old version
+    CHECK(a.keeper->epoch(0) == 1U);
+    CHECK(!a.keeper->trusted(0, at(20)));
+    const std::uint64_t changes = a.keeper->changes();
+    a.all(20);
+    CHECK(a.keeper->trusted(0, at(20)));
+    CHECK(a.keeper->changes() == changes);
+}
+
+TEST_CASE("lease_keeper: the round goes on behind the row that failed")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 3);
+    a.all(0);
+    a.all(5);
+    CHECK(a.told(15) == "claim 0 epoch 1");
+    a.fail(15, false);
+    CHECK(a.told(15) == "wait");
+    CHECK(a.told(20) == "claim 1 epoch 1");
+    a.go(20);
+    a.go(20);
+    CHECK(a.told(20) == "claim 0 epoch 1");
+    a.fail(20, false);
+    a.fail(25, false);
+    CHECK(a.keeper->held() == 3);
+}
+
+TEST_CASE("lease_keeper: a row that somebody deleted is made again, under a higher epoch")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    store.erase(zero);
+    a.go(15);
+    CHECK(!a.keeper->trusted(0, at(15)));
+    a.go(15);
+    a.go(15);
+    CHECK(!a.keeper->epoch(0));
+    CHECK(a.told(15) == "claim 0 epoch 2 new");
+    a.all(15);
+    CHECK(a.keeper->epoch(0) == 2U);
+}
+
+TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->on(waybill::outdated{7, 1}, at(6)) == event_result::invalid);
+    CHECK(a.keeper->on(waybill::outdated{0, 0}, at(6)) == event_result::stale);
+    CHECK(a.keeper->on(waybill::outdated{0, 41}, at(6)) == event_result::applied);
+    CHECK(a.told(6) == "claim 0 epoch 42");
+    a.go(6);
+    CHECK(a.keeper->epoch(0) == 42U);
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch - 1}, at(7)) ==
+          event_result::applied);
+    CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
+    a.go(7);
+    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch}, at(8)) == event_result::invalid);
+    CHECK(a.told(8) == "wait");
+    CHECK(a.keeper->trusted(0, at(8)));
+    CHECK(!a.keeper->exhausted(0));  // it is ours
+}
+
+TEST_CASE("lease_keeper: one who was killed is replaced after an expiry; one of the same incarnation at once")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    owner twin(store, "a", 2);
+    owner same(store, "a", 1);
+    same.go(6);
+    same.go(6);
+    CHECK(same.told(6) == "claim 0 epoch 2");
+    same.all(6);
+    CHECK(same.keeper->trusted(0, at(6)));
+    for (int n = 0; n != 4; ++n) {
+        twin.all(10 * n);
+        CHECK(twin.keeper->held() == 0);
+    }
+    twin.all(40);
+    CHECK(twin.keeper->epoch(0) == 3U);
+    a.all(60);
+    CHECK(a.keeper->held() == 0);
+}
+
+TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is gone is tidied up")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 4);
+    const waybill::owner_heartbeat hung{"log", "g", {"h", 1}, 1};
+    const waybill::owner_heartbeat dead{"log", "g", {"d", 1}, 1};
+    (void)store.announce(dead);
+    std::uint64_t n = 0;
+    for (std::int64_t now = 0; now != 200; now += 10) {
+        auto again = hung;
+        again.version = ++n;
+        (void)store.announce(again);  // he is there, and does nothing
+        a.all(now);
+        if (now == 20) CHECK(a.keeper->held() == 2);
+    }
+    CHECK(a.keeper->held() == 4);
+    const auto owners = store.list("log", "g")->owners;
+    CHECK(owners.size() == 2);
+    CHECK(owners[0].owner.name == "a");
+    CHECK(owners[1].owner.name == "h");
+}
+
+TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back what is closed, ends")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 2);
+    a.all(0);
+    a.all(5);
+    CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::stale);
+    CHECK(a.told(6) == "withdraw a 2");
+    a.go(6);
+    CHECK(store.list("log", "g")->owners.empty());
+    CHECK(a.told(6) == "wait");
+    a.all(15);
+    CHECK(a.keeper->held() == 2);  // a long way to close
+    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::applied);
+    CHECK(a.told(16) == "give back 1 epoch 2");
+    CHECK(!a.keeper->trusted(1, at(16)));
+    CHECK(a.keeper->trusted(0, at(16)));
+    a.go(16);
+    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::stale);
+    a.keeper->on(waybill::lease_released{0}, at(16));
+    a.fail(16, false);
+    a.fail(16, false);
+    CHECK(!a.keeper->ended());
+    a.fail(16, false);
+    CHECK(a.told(16) == "ended");
+    CHECK(std::get_if<act::idle>(
+              &static_cast<const lease_manager::action&>(a.keeper->next(at(16)))) != nullptr);
+    CHECK(a.keeper->on(waybill::lease_released{0}, at(16)) == event_result::stale);
+    CHECK(a.keeper->on(claimed{}, at(16)) == event_result::stale);
+    CHECK(a.keeper->on(listed{}, at(16)) == event_result::stale);
+    const auto rows = store.list("log", "g")->leases;
+    CHECK(rows[0].owner == owner_id{"a", 1});  // it expires
+    CHECK(rows[1].owner.none());
+}
+
+TEST_CASE("lease_keeper: what is won while it stops is given back")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.go(5);
+    a.go(5);
+    const auto claim = *a.keeper->call(at(5));
+    a.keeper->on(waybill::stop_requested{}, at(5));
+    CHECK(a.keeper->call(at(5)) == claim);  // it was asked for, and is answered first
+    a.go(5);
+    CHECK(!a.keeper->trusted(0, at(5)));
+    a.all(5);
+    CHECK(a.told(5) == "ended");
+    CHECK(store.list("log", "g")->leases[0].owner.none());
+}
+
+// This call takes effect, and its answer is lost; then it stops, with all closed.
+bool gives_back_after(const char* lost_call)
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    bool lost = false;
+    for (int now = 5; now <= 40 && !lost; ++now) {
+        while (!lost && a.keeper->call(at(now))) {
+            lost = a.told(now) == lost_call;
+            if (lost) a.fail(now, true);
+            else a.go(now);
+        }
+    }
+    a.keeper->on(waybill::stop_requested{}, at(41));
+    a.keeper->on(waybill::lease_released{0}, at(41));
+    a.all(41);
+    return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
+}
+
+TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row is, and gives it back")
+{
+    CHECK(gives_back_after("claim 0 epoch 1"));      // a renewal
+    CHECK(gives_back_after("claim 0 epoch 1 new"));  // it does not know that it has it
+    memory_leases store;
+    for (const bool refused_before : {false, true}) {
+        owner a(store, "a", 1);
+        a.all(0);
+        for (int now = 5; a.keeper->held() == 0; ++now) a.all(now);
+        int now = 50;
+        while (!a.told(now).starts_with("claim")) ++now;
+        a.fail(now, true);
+        if (refused_before) {
+            while (!a.told(now).starts_with("claim")) ++now;
+            a.go(now);
+            CHECK(!a.keeper->trusted(0, at(now)));
+        }
+        a.keeper->on(waybill::stop_requested{}, at(now));
+        CHECK(a.keeper->epoch(0));  // no other owner has written the row
+        a.keeper->on(waybill::lease_released{0}, at(now));
+        while (!a.told(now).starts_with("withdraw")) a.go(now);  // what was open is answered first
+        a.go(now);
+        CHECK(a.told(now) == "list");
+        a.all(now);
+        CHECK(a.told(now) == "ended");
+        CHECK(store.list("log", "g")->leases[0].owner.none());
+    }
+}
+
+TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is somebody else's")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    a.fail(15, false);
+    const auto row = store.list("log", "g")->leases[0];
+    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome == claim_outcome::won);
+    a.keeper->on(waybill::stop_requested{}, at(16));
+    a.keeper->on(waybill::lease_released{0}, at(16));
+    a.go(16);
+    CHECK(a.told(16) == "list");
+    a.go(16);
+    CHECK(a.told(16) == "ended");
+    CHECK(store.list("log", "g")->leases[0].owner.name == "b");
+}
+
+TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 3);
+    a.all(0);
+    a.all(5);
+    REQUIRE(a.keeper->held() == 3);
+    a.fail(15, true);
+    a.keeper->on(waybill::stop_requested{}, at(16));
+    for (std::uint32_t p = 0; p != 3; ++p) a.keeper->on(waybill::lease_released{p}, at(16));
+    int calls = 0;
+    for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
+    CHECK(a.told(16) == "ended");
+    CHECK(calls == 1 + 3 + 9);  // to withdraw, to look, to give back
+}
+
+TEST_CASE("lease_keeper: options that check refuses make no call without end")
+{
+    memory_leases store;
+    for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
+        lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = none, .expiry = duration{}}});
+        int calls = 0;
+        for (; calls != 100 && k.call(at(0)); ++calls) k.on(waybill::ask(store, *k.call(at(0)), 0.5), at(0));
+        CHECK(calls < 10);
+    }
+    lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = ms(10), .expiry = {}}});
+    for (int now = 0; now != 100; ++now) {
+        while (const auto c = k.call(at(now))) k.on(waybill::ask(store, *c, 0.5), at(now));
+    }
+    CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
+}
+
+TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expired, and alive otherwise")
+{
+    const auto ended_of = [](const owner& o) { return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).ended; };
+    {
+        memory_leases store;  // nobody had it
+        owner a(store, "a", 1);
+        a.all(0);
+        a.all(5);
+        const auto m = a.keeper->assignment_of(0, 1, waybill::checkpoint{{7, "seven"}, 1});
+        CHECK(m == waybill::assignment{zero, waybill::position{7, "seven"}, 1, 1, {}});
+        CHECK(ended_of(a) == std::nullopt);
+
+        owner b(store, "b", 22);  // a is silent from now on
+        for (int now = 10; now != 120; ++now) b.all(now);
+        REQUIRE(b.keeper->held() == 1);
+        CHECK(ended_of(b) == 1);
+
+        b.keeper->on(waybill::lease_released{0}, at(120));  // given back
+        b.all(120);
+        owner c(store, "c", 3);
+        for (int now = 120; now != 200; ++now) c.all(now);
+        REQUIRE(c.keeper->held() == 1);
+        CHECK(ended_of(c) == 0);
+    }
+    {
+        memory_leases store;  // robbed of one of two for the sake of balance
+        owner a(store, "a", 1, 2);
+        owner b(store, "b", 2, 2);
+        a.all(0);
+        a.all(5);
+        REQUIRE(a.keeper->held() == 2);
+        for (int now = 6; now != 40; ++now) {
+            a.all(now);
+            b.all(now);
+        }
+        REQUIRE(b.keeper->held() == 1);
+        const std::uint32_t p = b.keeper->epoch(0) ? 0 : 1;
+        CHECK(b.keeper->assignment_of(p, 2, {}).ended == 0);
+    }
+    for (const bool takes_effect : {false, true}) {
+        memory_leases store;  // taken after an expiry by a claim whose answer gets lost
+        owner a(store, "a", 1);
+        a.all(0);
+        a.all(5);
+        owner b(store, "b", 22);
+        bool lost = false;
+        for (int now = 10; now != 200; ++now) {
+            while (b.keeper->call(at(now))) {
+                if (!lost && b.told(now).starts_with("claim")) {
+                    b.fail(now, takes_effect);
+                    lost = true;
+                } else {
+                    b.go(now);
+                }
+            }
+        }
+        REQUIRE(lost);
+        REQUIRE(b.keeper->held() == 1);
+        CHECK(ended_of(b) == 1);
+    }
+}
+
+TEST_CASE("lease_keeper: a copy goes on by itself")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    lease_manager copy = *a.keeper;
+    CHECK(copy == *a.keeper);
+    a.all(5);
+    CHECK(copy != *a.keeper);
+    CHECK(copy.held() == 0);
+}
+
+TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is closed")
+{
+    memory_leases store;
+    owner a(store, "a", 1);
+    a.all(0);
+    a.all(5);
+    REQUIRE(a.keeper->trusted(0, at(5)));
+    while (a.told(15) == "wait") FAIL("no round at 15");
+    a.go(15);  // the renewal; to announce comes next
+    a.keeper->on(waybill::stop_requested{}, at(15));
+    std::uint64_t calls = 0;
+    for (std::int64_t t = 15; t != 300; ++t) {
+        for (; a.keeper->call(at(t)); ++calls) {
+            REQUIRE(calls < 1'000);
+            a.go(t);
+        }
+        const auto next = a.keeper->next(at(t));
+        REQUIRE(std::get<act::wait_until>(next).time > at(t));
+        CHECK(a.keeper->trusted(0, at(t)));
+    }
+    CHECK(calls > 20);
+    a.keeper->on(waybill::lease_released{0}, at(300));
+    a.all(300);
+    CHECK(a.told(300) == "ended");
+}
+
+}  // namespace
+}  // namespace lease_keeper_test

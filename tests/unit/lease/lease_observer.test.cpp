@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <waybill/lease/lease.hpp>
+#include <waybill/lease/lease_observer.hpp>
+
+namespace lease_observer_test {
+namespace {
+
+using waybill::duration;
+using waybill::lease;
+using waybill::lease_observer;
+using waybill::lease_options;
+using waybill::lease_table;
+using waybill::lease_view;
+using waybill::owner_heartbeat;
+using waybill::owner_id;
+using waybill::steady_time;
+
+constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
+steady_time at(duration d) { return steady_time::at(d); }
+
+static_assert(!validate(lease_options{}));
+static_assert(!validate(lease_options{ms(10), ms(30)}));
+static_assert(validate(lease_options{ms(10), duration::nanoseconds(29'999'999)})->field ==
+              "leases.expiry");
+static_assert(validate(lease_options{ms(10), duration::nanoseconds(29'999'999)})->bound ==
+              30'000'000);
+static_assert(validate(lease_options{ms(0), ms(30)})->field == "leases.interval");
+static_assert(validate(lease_options{ms(-5), ms(30)})->negative);
+static_assert(validate(lease_options{duration::lowest(), ms(30)})->value == std::uint64_t{1}
+                                                                                << 63U);
+static_assert(validate(lease_options{ms(10), ms(-1)})->value == 1'000'000);
+static_assert(!validate(lease_options{duration::highest(), duration::highest()}), "sums saturate");
+
+// An owner stops trusting before others may take, by an eighth, to the nanosecond.
+static_assert(trusted_for(lease_options{ms(10), ms(80)}) == ms(70));
+static_assert(trusted_for(lease_options{ms(10), duration::highest()}) < duration::highest());
+static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.0) == ms(8));
+static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.5) == ms(9));
+static_assert(until_next_round(lease_options{ms(10), ms(80)}, 7.0) == ms(10));
+static_assert(until_next_round(lease_options{ms(10), ms(80)}, -1.0) == ms(8));
+static_assert(name(waybill::claim_outcome::contended) == "contended");
+
+const owner_id a{"a", 1};
+const owner_id b{"b", 2};
+constexpr lease_options options{ms(10), ms(30)};
+
+lease row(std::string partition, owner_id owner, std::uint64_t epoch, std::uint64_t version)
+{
+    return {{"log", "group", std::move(partition)}, std::move(owner), epoch, version};
+}
+owner_heartbeat here(owner_id owner, std::uint64_t version)
+{
+    return {"log", "group", std::move(owner), version};
+}
+
+lease_observer observer(std::uint32_t partitions = 2)
+{
+    std::vector<std::string> names;
+    for (std::uint32_t p = 0; p != partitions; ++p) names.push_back(std::to_string(p));
+    return {"log", "group", names, options};
+}
+
+TEST_CASE("lease_observer: a lease expires when its version has not changed for expiry, to the nanosecond")
+{
+    lease_observer o = observer();
+    const lease_table t{{row("0", a, 1, 7)}, {}};
+    o.look(t, at(ms(100)));
+    CHECK(!o.expired(0));
+    o.look(t, at(ms(115)));
+    o.look(t, at(ms(130) - duration::nanoseconds(1)));
+    CHECK(!o.expired(0));
+    o.look(t, at(ms(130)));
+    CHECK(o.expired(0));
+    o.look({{row("0", a, 1, 8)}, {}}, at(ms(131)));
+    CHECK(!o.expired(0));
+    CHECK(o.row_of(0)->version == 8);
+    CHECK(!o.row_of(1));
+}
+
+TEST_CASE("lease_observer: whoever begins to look, or could not look, lets others renew first")
+{
+    lease_observer o = observer();
+    const lease_table t{{row("0", a, 1, 7)}, {}};
+    o.look(t, at(ms(0)));
+    o.look(t, at(ms(1'000'000)));  // an outage: two intervals count
+    CHECK(!o.expired(0));
+    o.look(t, at(ms(1'000'009)));
+    CHECK(!o.expired(0));
+    o.look(t, at(ms(1'000'010)));
+    CHECK(o.expired(0));
+
+    lease_observer back = observer();
+    back.look(t, at(ms(50)));
+    back.look(t, at(ms(20)));  // a clock that jumps
+    back.look(t, at(ms(60)));
+    CHECK(!back.expired(0));
+    back.look(t, at(steady_time::highest().since_epoch()));
+    back.look(t, at(duration::lowest()));
+    CHECK(back.expired(0));
+}
+
+TEST_CASE("lease_observer: rows that vanish are forgotten, and strange ones left aside")
+{
+    lease_observer o = observer();
+    lease other = row("0", b, 9, 9);
+    other.key.group = "other";
+    lease elsewhere = row("0", b, 9, 9);
+    elsewhere.key.source = "other";
+    o.look({{other, elsewhere, row("7", b, 1, 1), row("0", a, 1, 7)}, {{"log", "other", b, 1}}}, at(ms(0)));
+    CHECK(o.row_of(0)->owner == a);
+    CHECK(o.view(a).owners == 1);
+    o.look({}, at(ms(10)));
+    CHECK(!o.row_of(0));
+    o.look({{row("0", a, 1, 7)}, {}}, at(ms(20)));
+    o.look({{row("0", a, 1, 7)}, {}}, at(ms(40)));
+    CHECK(!o.expired(0));  // it was made anew at 20
+    o.look({{row("0", a, 1, 7)}, {}}, at(ms(50)));
+    CHECK(o.expired(0));
+}
+
+TEST_CASE("lease_observer: of two rows for one partition the later epoch counts, in any order")
+{
+    for (const bool swapped : {false, true}) {
+        lease_observer o = observer();
+        for (int n = 0; n != 4; ++n) {
+            lease_table t{{row("0", a, 1, 9), row("0", b, 2, 3)}, {here(b, 1), here(b, 2)}};
+            if (swapped) std::swap(t.leases[0], t.leases[1]);
+            if (swapped) std::swap(t.owners[0], t.owners[1]);
+            o.look(t, at(ms(10 * n)));
+            CHECK(o.row_of(0)->owner == b);
+        }
+        CHECK(o.expired(0));  // they do not keep each other alive
+    }
+}
+
+TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
+{
+    lease_observer o = observer(5);
+    const lease_table t{{row("0", b, 1, 1), row("1", {}, 4, 1), row("2", {"a", 9}, 1, 1), row("3", a, 1, 1)},
+                        {here({"joiner", 5}, 1)}};
+    o.look(t, at(ms(0)));
+    // In the order of names and incarnations: a 1, a 9, b 2, joiner 5.
+    lease_view v = o.view(a);
+    CHECK(v.owners == 4);
+    CHECK(v.self == 0);
+    CHECK(v.holders == std::vector<std::uint32_t>{2, lease_view::free, 1, 0, lease_view::free});
+    CHECK(o.view({"a", 9}).self == 1);
+    CHECK(o.view({"z", 1}).owners == 5);
+
+    o.look(t, at(ms(20)));
+    o.look(t, at(ms(30)));
+    v = o.view(a);  // nobody has renewed anything; what is his own is his
+    CHECK(v.owners == 1);
+    CHECK(v.holders[0] == lease_view::free);
+    CHECK(v.holders[3] == 0);
+    CHECK(o.departed().empty());
+    o.look(t, at(ms(50)));
+    o.look(t, at(ms(60)));
+    CHECK(o.view(a).holders[0] == lease_view::left_over);
+    CHECK(o.view(a).holders[1] == lease_view::left_over);
+    CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});
+}
+
+}  // namespace
+}  // namespace lease_observer_test

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include <waybill/core/match.hpp>
+#include <waybill/lease/lease_group.hpp>
+#include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/tracking/commit_schedule.hpp>
+
+namespace partition_lifecycle_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::assigned;
+using waybill::batch_outcome;
+using waybill::batch_pass;
+using waybill::duration;
+using waybill::event_result;
+using waybill::fault_kind;
+using waybill::lifecycle_options;
+using waybill::partition_closed;
+using waybill::partition_lifecycle;
+using waybill::partition_lost;
+using waybill::partition_opened;
+using waybill::partition_released;
+using waybill::partition_saved;
+using waybill::processed;
+using waybill::revoked;
+using waybill::steady_time;
+using waybill::woken;
+
+constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
+
+static_assert(!validate(lifecycle_options{}));
+static_assert(validate(lifecycle_options{.save_tries = 0})->field == "lifecycle.save_tries");
+static_assert(validate(lifecycle_options{.poll = duration::milliseconds(-1)})->negative);
+static_assert(validate(lifecycle_options{.pause = {.base = duration{}}})->field == "backoff.base");
+static_assert(pass_of(batch_outcome::committed) == batch_pass::moved &&
+              pass_of(batch_outcome::empty) == batch_pass::drained);
+static_assert(pass_of(batch_outcome::abandoned) == batch_pass::lost &&
+              pass_of(batch_outcome::unknown) == batch_pass::reopen);
+static_assert(pass_of(batch_outcome::redeliver) == batch_pass::again &&
+              pass_of(batch_outcome::cancelled) == batch_pass::again);
+static_assert(name(batch_pass::drained) == "drained");
+
+static_assert(assigned{1} == assigned{1} && processed{0, 1, batch_pass::moved} != processed{0, 1, batch_pass::again});
+static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
+static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} && waybill::woken{1} != waybill::woken{2});
+static_assert(partition_closed{0, 1} == partition_closed{0, 1} &&
+              waybill::partition_released{1} != waybill::partition_released{2});
+static_assert(waybill::lease_released{1} != waybill::lease_released{2} &&
+              waybill::lease_suspected{1} == waybill::lease_suspected{1});
+static_assert(waybill::outdated{1, 2} != waybill::outdated{1, 3} &&
+              waybill::stop_requested{} == waybill::stop_requested{});
+static_assert(waybill::events_done{2} != waybill::events_done{3});
+static_assert(waybill::commit_started{} == waybill::commit_started{} &&
+              waybill::schedule_closed{} == waybill::schedule_closed{});
+static_assert(waybill::commit_confirmed{} == waybill::commit_confirmed{} && waybill::commit_failed{} == waybill::commit_failed{});
+
+// All of it at compile time: opened, processed, and given back.
+static_assert([] {
+    partition_lifecycle p(3);
+    bool right = p.idle() && p.on(assigned{1}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::open{3, 1});
+    right = right && p.on(partition_opened{3, 1}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::process{3, 1});
+    right = right && p.on(processed{3, 1, batch_pass::moved}, at(0)) == event_result::applied;
+    right = right && p.on(revoked{}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::close{3, 1, false});
+    right = right && p.on(partition_closed{3, 1}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::save{3, 1});
+    right = right && p.on(partition_saved{3, 1}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(act::release{3, 1});
+    right = right && p.on(partition_released{3, 1}, at(0)) == event_result::applied;
+    return right && p.idle() && p.next(at(0)) == partition_lifecycle::action(act::idle{});
+}());
+
+/// What it wants now, in a word.
+std::string told(const partition_lifecycle& p, std::int64_t now = 0)
+{
+    return waybill::match(
+        p.next(at(now)), [](const act::open& a) { return "open " + std::to_string(a.epoch); },
+        [](const act::process& a) { return "process " + std::to_string(a.epoch); },
+        [](const act::close& a) { return (a.lost ? "drop " : "close ") + std::to_string(a.epoch); },
+        [](const act::save& a) { return "save " + std::to_string(a.epoch); },
+        [](const act::release& a) { return "relinquish " + std::to_string(a.epoch); },
+        [](const act::wait_until& w) {
+            return "wait " + std::to_string(w.time.since_epoch().count() / 1'000'000);
+        },
+        [](const act::idle&) { return std::string("idle"); });
+}
+
+partition_lifecycle processing()
+{
+    partition_lifecycle p(0);
+    (void)p.on(assigned{5}, at(0));
+    (void)p.on(partition_opened{0, 5}, at(0));
+    return p;
+}
+
+TEST_CASE("partition_lifecycle: what fails is tried again after a pause that grows")
+{
+    partition_lifecycle p(0);
+    (void)p.on(assigned{5}, at(0));
+    CHECK(p.on(partition_opened{0, 5, fault_kind::infrastructure}, at(0)) == event_result::applied);
+    CHECK(told(p, 999) == "wait 1000");
+    CHECK(told(p, 1'000) == "open 5");
+    (void)p.on(partition_opened{0, 5, fault_kind::transient}, at(1'000));
+    CHECK(told(p, 1'000) == "wait 3000");
+    (void)p.on(partition_opened{0, 5}, at(3'000));
+    CHECK(told(p, 3'000) == "process 5");
+    (void)p.on(processed{0, 5, batch_pass::again}, at(3'000));  // not yet: nothing has moved since
+    CHECK(told(p, 3'000) == "wait 7000");
+    CHECK(p.on(woken{0}, at(3'500)) == event_result::stale);
+    (void)p.on(processed{0, 5, batch_pass::moved}, at(7'000));
+    CHECK(p.failures() == 0);
+    (void)p.on(processed{0, 5, batch_pass::reopen}, at(7'000));
+    CHECK(told(p, 8'000) == "open 5");
+    (void)p.on(partition_opened{0, 5}, at(8'000));
+    (void)p.on(processed{0, 5, batch_pass::lost}, at(8'000));
+    CHECK(told(p, 9'999) == "wait 10000");
+    CHECK(told(p, 10'000) == "open 5");
+}
+
+TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(processed{0, 5, batch_pass::drained}, at(10));
+    CHECK(told(p, 10) == "wait 1010");
+    CHECK(p.on(woken{0}, at(20)) == event_result::applied);
+    CHECK(told(p, 20) == "process 5");
+}
+
+TEST_CASE("partition_lifecycle: once lost, nothing follows but close")
+{
+    for (int steps = 0; steps != 6; ++steps) {
+        partition_lifecycle p(0);
+        (void)p.on(assigned{5}, at(0));
+        if (steps > 0) (void)p.on(partition_opened{0, 5}, at(0));
+        if (steps > 1) (void)p.on(processed{0, 5}, at(0));
+        if (steps > 2) (void)p.on(revoked{}, at(0));
+        if (steps > 3) (void)p.on(partition_closed{0, 5}, at(0));
+        if (steps > 4) (void)p.on(partition_saved{0, 5}, at(0));
+        INFO(steps);
+        CHECK(p.on(partition_lost{}, at(0)) == event_result::applied);
+        CHECK(told(p) == (steps < 4 ? "drop 5" : "idle"));
+        CHECK(p.on(processed{0, 5}, at(0)) == event_result::stale);
+        CHECK(p.on(partition_saved{0, 5}, at(0)) == event_result::stale);
+        CHECK(p.on(revoked{}, at(0)) == event_result::stale);
+        (void)p.on(partition_closed{0, 5}, at(0));
+        CHECK(told(p) == "idle");
+        CHECK(p.on(partition_lost{}, at(0)) == event_result::stale);
+    }
+}
+
+TEST_CASE("partition_lifecycle: a new epoch drops what was done under the old one first")
+{
+    partition_lifecycle p = processing();
+    CHECK(p.on(assigned{5}, at(0)) == event_result::stale);
+    CHECK(p.on(assigned{4}, at(0)) == event_result::stale);
+    CHECK(p.on(assigned{8}, at(0)) == event_result::applied);
+    CHECK(told(p) == "drop 5");
+    const partition_lifecycle before = p;
+    CHECK(p.on(partition_closed{0, 4}, at(0)) == event_result::stale);
+    CHECK(p.on(processed{0, 5}, at(0)) == event_result::stale);
+    CHECK(p == before);
+    CHECK(p.on(partition_closed{0, 5}, at(0)) == event_result::applied);
+    CHECK(told(p) == "open 8");
+    CHECK(p.on(partition_opened{0, 5}, at(0)) == event_result::stale);  // of the older epoch
+    CHECK(told(p) == "open 8");
+    CHECK(!p.has_processed());
+
+    (void)p.on(assigned{9}, at(0));
+    (void)p.on(partition_lost{}, at(0));  // and the new one is gone before the old one is closed
+    (void)p.on(partition_closed{0, 8}, at(0));
+    CHECK(told(p) == "idle");
+}
+
+TEST_CASE("partition_lifecycle: what is revoked while the epoch before is dropped is never opened")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(assigned{8}, at(0));
+    CHECK(p.on(revoked{}, at(0)) == event_result::applied);
+    CHECK(p.on(revoked{}, at(0)) == event_result::stale);
+    CHECK(p.on(assigned{8}, at(0)) == event_result::stale);  // the same once more
+    CHECK(told(p) == "drop 5");
+    partition_lifecycle lost_too = p;
+    partition_lifecycle anew = p;
+    (void)p.on(partition_closed{0, 5}, at(0));
+    CHECK(told(p) == "relinquish 8");
+    CHECK(p.on(waybill::partition_released{0, 8}, at(0)) == event_result::applied);
+    CHECK(told(p) == "idle");
+
+    (void)lost_too.on(partition_lost{}, at(0));
+    (void)lost_too.on(partition_closed{0, 5}, at(0));
+    CHECK(told(lost_too) == "idle");
+    (void)anew.on(assigned{9}, at(0));
+    (void)anew.on(partition_closed{0, 5}, at(0));
+    CHECK(told(anew) == "open 9");
+    (void)anew.on(partition_lost{}, at(0));
+    CHECK(anew.on(revoked{}, at(0)) == event_result::stale);  // nothing follows
+}
+
+TEST_CASE("partition_lifecycle: a save that fails waits as after a first failure, however often a batch failed")
+{
+    partition_lifecycle p = processing();
+    for (int n = 0; n != 9; ++n) (void)p.on(processed{0, 5, batch_pass::again}, at(100'000 * n));
+    CHECK(p.failures() == 9);
+    (void)p.on(revoked{}, at(900'000));
+    (void)p.on(partition_closed{0, 5}, at(900'000));
+    (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(900'000));
+    CHECK(told(p, 901'000) == "save 5");
+}
+
+TEST_CASE("partition_lifecycle: what never was processed is not saved")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(revoked{}, at(0));
+    (void)p.on(partition_closed{0, 5}, at(0));
+    CHECK(told(p) == "relinquish 5");
+}
+
+TEST_CASE("partition_lifecycle: a save that fails is tried a few times, and then it ends")
+{
+    partition_lifecycle p = processing();
+    (void)p.on(processed{0, 5}, at(0));
+    (void)p.on(revoked{}, at(0));
+    (void)p.on(partition_closed{0, 5}, at(0));
+    (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(0));
+    CHECK(told(p, 1'000) == "save 5");
+    (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(1'000));
+    CHECK(told(p, 3'000) == "save 5");
+    partition_lifecycle other = p;
+    (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(3'000));
+    CHECK(told(p, 3'000) == "relinquish 5");
+    (void)other.on(partition_saved{0, 5, fault_kind::ownership_lost}, at(3'000));
+    CHECK(told(other, 3'000) == "idle");
+}
+
+}  // namespace
+}  // namespace partition_lifecycle_test

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// A book as bytes and back. What version 1 has stored is read for good: golden/retry has the files.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <golden/retry/books.hpp>
+
+#include <waybill/core/crc32c.hpp>
+#include <waybill/queue/deferred_messages_bytes.hpp>
+
+namespace deferral_bytes_test {
+namespace {
+
+using namespace waybill;
+using namespace std::string_literals;
+
+static_assert(name(deferral_problem::empty) == "empty");
+static_assert(name(deferral_problem::bad_options) == "bad_options");
+static_assert(name(static_cast<deferral_problem>(99)) == "?");
+
+std::string summed(std::string bytes)
+{
+    std::uint32_t sum = crc32c(bytes);
+    for (int n = 0; n != 4; ++n, sum >>= 8U) bytes += static_cast<char>(sum & 0xFFU);
+    return bytes;
+}
+
+std::string wrong(std::string_view bytes)
+{
+    const auto b = load<deferred_messages>(bytes, {});
+    return b ? "nothing" : describe(b.error());
+}
+
+// What stands behind the version, with the right sum.
+std::string wrong_book(const std::string& bytes)
+{
+    return wrong(summed("wbd\1" + bytes));
+}
+
+deferred_messages stored(const deferred_messages& b)
+{
+    deferred_messages s(b.options());
+    b.each([&](const deferred& d) { s.restore(d); });
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("bytes of version 1 are the books that were stored, and are written the same")
+{
+    std::size_t read = 0;
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
+        CAPTURE(name);
+        const auto* golden = golden_books::find(name);
+        REQUIRE(golden != nullptr);
+        const auto again =
+            load<deferred_messages>(golden_books::bytes_of(golden->bytes), b.options());
+        REQUIRE(again.has_value());
+        CHECK(*again == stored(b));  // with nothing in hand
+        CHECK(save(b) == golden_books::bytes_of(golden->bytes));
+        ++read;
+    });
+    CHECK(read == std::size(golden_books::version_1));
+}
+
+TEST_CASE("no byte of them may be another one, and none may be missing")
+{
+    std::uint64_t refused = 0;
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
+        CAPTURE(name);
+        const std::string good = save(b);
+        for (std::size_t n = 0; n != good.size(); ++n) {
+            CHECK_FALSE(
+                load<deferred_messages>(std::string_view(good).substr(0, n), {}).has_value());
+            for (unsigned bit = 0; bit != 8; ++bit) {
+                std::string bad = good;
+                bad[n] = static_cast<char>(static_cast<unsigned char>(bad[n]) ^ (1U << bit));
+                CHECK_FALSE(load<deferred_messages>(bad, {}).has_value());
+                ++refused;
+            }
+        }
+        CHECK_FALSE(load<deferred_messages>(good + '\0', {}).has_value());
+    });
+    CHECK(refused > 1'500);
+}
+
+TEST_CASE("it says what is wrong, and where")
+{
+    const std::string good = save(deferred_messages());
+    CHECK(wrong("") == "deferral book: empty at byte 0");
+    CHECK(wrong("w") == "deferral book: too_short at byte 1");
+    CHECK(wrong("wbd\1") == "deferral book: too_short at byte 4");
+    CHECK(wrong("wbw\1    ") == "deferral book: not_a_book at byte 0");
+    CHECK(wrong("{}") == "deferral book: not_a_book at byte 0");
+    CHECK(wrong(good) == "nothing");
+    CHECK(wrong(good.substr(0, good.size() - 1) + "x") == "deferral book: corrupt at byte 5");
+    CHECK(wrong(summed("wbd\2 anything"s)) == "deferral book: newer at byte 3");
+    CHECK(wrong(summed("wbd\0 "s)) == "deferral book: not_a_book at byte 3");
+}
+
+TEST_CASE("what no book can be is refused, with the right sum, too")
+{
+    CHECK(wrong_book("") == "deferral book: corrupt at byte 4");
+    CHECK(wrong_book("\0"s) == "nothing");
+    CHECK(wrong_book("\0\0"s) == "deferral book: corrupt at byte 5");
+    CHECK(wrong_book("\x80\0"s) == "deferral book: corrupt at byte 4");
+    CHECK(wrong_book("\1"s + "\5\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_book("\1"s + "\5\2\0\1\0"s) == "deferral book: corrupt at byte 4");
+    CHECK(wrong_book("\1"s + "\5\2\0\1\1\0"s) == "deferral book: corrupt at byte 11");
+    CHECK(wrong_book("\1"s + "\5\2\0\1\2\0"s) == "deferral book: corrupt at byte 9");
+    const std::string one = "\5\2\0\1\0\0"s;
+    CHECK(wrong_book("\2"s + one + "\1\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_book("\2"s + one + "\0\2\0\1\0\0"s) == "deferral book: unsorted at byte 11");
+    const std::string end = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1"s;  // 2^64 - 1
+    CHECK(wrong_book("\1"s + end + "\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_book("\2"s + one + end + "\2\0\1\0\0"s) ==
+          "deferral book: out_of_range at byte 11");
+    CHECK(wrong_book("\1"s + "\5\2\0\x80\x80\x80\x80\x10\0\0"s) ==
+          "deferral book: out_of_range at byte 8");
+    CHECK(wrong_book("\1"s + "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\2\2\0\1\0\0"s) ==
+          "deferral book: corrupt at byte 5");
+    CHECK(wrong_book(end + one) == "deferral book: corrupt at byte 4");  // more than there can be
+}
+
+TEST_CASE("options are given anew, and what is stored is not lost for them")
+{
+    deferred_messages b;
+    for (std::uint64_t n = 0; n != 5; ++n) b.defer({.sequence = n, .session = "s"});
+    const auto again =
+        load<deferred_messages>(save(b), {.max_messages = 2, .session_order = false});
+    REQUIRE(again.has_value());
+    CHECK(again->size() == 5);
+    CHECK(again->options().max_messages == 2);
+    deferred_messages c = *again;
+    CHECK(c.defer({.sequence = 9}) == defer_result::full);
+    CHECK(c.take(wall_time::at({}), {}, 9).size() == 5);
+    CHECK(describe(load<deferred_messages>(save(b), {.max_messages = 0}).error()) ==
+          "deferral book: bad_options: deferral.max_messages is 0: must be at least (1)");
+}
+
+}  // namespace deferral_bytes_test

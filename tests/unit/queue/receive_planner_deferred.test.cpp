@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+//
+// An intake whose pointers are the entries of a deferral book.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/core/match.hpp>
+#include <waybill/queue/deferred_messages.hpp>
+#include <waybill/queue/receive_planner.hpp>
+
+namespace intake_book_test {
+namespace {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+
+// A queue with nothing but deferred messages, and one consumer of it.
+struct world {
+    explicit world(const deferral_options& o = {}) : book(o) {}
+
+    deferred_messages book;
+    receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_ramp = 1}}};
+    std::map<std::uint64_t, handed> pairs{};
+    std::map<std::uint64_t, bool> at_broker{};
+    std::map<std::uint64_t, int> fails{};      // so many times each, and then it works
+    std::string log{};
+    duration passed{};
+    bool again = true;       // what fails is deferred again
+    duration handling = {};  // for how long a handler works
+
+    [[nodiscard]] steady_time now() const { return steady_time::at(1h) + passed; }
+    [[nodiscard]] wall_time wall() const { return wall_time::at(50 * 365 * 24h) + passed; }
+    [[nodiscard]] steady_time steady(std::optional<wall_time> due) const
+    {
+        return due ? now() + (*due - wall()) : steady_time::highest();
+    }
+
+    void put(std::uint64_t sequence, duration due, std::string session = {})
+    {
+        at_broker[sequence] = true;
+        book.defer({.sequence = sequence, .due = wall() + due, .session = std::move(session)});
+    }
+
+    void handle(std::uint64_t number)
+    {
+        const handed h = pairs[number];
+        log += std::to_string(h.entry.sequence);
+        passed = passed + handling;
+        if (--fails[h.entry.sequence] < 0) {
+            in.on(work_done{number}, now());
+        } else if (again) {
+            log += "again ";
+            deferred once_more = h.entry;
+            once_more.due = wall() + duration(20s);
+            ++once_more.attempts;
+            book.defer(once_more);
+            in.on(work_done{number, fault_kind::transient, true}, now());
+        } else {
+            log += "failed ";
+            in.on(work_done{number, fault_kind::transient}, now());
+        }
+    }
+
+    settle_result settle(const act::settle_original& a)
+    {
+        const std::uint64_t sequence = pairs[a.work].entry.sequence;
+        if (a.as == settle_as::complete) {
+            at_broker.erase(sequence);
+            log += "ok ";
+        }
+        return settle_result::done;
+    }
+
+    settle_result settle(const act::settle_message& a)
+    {
+        const handed h = pairs[a.work];
+        const bool over = a.as == settle_as::complete;
+        const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
+                                      : book.give_back(h.entry.sequence, h.ticket);
+        pairs.erase(a.work);
+        return was == event_result::applied ? settle_result::done : settle_result::gone;
+    }
+
+    void run()
+    {
+        for (int steps = 0; !book.empty(); ++steps) {
+            REQUIRE(steps < 1'000);
+            match(
+                in.next(now()),
+                [&](act::take_due a) {
+                    const std::vector<handed> due = book.take(wall(), now(), a.max_pairs);
+                    for (const handed& h : due) pairs[a.first++] = h;
+                    in.on(pairs_taken{due.size(), steady(book.next_due())}, now());
+                },
+                [&](act::receive_deferred a) {
+                    const bool there = at_broker.contains(pairs[a.work].entry.sequence);
+                    const auto said = there ? settle_result::done : settle_result::gone;
+                    in.on(original_fetched{a.work, said}, now());
+                    if (there) handle(a.work);
+                },
+                [&](act::receive) { in.on(messages_received{}, now()); },
+                [&](act::settle_original a) {
+                    in.on(original_settled{a.work, settle(a)}, now());
+                },
+                [&](act::settle_message a) {
+                    in.on(message_settled{a.work, settle(a)}, now());
+                },
+                [&](act::wait_until w) { passed = w.time - steady_time::at(1h); },
+                [&](act::idle) { FAIL("there is something to do"); });
+            for (const auto& [sequence, there] : at_broker) REQUIRE(book.find(sequence) != nullptr);
+        }
+    }
+};
+
+TEST_CASE("intake and book: what is due is handled when it is due, and then it is in neither")
+{
+    world w;
+    w.put(1, 0s);
+    w.put(2, 90s);
+    w.put(3, 5s);
+    w.run();
+    CHECK(w.log == "1ok 3ok 2ok ");
+    CHECK(w.at_broker.empty());
+    CHECK(w.passed >= duration(90s));
+    CHECK(w.passed < duration(92s));
+}
+
+TEST_CASE("intake and book: what is deferred again stays in the book, though its pointer is over")
+{
+    world w;
+    w.fails = {{1, 2}};
+    w.put(1, 0s, "a");
+    w.put(2, 0s, "a");
+    w.run();
+    CHECK(w.log == "1again 1again 1ok 2ok ");
+    CHECK(w.passed >= duration(40s));
+    CHECK(w.passed < duration(43s));
+}
+
+TEST_CASE("intake and book: what fails and is not deferred again is given back, and comes again")
+{
+    world w;
+    w.again = false;
+    w.fails = {{1, 1}};
+    w.put(1, 0s);
+    w.put(2, 0s);
+    w.run();
+    CHECK(w.log == "1failed 2ok 1ok ");
+    CHECK(w.passed <= duration(2s));
+}
+
+TEST_CASE("intake and book: a handler that takes too long is not believed, nor is its ticket")
+{
+    world w;
+    w.handling = 10s;
+    w.put(1, 0s);
+    REQUIRE(w.in.next(w.now()) == receive_planner::action(act::take_due{0, 4}));
+    w.pairs[0] = w.book.take(w.wall(), w.now(), 1)[0];
+    w.in.on(pairs_taken{1}, w.now());
+    w.in.on(original_fetched{0}, w.now());
+    w.handle(0);
+    // Nobody has asked meanwhile; it is late all the same.
+    REQUIRE(w.in.next(w.now()) ==
+            receive_planner::action(act::settle_message{0, settle_as::give_back}));
+    w.in.on(message_settled{0, w.settle(act::settle_message{0, settle_as::give_back})}, w.now());
+    w.handling = {};
+    w.run();
+    CHECK(w.log == "11ok ");
+}
+
+TEST_CASE("intake and book: an entry whose original is gone goes")
+{
+    world w;
+    w.put(1, 0s);
+    w.at_broker.clear();
+    w.run();
+    CHECK(w.log.empty());
+}
+
+}  // namespace
+}  // namespace intake_book_test

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include <waybill/queue/settle_batches.hpp>
+
+namespace settle_batch_test {
+namespace {
+
+namespace act = waybill::act;
+using waybill::batch_settled;
+using waybill::batch_started;
+using waybill::decided;
+using waybill::duration;
+using waybill::event_result;
+using waybill::fault_kind;
+using waybill::last_decided;
+using waybill::reported;
+using waybill::settle_batch_policy;
+using waybill::settle_batches;
+using waybill::settle_kind;
+using waybill::settle_outcome;
+using waybill::steady_time;
+
+using action = settle_batches::action;
+using items = std::vector<std::uint64_t>;
+
+constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration::seconds(seconds)); }
+
+constexpr waybill::backoff one_second{.base = duration::seconds(1),
+                                      .cap = duration::seconds(1),
+                                      .spread = waybill::jitter::none};
+
+action call(settle_kind k, items which, std::uint64_t number = 0)
+{
+    return act::settle_batch{number, k, std::move(which)};
+}
+action said(std::uint64_t item, settle_outcome end, fault_kind how, std::uint32_t tries,
+            settle_kind kind = settle_kind::complete)
+{
+    return act::report{item, kind, end, how, tries};
+}
+
+TEST_CASE("settle_batches: one call for what is there, and a report each")
+{
+    settle_batches m;
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
+    CHECK(m.on(batch_settled{0, {0, 1}}, at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.on(reported{0}, at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == said(1, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.on(reported{1}, at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.empty());
+    CHECK(m.decided_items() == 2);
+}
+
+TEST_CASE("settle_batches: waits for others no longer than it may")
+{
+    settle_batches m({.items = 2, .linger = duration::seconds(5)});
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait_until{at(5)}));
+    CHECK(m.next(at(5)) == call(settle_kind::complete, {0}));
+    auto full = m;
+    full.on(decided{settle_kind::complete, duration::seconds(30)}, at(1));
+    CHECK(full.next(at(1)) == call(settle_kind::complete, {0, 1}));
+    auto closing = m;
+    CHECK(closing.on(last_decided{}, at(1)) == event_result::applied);
+    CHECK(closing.next(at(1)) == call(settle_kind::complete, {0}));
+    auto urgent = m;
+    urgent.on(decided{settle_kind::abandon, duration::seconds(3)}, at(1));
+    CHECK(urgent.next(at(1)) == action(act::wait_until{at(3)}));  // a second before its lock ends
+    CHECK(urgent.next(at(3)) == call(settle_kind::abandon, {1}));
+    CHECK(settle_batches().on(last_decided{}, at(1)) == event_result::stale);
+}
+
+TEST_CASE("settle_batches: the call with the least time left comes first")
+{
+    settle_batches m;
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_kind::dead_letter, duration::seconds(9)}, at(0));
+    m.on(decided{settle_kind::defer, duration::seconds(20)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::dead_letter, {1}));
+    m.on(batch_started{0, {1}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::defer, {2}, 1));
+    m.on(batch_started{1, {2}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}, 2));
+    m.on(batch_started{2, {0}}, at(0));
+    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.next(at(100)) == action(act::idle{}));  // all locks are over, the answers say more
+    m.on(batch_settled{0, {1}}, at(100));
+    CHECK(m.next(at(100)) ==
+          said(1, settle_outcome::done, fault_kind::none, 1, settle_kind::dead_letter));
+}
+
+TEST_CASE("settle_batches: of a call that failed in part the failed part is tried again")
+{
+    settle_batches m({.tries = 2, .pauses = one_second});
+    for (int i = 0; i != 5; ++i) m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.on(batch_settled{0,
+                             {0, 1, 2, 3, 4},
+                             fault_kind::none,
+                             {{1, fault_kind::transient},
+                              {2, fault_kind::permanent},
+                              {3, fault_kind::ownership_lost},
+                              {4, fault_kind::none}}},
+               at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+    m.on(reported{0}, at(0));
+    CHECK(m.next(at(0)) == said(2, settle_outcome::given_up, fault_kind::permanent, 1));
+    m.on(reported{2}, at(0));
+    CHECK(m.next(at(0)) == said(3, settle_outcome::lost, fault_kind::ownership_lost, 1));
+    m.on(reported{3}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait_until{at(1)}));
+    // an error that claims to be none is one
+    CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}, 1));
+    m.on(batch_settled{1, {1, 4}, fault_kind::infrastructure}, at(1));
+    CHECK(m.next(at(1)) == said(1, settle_outcome::given_up, fault_kind::infrastructure, 2));
+    m.on(reported{1}, at(1));
+    CHECK(m.next(at(1)) == said(4, settle_outcome::given_up, fault_kind::infrastructure, 2));
+}
+
+TEST_CASE("settle_batches: a pause ends in time for one more call, and without time it is lost")
+{
+    settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
+    m.on(decided{settle_kind::abandon, duration::seconds(10)}, at(0));
+    m.on(batch_settled{0, {0}, fault_kind::transient, {}, 0.999}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait_until{at(9)}));
+    CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}, 1));
+    auto over = m;
+    m.on(batch_settled{1, {0}, fault_kind::transient}, at(9));
+    CHECK(m.next(at(9)) ==
+          said(0, settle_outcome::lost, fault_kind::transient, 2, settle_kind::abandon));
+    CHECK(over.next(at(10)) ==
+          said(0, settle_outcome::lost, fault_kind::transient, 1, settle_kind::abandon));
+}
+
+TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle before the lock expires")
+{
+    settle_batches m({.to_settle = duration::seconds(2), .tries = 9, .pauses = one_second});
+    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    auto in_time = m;
+    in_time.on(batch_settled{0, {0}, fault_kind::transient}, at(7));
+    CHECK(in_time.next(at(7)) == action(act::wait_until{at(8)}));
+    m.on(batch_settled{0, {0}, fault_kind::transient}, at(8));
+    CHECK(m.next(at(8)) == said(0, settle_outcome::lost, fault_kind::transient, 1));
+}
+
+TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
+{
+    settle_batches m;
+    m.on(decided{settle_kind::abandon, duration{}}, at(0));
+    m.on(decided{settle_kind::complete, duration::seconds(-5)}, at(0));
+    CHECK(m.next(at(0)) ==
+          said(0, settle_outcome::lost, fault_kind::none, 0, settle_kind::abandon));
+    CHECK(m.on(reported{0}, at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {1}));
+    m.on(batch_settled{0, {1}, fault_kind::transient}, at(0));
+    CHECK(m.next(at(0)) == said(1, settle_outcome::lost, fault_kind::transient, 1));
+}
+
+TEST_CASE("settle_batches: what is over is over, and what was never said is late")
+{
+    settle_batches m;
+    m.on(decided{}, at(0));
+    CHECK(m.on(reported{0}, at(0)) == event_result::invalid);  // it is not over
+    m.on(batch_settled{0, {0}}, at(0));
+    const auto over = m;
+    CHECK(m.on(batch_settled{0, {0}, fault_kind::permanent}, at(0)) == event_result::stale);
+    CHECK(m.on(batch_started{0, {0}}, at(0)) == event_result::stale);
+    CHECK(m == over);
+    m.on(reported{0}, at(0));
+    CHECK(m.on(reported{0}, at(0)) == event_result::stale);
+    CHECK(m.on(batch_settled{0, {0}}, at(0)) == event_result::stale);
+    CHECK(m.on(batch_settled{0, {0}, {}, {{1}}}, at(0)) == event_result::invalid);
+}
+
+TEST_CASE("settle_batches: no more than the limit in a call, in the order in which they were decided")
+{
+    settle_batches m({.items = 0});  // reads as 1
+    m.on(decided{}, at(0));
+    m.on(decided{}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
+    CHECK(m.next(steady_time::highest()) == call(settle_kind::complete, {0}));
+}
+
+TEST_CASE("settle_batches: where more are ready than a call can have, those whose locks end first go")
+{
+    settle_batches m;
+    for (int i = 0; i != 25; ++i) {
+        m.on(decided{settle_kind::abandon, duration::seconds(i == 24 ? 2 : i == 20 ? 20 : 60)}, at(0));
+    }
+    CHECK(m.next(at(0)) == call(settle_kind::abandon, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}));
+    m.on(batch_started{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(0));
+    CHECK(m.next(at(0)) == call(settle_kind::abandon, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 1));
+    m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
+    m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
+    std::uint64_t told = 0;
+    for (auto a = m.next(at(1)); std::holds_alternative<act::report>(a); a = m.next(at(1))) {
+        const auto r = std::get<act::report>(a);
+        CHECK(r.outcome == settle_outcome::done);
+        ++told;
+        m.on(reported{r.item}, at(1));
+    }
+    CHECK(told == 20);
+    CHECK(m.next(at(1)) == call(settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
+}
+
+TEST_CASE("settle_batches: an answer that comes twice counts once")
+{
+    settle_batches m({.tries = 3, .pauses = one_second});
+    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    const batch_settled failed{0, {0}, fault_kind::transient};
+    CHECK(m.on(failed, at(0)) == event_result::applied);
+    auto before = m;
+    CHECK(m.on(failed, at(0)) == event_result::stale);
+    CHECK(m.on(batch_started{0, {0}}, at(0)) == event_result::stale);
+    CHECK(m.on(batch_settled{2, {0}}, at(0)) == event_result::stale);  // no call has that number
+    CHECK(m == before);
+    // Nor while the next call about it is under way.
+    CHECK(m.next(at(1)) == call(settle_kind::complete, {0}, 1));
+    CHECK(m.on(batch_started{1, {0}}, at(1)) == event_result::applied);
+    CHECK(m.on(failed, at(1)) == event_result::stale);
+    CHECK(m.on(batch_settled{1, {0}}, at(1)) == event_result::applied);
+    CHECK(m.next(at(1)) == said(0, settle_outcome::done, fault_kind::none, 2));
+}
+
+TEST_CASE("settle_batches: an answer that names a message twice is invalid")
+{
+    settle_batches m({.tries = 3});
+    m.on(decided{}, at(0));
+    m.on(decided{}, at(0));
+    const auto before = m;
+    CHECK(m.on(batch_settled{0, {0, 0, 0}, fault_kind::transient}, at(0)) == event_result::invalid);
+    CHECK(m.on(batch_settled{0, {0, 1, 0}}, at(0)) == event_result::invalid);
+    CHECK(m == before);
+    CHECK(m.on(batch_settled{0, {1, 0}, {}, {{0, fault_kind::permanent}}}, at(0)) ==
+          event_result::applied);
+    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+}
+
+TEST_CASE("settle_batches: a time for a call that is less than none reads as none, and no wait is over")
+{
+    settle_batches m({.linger = duration::seconds(1'000), .to_settle = duration::seconds(-100)});
+    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    CHECK(m.next(at(0)) == action(act::wait_until{at(10)}));
+    CHECK(m.next(at(10)) == call(settle_kind::complete, {0}));
+    // A clock that goes back.
+    settle_batches back;
+    back.on(decided{settle_kind::complete, duration::seconds(-50)}, at(100));
+    CHECK(back.next(at(90)) == call(settle_kind::complete, {0}));
+}
+
+TEST_CASE("settle_batches: an answer about very many is no slower for each")
+{
+    // Looked for one by one from the first this takes minutes.
+    constexpr std::uint64_t many = 500'000;
+    settle_batches m({.items = waybill::highest_size, .tries = 1});
+    for (std::uint64_t i = 0; i != many; ++i) m.on(decided{}, at(0));
+    const auto b = std::get<act::settle_batch>(m.next(at(0)));
+    REQUIRE(b.items.size() == many);
+    batch_settled s{b.call, b.items};
+    for (std::uint64_t i = 0; i != many; ++i) s.failed.push_back({i, fault_kind::permanent});
+    CHECK(m.on(s, at(0)) == event_result::applied);
+    CHECK(m.next(at(0)) == said(0, settle_outcome::given_up, fault_kind::permanent, 1));
+}
+
+static_assert(!validate(settle_batch_policy{}));
+static_assert(validate(settle_batch_policy{.items = 0})->field == "items");
+static_assert(validate(settle_batch_policy{.linger = duration::seconds(-1)})->negative);
+static_assert(validate(settle_batch_policy{.to_settle = duration::seconds(-1)})->field ==
+              "to_settle");
+static_assert(validate(settle_batch_policy{.tries = 0})->field == "tries");
+static_assert(name(settle_outcome::given_up) == "given_up");
+static_assert(name(settle_kind::dead_letter) == "dead_letter");
+
+}  // namespace
+}  // namespace settle_batch_test

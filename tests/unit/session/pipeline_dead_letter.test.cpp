@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/session/pipeline_dead_letter.hpp>
+
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include <doctest/doctest.h>
+#include <waybill/core/crc32c.hpp>
+#include <waybill/session/dead_letter_import.hpp>
+#include <waybill/session/redrive_names.hpp>
+
+namespace step_letter_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+using waybill::dead_letter_body;
+using waybill::dead_letter_reason;
+using waybill::fault_kind;
+using waybill::pipeline_dead_letter;
+using waybill::pipeline_dead_letter_policy;
+using waybill::session_progress;
+
+const waybill::wall_time noon = waybill::wall_time::at(12h);
+
+waybill::step_message message()
+{
+    return {{"order-17", 3, 1, 5, false}, {}, 42, "m3", "{\"total\":17}", noon - 1h};
+}
+
+TEST_CASE("step_letter: says all that brings its session back")
+{
+    const session_progress p{.done = 2, .total = 5};
+    const pipeline_dead_letter l = make_pipeline_dead_letter(
+        message(), act::park{dead_letter_reason::failed, 42, 3, 4}, "no template", p, noon);
+    CHECK(l.stamp == message().stamp);
+    CHECK(l.sequence == 42);
+    CHECK(l.message_id == "m3");
+    CHECK(l.cause == 42);
+    CHECK(l.resume_at == 3);
+    CHECK(l.tries == 4);
+    CHECK(!l.alone);
+    CHECK(l.body == "{\"total\":17}");
+    CHECK(l.kept == dead_letter_body::body);
+    CHECK(l.size == 12);
+    CHECK(l.checksum == waybill::crc32c("{\"total\":17}"));
+    CHECK(l.dead_lettered_at == noon);
+    CHECK(is_cause(l));
+    CHECK(describe(l) == "order-17, step 3 of 5 (42): failed: no template");
+
+    waybill::step_message next = message();
+    next.stamp.step = 4;
+    next.sequence = 43;
+    const auto behind = make_pipeline_dead_letter(
+        next, act::park{dead_letter_reason::session_failed, 42, 3, 0}, "no template", p, noon);
+    CHECK(behind.resume_at == 3);
+    CHECK(!is_cause(behind));
+    CHECK(describe(behind) == "order-17, step 4 of 5 (43): session_failed by 42: no template");
+}
+
+TEST_CASE("step_letter: where the session stands, as far as anybody knows")
+{
+    const auto stands = [](dead_letter_reason why, const session_progress& p,
+                           std::uint64_t first = 1) {
+        waybill::step_message m = message();
+        m.stamp.first = first;
+        return make_pipeline_dead_letter(m, act::park{why, 42, 3, 1}, "", p, noon).resume_at;
+    };
+    CHECK(stands(dead_letter_reason::gap, {.done = 1}) == 2);  // step 2 is missing
+    CHECK(stands(dead_letter_reason::failed, {}, 3) ==
+          3);  // a redriven session that has just begun
+    CHECK(stands(dead_letter_reason::failed, {.done = UINT64_MAX}) == UINT64_MAX);
+    CHECK(stands(dead_letter_reason::unreadable, {}) == 0);
+    CHECK(stands(dead_letter_reason::broker, {}) == 0);
+    const session_progress p{.done = 2};
+    CHECK(make_broker_dead_letter(message(), "", 10, &p, noon).resume_at == 3);
+    CHECK(make_broker_dead_letter(message(), "", 10, nullptr, noon).resume_at == 0);
+    CHECK(make_broker_dead_letter(message(), "MaxDeliveryCountExceeded", 10, nullptr, noon).text ==
+          "MaxDeliveryCountExceeded");
+}
+
+TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
+{
+    const act::park a{dead_letter_reason::failed, 42, 3, 1};
+    const std::string euros(600, '\xE2');
+    std::string text_of_euros;
+    for (int i = 0; i != 600; ++i) text_of_euros += "\xE2\x82\xAC";
+    CHECK(make_pipeline_dead_letter(message(), a, text_of_euros, {}, noon).text.size() == 1'023);
+    CHECK(make_pipeline_dead_letter(message(), a, text_of_euros, {}, noon, {.reason_bytes = 2})
+              .text.empty());
+
+    const auto kept = [&](pipeline_dead_letter_policy p, bool bare = false) {
+        return make_pipeline_dead_letter(
+            message(), act::park{dead_letter_reason::failed, 42, 3, 1, bare}, "", {}, noon, p);
+    };
+    const auto goes_on = [&](bool alone, pipeline_dead_letter_policy p) {
+        return make_pipeline_dead_letter(
+                   message(), act::park{dead_letter_reason::failed, 42, 3, 1, false, alone}, "", {},
+                   noon, p)
+            .alone;
+    };
+    CHECK(kept({.body_bytes = 11}).kept == dead_letter_body::summary);
+    CHECK(kept({.body_bytes = 12}).kept == dead_letter_body::body);
+    CHECK(kept({.keeps = dead_letter_body::summary, .summary_bytes = 4}).body == "{\"to");
+    CHECK(kept({.keeps = dead_letter_body::pointer}).body.empty());
+    CHECK(kept({}, true).kept == dead_letter_body::pointer);
+    CHECK(kept({}, true).size == 12);
+    // Nothing at all is refused, and reads as a pointer.
+    CHECK(validate(pipeline_dead_letter_policy{.keeps = dead_letter_body::nothing})->field ==
+          "keeps");
+    CHECK(!validate(pipeline_dead_letter_policy{}));
+    CHECK(kept({.keeps = dead_letter_body::nothing}).kept == dead_letter_body::pointer);
+    // The pipeline says whether its session goes on; of the broker's letters the policy does.
+    const pipeline_dead_letter_policy import{.mode = waybill::pipeline_mode::independent};
+    CHECK(goes_on(true, {}));
+    CHECK(goes_on(true, import));
+    CHECK(!goes_on(false, import));
+    CHECK(make_broker_dead_letter(message(), "", 10, nullptr, noon, import).alone);
+    CHECK(!make_broker_dead_letter(message(), "", 10, nullptr, noon).alone);
+}
+
+TEST_CASE("step_letter: the one that stopped its session has the state, if it is not too large")
+{
+    waybill::step_message m = message();
+    m.state = "waybill/1 ...";
+    const auto parked = [&](dead_letter_reason why, pipeline_dead_letter_policy p = {},
+                            bool bare = false) {
+        return make_pipeline_dead_letter(m, act::park{why, 42, 3, 1, bare}, "", {.done = 2}, noon,
+                                         p);
+    };
+    CHECK(parked(dead_letter_reason::failed).state == m.state);
+    CHECK(parked(dead_letter_reason::gap).state == m.state);
+    CHECK(!parked(dead_letter_reason::failed).state_cut);
+    CHECK(parked(dead_letter_reason::session_failed).state.empty());
+    // One that cannot be read would stop the next session as well.
+    CHECK(parked(dead_letter_reason::unreadable).state.empty());
+    CHECK(!parked(dead_letter_reason::unreadable).state_cut);
+    const act::park went_on{.reason = dead_letter_reason::failed,
+                            .cause = 42,
+                            .cause_step = 3,
+                            .tries = 1,
+                            .alone = true};
+    CHECK(make_pipeline_dead_letter(m, went_on, "", {.done = 2}, noon).state.empty());
+    CHECK(parked(dead_letter_reason::failed, {.state_bytes = 13}).state == m.state);
+    CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state.empty());
+    CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state_cut);
+    CHECK(parked(dead_letter_reason::failed, {}, true).state_cut);
+    const session_progress p{.done = 2};
+    CHECK(make_broker_dead_letter(m, "", 10, &p, noon).state == m.state);
+    CHECK(make_broker_dead_letter(m, "", 10, nullptr, noon).state.empty());
+    m.state = {};
+    CHECK(!parked(dead_letter_reason::failed, {}, true).state_cut);
+    // Parked again by one that knows nothing of it.
+    m.state = "s";
+    const pipeline_dead_letter knows = parked(dead_letter_reason::failed);
+    pipeline_dead_letter later = knows;
+    later.state.clear();
+    CHECK(merged_dead_letter(knows, later) == knows);
+    later.state = "t";
+    CHECK(merged_dead_letter(knows, later).state == "t");
+}
+
+TEST_CASE("step_letter: that of the last step has the state as well")
+{
+    waybill::step_message m = message();
+    m.state = "waybill/1 ...";
+    const auto behind = [&](const session_progress& p, pipeline_dead_letter_policy policy = {},
+                            bool bare = false) {
+        return make_pipeline_dead_letter(
+            m, act::park{dead_letter_reason::session_failed, 42, 3, 0, bare}, "", p, noon, policy);
+    };
+    const session_progress two{.done = 2, .total = 5};
+    CHECK(behind(two).state.empty());
+    m.stamp.step = 5;
+    CHECK(behind(two).state == m.state);
+    // Whoever says that it is the last: the message, one before it, or both.
+    m.stamp.total = 0;
+    CHECK(behind(two).state == m.state);
+    CHECK(behind({.done = 2}).state.empty());
+    m.stamp.last = true;
+    CHECK(behind({.done = 2}).state == m.state);
+    // Where it is too large that is said, but not where there is no room for it in this letter:
+    // the one that stopped the session has it.
+    CHECK(behind(two, {.state_bytes = 12}).state_cut);
+    CHECK(behind(two, {}, true).state.empty());
+    CHECK(!behind(two, {}, true).state_cut);
+    // A session that has done nothing has none that would be missed.
+    CHECK(behind({}).state.empty());
+    CHECK(!behind({}, {.state_bytes = 12}).state_cut);
+    // Those that go on alone have none.
+    const act::park alone{.reason = dead_letter_reason::failed,
+                          .cause = 42,
+                          .cause_step = 5,
+                          .tries = 1,
+                          .alone = true};
+    CHECK(make_pipeline_dead_letter(m, alone, "", two, noon).state.empty());
+}
+
+TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, is not lost")
+{
+    auto mine =
+        make_pipeline_dead_letter(message(), act::park{dead_letter_reason::failed, 42, 3, 1},
+                                  "no template", {.done = 2}, noon);
+    const auto drained =
+        make_broker_dead_letter(message(), "MaxDeliveryCountExceeded", 10, nullptr, noon + 1h);
+    CHECK(merged_dead_letter(mine, drained) == mine);
+    CHECK(merged_dead_letter(drained, drained) == drained);
+    pipeline_dead_letter over_drained = mine;
+    CHECK(merged_dead_letter(drained, mine) == over_drained);
+    mine.sent_to = 4;
+    CHECK(merged_dead_letter(mine, drained) == mine);
+    over_drained.text = "no printer";
+    CHECK(merged_dead_letter(mine, over_drained).text == "no printer");
+    CHECK(merged_dead_letter(mine, over_drained).sent_to == 4);
+    // What the broker's letter alone has seen of the state, unless it is of an earlier step.
+    pipeline_dead_letter seen = drained;
+    seen.state = "s";
+    seen.resume_at = mine.resume_at;
+    mine.state.clear();
+    CHECK(merged_dead_letter(mine, seen).state == "s");
+    CHECK(merged_dead_letter(mine, seen).text == mine.text);
+    CHECK(merged_dead_letter(drained, seen).state == "s");
+    seen.resume_at = mine.resume_at - 1;
+    CHECK(merged_dead_letter(mine, seen).state.empty());
+    mine.state = "m";
+    seen.resume_at = mine.resume_at;
+    CHECK(merged_dead_letter(mine, seen).state == "m");
+    // Another message under the same number, once numbers have gone round.
+    waybill::step_message other = message();
+    other.message_id = "another";
+    const auto later = make_broker_dead_letter(other, "", 10, nullptr, noon + 2h);
+    CHECK(merged_dead_letter(mine, later) == later);
+}
+
+TEST_CASE("letter_drain: the letter first, then the message")
+{
+    const auto parks = [](const waybill::dead_letter_import& d) {
+        return std::holds_alternative<act::park>(d.next({}));
+    };
+    const auto completes = [](const waybill::dead_letter_import& d) {
+        return std::holds_alternative<act::complete>(d.next({}));
+    };
+    waybill::dead_letter_import d(10);
+    CHECK(d.next({}) ==
+          waybill::dead_letter_import::action(act::park{dead_letter_reason::broker, 0, 0, 10}));
+    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::stale);
+    CHECK(d.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::applied);
+    CHECK(completes(d));
+    CHECK(d.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::stale);
+    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::applied);
+    CHECK(d.outcome() == waybill::import_outcome::drained);
+    CHECK(std::holds_alternative<act::idle>(d.next({})));
+    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::stale);
+
+    waybill::dead_letter_import fails;
+    CHECK(fails.on(waybill::step_dead_lettered{fault_kind::infrastructure}, {}) ==
+          waybill::event_result::applied);
+    CHECK(fails.outcome() == waybill::import_outcome::left);
+
+    waybill::dead_letter_import stays;
+    CHECK(stays.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+          waybill::event_result::applied);
+    CHECK(stays.outcome() == waybill::import_outcome::left);
+
+    waybill::dead_letter_import large(0, waybill::when_refused::without_body);
+    CHECK(large.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+          waybill::event_result::applied);
+    CHECK(parks(large));
+    CHECK(std::get<act::park>(large.next({})).bare);
+    waybill::dead_letter_import never = large;
+    CHECK(never.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+          waybill::event_result::applied);
+    CHECK(never.outcome() == waybill::import_outcome::left);
+    CHECK(large.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::applied);
+    CHECK(large.on(waybill::completed{fault_kind::infrastructure}, {}) ==
+          waybill::event_result::applied);
+    CHECK(large.outcome() == waybill::import_outcome::uncertain);
+    for (const auto e : {waybill::import_outcome::running, waybill::import_outcome::drained,
+                         waybill::import_outcome::left, waybill::import_outcome::uncertain}) {
+        CHECK(name(e) != "?");
+    }
+}
+
+TEST_CASE("redrive_names: follow from what is redriven, and have their bounds")
+{
+    CHECK(waybill::redriven_session("order-17", 1) == "order-17~1");
+    CHECK(waybill::redriven_message_id("order-17", 42, 1) == "order-17/00000000000000000042~1");
+    for (std::size_t n = 0; n != 300; ++n) {
+        const std::string id(n, 'x');
+        const std::string s = waybill::redriven_session(id, 7);
+        const std::string m = waybill::redriven_message_id(id, 42, 7);
+        CHECK(s.size() == (n <= 126 ? n + 2 : 128));
+        CHECK(m.size() == (n <= 105 ? n + 23 : 128));
+        CHECK(s.substr(s.size() - 2) == "~7");
+        CHECK(waybill::redriven_session(id + "x", 7) != s);
+        CHECK(waybill::redriven_message_id(id + "x", 42, 7) != m);
+    }
+    // Its form does not change any more.
+    CHECK(waybill::redriven_session(std::string(200, 'a'), 1) ==
+          std::string(93, 'a') + ".c2a908d98f5df987ade41b5fce213067~1");
+    // Characters are not cut in two.
+    std::string euros;
+    for (int i = 0; i != 60; ++i) euros += "\xE2\x82\xAC";
+    CHECK(waybill::redriven_session(euros, 12).size() == 93 - 1 + 33 + 3 - 2);
+    CHECK(waybill::redriven_session(euros, UINT64_MAX, 1).size() <= 80);
+}
+
+}  // namespace
+}  // namespace step_letter_test
