@@ -4,9 +4,10 @@
 #     cmake/rename_0_2.py FILE...            changes names of version 0.1 to those of 0.2 in these files
 #     cmake/rename_0_2.py --dry-run FILE...  prints the changes only
 #
-# renames_0_2.txt has the names. Headers, qualified names and names that cannot be anything else are
-# changed. A member such as `.how` may belong to another type: such lines are printed with the new
-# name, to be changed by hand. The compiler finds the rest.
+# Run it once: a few names of 0.2 are names of 0.1 for something else. renames_0_2.txt has the names.
+# Headers, qualified names and names that cannot be anything else are changed. A member such as `.how`
+# may belong to another type: such lines are printed with the new name, to be changed by hand. The
+# compiler finds the rest.
 
 import os
 import re
@@ -41,6 +42,7 @@ def read_names():
 
 
 def pattern(texts, before, after):
+    """Any of the texts, the longest that fits."""
     ordered = sorted(texts, key=len, reverse=True)
     return re.compile(before + "(" + "|".join(map(re.escape, ordered)) + ")" + after)
 
@@ -53,9 +55,11 @@ def main():
         return 2
     headers, qualified, words, members = read_names()
     by_header = pattern(headers, "", "")
-    by_name = pattern(qualified, r"(?<![\w:])", r"\b")
-    by_word = pattern(words, r"\b", r"\b")
-    by_member = pattern(members, r"(?:\.|->)", r"\b(?!\s*\()")
+    # One pass: what was an old name may be the new name of another thing.
+    by_name = re.compile(pattern(qualified, r"(?<![\w:])", r"\b").pattern + "|" +
+                         pattern(words, r"\b", r"\b").pattern)
+    renamed = {**words, **qualified}
+    by_member = pattern(members, r"(?:\.|->)", r"\b")
     for path in files:
         try:
             text = open(path, encoding="utf-8").read()
@@ -63,8 +67,7 @@ def main():
             print(f"{path}: cannot be read as UTF-8 text: {error}", file=sys.stderr)
             return 1
         new = by_header.sub(lambda m: headers[m.group()], text)
-        new = by_name.sub(lambda m: qualified[m.group()], new)
-        new = by_word.sub(lambda m: words[m.group()], new)
+        new = by_name.sub(lambda m: renamed[m.group()], new)
         for number, (was, line) in enumerate(zip(text.splitlines(), new.splitlines()), 1):
             if was != line and dry:
                 print(f"{path}:{number}: {line.strip()}")

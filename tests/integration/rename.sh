@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# cmake/rename_0_2.py turns a program of version 0.1 into one of 0.2: it compiles and does the same.
+# What the script cannot decide it prints. The names that it writes exist.
+set -euo pipefail
+command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+script=$WAYBILL_SOURCE/cmake/rename_0_2.py
+fail() { echo "rename: $*" >&2; exit 1; }
+
+cp "$WAYBILL_SOURCE/tests/golden/v0_1/source/program.cpp" "$work/program.cpp"
+"$script" --dry-run "$work/program.cpp" >"$work/dry"
+cmp -s "$work/program.cpp" "$WAYBILL_SOURCE/tests/golden/v0_1/source/program.cpp" || fail "--dry-run has written"
+grep -q 'program.cpp:[0-9]*: waybill::circuit_breaker guard' "$work/dry" || fail "--dry-run does not print a change"
+
+"$script" "$work/program.cpp" >"$work/look"
+grep -q 'look: .report may be .record: expect(guard.report' "$work/look" || fail "a member is not printed: $(cat "$work/look")"
+sed -i 's/guard\.report(/guard.record(/' "$work/program.cpp"
+"$CXX" -std=c++20 -I"$WAYBILL_SOURCE/include" "$work/program.cpp" -o "$work/program" || fail "the result does not compile"
+"$work/program" || fail "the program does something else"
+
+"$script" "$work/none.cpp" 2>"$work/error" && fail "a file that does not exist is no error"
+grep -q 'none.cpp: cannot be read' "$work/error" || fail "the error does not name the file"
+
+# Each new name is a word of the public API, each new header is there.
+sed 's/[^A-Za-z0-9_]/\n/g' "$WAYBILL_SOURCE"/tests/golden/api/*.txt | sort -u >"$work/api"
+while read -r kind _ new; do
+    case $kind in
+        header) [ -e "$WAYBILL_SOURCE/include/$new" ] || fail "no header $new" ;;
+        name | member) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
+        "#"* | "") ;;
+        *) fail "a line of an unknown kind: $kind" ;;
+    esac
+done <"$WAYBILL_SOURCE/cmake/renames_0_2.txt"
