@@ -101,10 +101,10 @@ template <int Count, class N>
 }
 #endif
 
-/// The sum of `Count` numbers. The largest value if a number may exceed `small` or `known`.
+/// The sum of `Count` numbers. The largest value if a number may exceed `lower` or `known`.
 template <int Count, class N>
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t block_sum(const N* at,
-                                                                    std::uint64_t small)
+                                                                    std::uint64_t lower)
 {
     block<N> b;
 #ifdef __GNUC__
@@ -112,7 +112,7 @@ template <int Count, class N>
     else
 #endif
         b = detail::block_of<Count>(at);
-    if (b.any > lesser(small, block<N>::known)) [[unlikely]] return highest_size;
+    if (b.any > lesser(lower, block<N>::known)) [[unlikely]] return highest_size;
     return b.sum;
 }
 

@@ -405,9 +405,9 @@ private:
         if (longer && row_ < patience() + 6) ++row_;
         if (probe || row_ >= patience()) return;
         // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
-        const double far = static_cast<double>(limit_) / 16;
+        const double sixteenth = static_cast<double>(limit_) / 16;
         const double doubt = variance(b, 1) - variance(b, 0);
-        row_ += tells_ == broker_reports::refusals && doubt > far * far ? 32U : 1U;
+        row_ += tells_ == broker_reports::refusals && doubt > sixteenth * sixteenth ? 32U : 1U;
     }
 
     /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the

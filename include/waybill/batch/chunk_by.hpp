@@ -126,8 +126,8 @@ template <class I, class S, class F>
         const std::uint64_t most = lesser(ahead, r.items);
         // Up to about 100 items, item by item is faster than blocks. The previous chunk predicts
         // the length of this one.
-        const std::uint64_t near = bare ? lesser(most, before < 96 ? 128 : 1) : most;
-        const I bound = first + static_cast<std::iter_difference_t<I>>(near);
+        const std::uint64_t first_look = bare ? lesser(most, before < 96 ? 128 : 1) : most;
+        const I bound = first + static_cast<std::iter_difference_t<I>>(first_look);
         if (r.too_large > r.space) {  // an item is limited only by the rest of the space
             for (; at != bound; ++at) {
                 own = detail::size_at(at, size);
@@ -148,9 +148,9 @@ template <class I, class S, class F>
             }
         }
         if constexpr (bare) {
-            if (reason == batch_close_reason::items && most > near) {
+            if (reason == batch_close_reason::items && most > first_look) {
                 const auto* const here = &*at;
-                const auto* const end = here + (most - near);
+                const auto* const end = here + (most - first_look);
                 const auto to = detail::within(here, end, r.too_large - 1, left);
                 left = to.left;
                 at += to.at - here;

@@ -198,10 +198,10 @@ public:
         if (!above && k < 4) widen(0.98, 1e30);
         if (above && k > 1.3) widen(2, 1e30);
         if (above ? k > 2.5 : k < -1.5) {  // unexpected: the distance is unknown
-            double far = k * spread / (1.5 * items);
+            double deviation = k * spread / (1.5 * items);
             const double tenth = (bound + bodies) / items / 10;
-            if (above && far < tenth) far = tenth;
-            known_.header_variance += far * far;
+            if (above && deviation < tenth) deviation = tenth;
+            known_.header_variance += deviation * deviation;
             doubted = doubt_of(bodies, items);
             spread = detail::root(doubted + noise);
             k = (bound - mean(bodies, items)) / spread;
@@ -219,8 +219,10 @@ public:
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
-        const double far = s.most - s.mean();
-        if (s.n >= 32 && far * far > s.variance() * s.n / 2) s.count(s.most_body, s.most, -1);
+        const double distance = s.most - s.mean();
+        if (s.n >= 32 && distance * distance > s.variance() * s.n / 2) {
+            s.count(s.most_body, s.most, -1);
+        }
         const double body = s.bodies / s.n;
         const double bodies = s.body_squares / s.n - body * body;
         const double both = s.products / s.n - body * s.mean();

@@ -58,7 +58,7 @@ public:
     void whole(std::uint64_t n) { put_whole(bytes_, n); }
 
     /// Writes a number close to zero, negative ones in two's complement, as a zigzag varint.
-    void near(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
+    void difference(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
 
     /// Writes the length of t and then its bytes.
     void text(std::string_view t)
@@ -126,7 +126,7 @@ public:
         return n.value_or(0);
     }
 
-    [[nodiscard]] constexpr std::uint64_t near() noexcept
+    [[nodiscard]] constexpr std::uint64_t difference() noexcept
     {
         return static_cast<std::uint64_t>(from_zigzag(whole()));
     }

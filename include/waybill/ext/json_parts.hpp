@@ -213,20 +213,20 @@ private:
                    "\"IsFailedSession\" that is neither true nor false"};
             return false;
         }
-        tree_check check{.json = !cbor, .texts = cbor || !can_throw};
-        if (!check(user)) return fault(check, bad);
-        if (check(later)) return true;
-        check.path = "/waybill" + check.path;
-        return fault(check, bad);
+        tree_check checker{.json = !cbor, .texts = cbor || !can_throw};
+        if (!checker(user)) return fault(checker, bad);
+        if (checker(later)) return true;
+        checker.path = "/waybill" + checker.path;
+        return fault(checker, bad);
     }
 
-    static bool fault(const tree_check& check, state_unwritten& bad)
+    static bool fault(const tree_check& checker, state_unwritten& bad)
     {
-        bad = {encode_problem::too_deep, 0, 0, check.path};
-        if (check.fault == tree_fault::not_finite) bad.problem = encode_problem::not_finite;
-        if (check.fault == tree_fault::not_utf8) bad.problem = encode_problem::not_utf8;
-        if (check.fault == tree_fault::not_json) bad.problem = encode_problem::not_json;
-        if (check.fault == tree_fault::subtype) bad.problem = encode_problem::subtype;
+        bad = {encode_problem::too_deep, 0, 0, checker.path};
+        if (checker.fault == tree_fault::not_finite) bad.problem = encode_problem::not_finite;
+        if (checker.fault == tree_fault::not_utf8) bad.problem = encode_problem::not_utf8;
+        if (checker.fault == tree_fault::not_json) bad.problem = encode_problem::not_json;
+        if (checker.fault == tree_fault::subtype) bad.problem = encode_problem::subtype;
         return false;
     }
 

@@ -200,10 +200,10 @@ private:
             return refuse(s, state_read::corrupt, bad->first, bad->second);
         }
         s.read.user = std::move(tree.root);
-        detail::tree_check check{.json = false, .texts = cbor};  // the JSON parser checks UTF-8
-        if (cbor && !check(s.read.user)) {
+        detail::tree_check checker{.json = false, .texts = cbor};  // the JSON parser checks UTF-8
+        if (cbor && !checker(s.read.user)) {
             return refuse(s, state_read::corrupt, json_state_problem::syntax,
-                          check.path + " is not UTF-8");
+                          checker.path + " is not UTF-8");
         }
         return read_member(s, told) && !newer(s);
     }

@@ -64,7 +64,8 @@ public:
         defeats_.resize(parts_.size());
     }
 
-    /// The next action. `wait_until` if no step is due, `idle` after the end. Linear in the partitions.
+    /// The next action. `wait_until` if no step is due, `idle` after the end. Linear in the
+    /// partitions.
     [[nodiscard]] action next(steady_time now) const
     {
         if (ended()) return act::idle{};
@@ -196,9 +197,9 @@ private:
         /// it doubles each time. Requires: `times` >= 2.
         [[nodiscard]] std::uint64_t past() const
         {
-            const bool far = times > 65;
+            const bool many = times > 65;
             return saturating_add(epoch,
-                                  far ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
+                                  many ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
         }
         friend bool operator==(const defeat&, const defeat&) = default;
     };

@@ -7,7 +7,7 @@
 //     for (auto& h : book.take(wall, steady, 20)) {          // due entries; each gets a hold
 //         if (handle(fetch(h.entry.sequence))) book.settled(h.entry.sequence);
 //         else book.defer(once_more(h.entry, wall + 20min));  // replaces the entry of this number
-//     }                                       // receive_planner_deferred.test.cpp connects a book to an intake
+//     }                              // receive_planner_deferred.test.cpp: with a receive planner
 //
 // Guarantees
 //   1. `take` orders due entries by due time, then by number. It returns an entry again only if the
@@ -88,7 +88,7 @@ public:
         tickets_.last += out.size();
         for (const handed& h : out) {
             row& r = row_of(h.entry.sequence);
-            slots::node_type node = taken_out(r);
+            slot_set::node_type node = taken_out(r);
             r.ticket = h.ticket;
             r.until = at + options_.hold;
             put_in(r, place::held, node);
@@ -128,7 +128,7 @@ public:
     {
         row* r = in_hand_with(sequence, ticket);
         if (!r) return event_result::stale;
-        slots::node_type node = taken_out(*r);
+        slot_set::node_type node = taken_out(*r);
         r->until = at + options_.hold;
         put_in(*r, place::held, node);
         return event_result::applied;
@@ -222,7 +222,7 @@ private:
 
         friend auto operator<=>(const slot&, const slot&) = default;
     };
-    using slots = std::set<slot>;
+    using slot_set = std::set<slot>;
 
     // The entries of a session. All except the front one are in `behind_`.
     struct line {
@@ -241,7 +241,7 @@ private:
         return rows_.find(sequence)->second;
     }
 
-    [[nodiscard]] slots& list(place p) noexcept
+    [[nodiscard]] slot_set& list(place p) noexcept
     {
         return p == place::due ? due_ : p == place::held ? held_ : behind_;
     }
@@ -259,21 +259,21 @@ private:
         return theirs && i->second.ticket == ticket ? &i->second : nullptr;
     }
 
-    [[nodiscard]] slots::node_type taken_out(const row& r) noexcept
+    [[nodiscard]] slot_set::node_type taken_out(const row& r) noexcept
     {
         return list(r.where).extract(slot_of(r));
     }
 
-    void put_in(row& r, place to, slots::node_type& node) noexcept
+    void put_in(row& r, place to, slot_set::node_type& node) noexcept
     {
         r.where = to;
         node.value() = slot_of(r);
-        list(to).insert(static_cast<slots::node_type&&>(node));
+        list(to).insert(static_cast<slot_set::node_type&&>(node));
     }
 
     void move_to(row& r, place to) noexcept
     {
-        slots::node_type node = taken_out(r);
+        slot_set::node_type node = taken_out(r);
         put_in(r, to, node);
     }
 
@@ -316,7 +316,7 @@ private:
         // All allocations happen before the first change; the merges only relink nodes.
         const std::uint64_t sequence = entry.sequence;
         const bool lined = in_line(entry);
-        slots new_slot{{entry.due.since_epoch(), sequence}};
+        slot_set new_slot{{entry.due.since_epoch(), sequence}};
         lines new_line;
         std::set<std::uint64_t> new_member;
         if (lined) {
@@ -358,9 +358,9 @@ private:
     counter tickets_;
     std::map<std::uint64_t, row> rows_;
     lines lines_;
-    slots due_;
-    slots held_;
-    slots behind_;
+    slot_set due_;
+    slot_set held_;
+    slot_set behind_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -114,10 +114,10 @@ inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 number
     std::uint64_t due = 0;
     book.each([&](const deferred& d) {
         out.whole(d.sequence - sequence);
-        out.near(detail::stored_nanoseconds(d.due) - due);
+        out.difference(detail::stored_nanoseconds(d.due) - due);
         sequence = d.sequence;
         due = detail::stored_nanoseconds(d.due);
-        out.near(detail::stored_nanoseconds(d.since) - due);
+        out.difference(detail::stored_nanoseconds(d.since) - due);
         out.whole(d.attempts);
         out.text(d.session);
         out.text(d.id);
@@ -146,8 +146,8 @@ template <std::same_as<deferred_messages> B>
         if (n != 0 && above == 0) in.fail(deferral_problem::unsorted);
         if (above > highest_size - d.sequence) in.fail(deferral_problem::out_of_range);
         d.sequence += above;
-        d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.near());
-        d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.near());
+        d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
+        d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
         const std::uint64_t attempts = in.whole();
         if (attempts > UINT32_MAX) in.fail(deferral_problem::out_of_range);
         d.attempts = static_cast<std::uint32_t>(attempts);

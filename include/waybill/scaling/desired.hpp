@@ -44,9 +44,9 @@ template <condition C>
     if (e.lacks != lack_of::nothing) return {};
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
     // The tolerance includes its ends, also with rounding errors.
-    const bool near = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
+    const bool within = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
                       wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
-    e.wants = near ? s.instances : enough_instances(wanted);
+    e.wants = within ? s.instances : enough_instances(wanted);
     e.holds = truth_of(*e.wants > s.instances);
     return e.wants;
 }

@@ -86,8 +86,8 @@ public:
         options_.width = greater(options_.width, duration::nanoseconds(fewest));
         options_.width = lesser(options_.width, options_.span);
         // The slots that a window may touch, and the slot after that of now.
-        const std::int64_t slots = (span - 1) / options_.width.count() + 3;
-        slots_.resize(static_cast<std::size_t>(slots), slot{0, false, empty_});
+        const std::int64_t count = (span - 1) / options_.width.count() + 3;
+        slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_});
     }
 
     slotted_window(const slotted_window&) = default;
@@ -172,9 +172,9 @@ private:
 
     [[nodiscard]] std::size_t place_of(std::int64_t number) const noexcept
     {
-        const auto slots = static_cast<std::int64_t>(slots_.size());
-        const std::int64_t rest = number % slots;
-        return static_cast<std::size_t>(rest < 0 ? rest + slots : rest);
+        const auto count = static_cast<std::int64_t>(slots_.size());
+        const std::int64_t rest = number % count;
+        return static_cast<std::size_t>(rest < 0 ? rest + count : rest);
     }
 
     template <class F>

@@ -126,7 +126,7 @@ struct snapshot_head {
 /// Reads a number of units since the epoch. Fails if it is out of range in nanoseconds.
 [[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
 {
-    const auto ticks = static_cast<std::int64_t>(in.near());
+    const auto ticks = static_cast<std::int64_t>(in.difference());
     const std::int64_t u = snapshot_units[unit];
     if (ticks <= INT64_MAX / u && ticks >= INT64_MIN / u) return ticks;
     in.fail(snapshot_problem::out_of_range);
@@ -149,7 +149,7 @@ struct snapshot_steps {
     if (s.same != 0) {
         --s.same;
     } else {
-        const std::uint64_t longer = in.near();
+        const std::uint64_t longer = in.difference();
         if (longer == 0 && s.again) in.fail(snapshot_problem::corrupt);
         s.again = longer == 0;
         s.step += longer;
@@ -217,8 +217,8 @@ template <storable_window W>
     const auto ticks = [](std::int64_t t, std::uint8_t u) {
         return static_cast<std::uint64_t>(t / detail::snapshot_units[u]);
     };
-    if (count != 0) out.near(ticks(first, unit));
-    if (w.clock()) out.near(ticks(after, clock_unit));
+    if (count != 0) out.difference(ticks(first, unit));
+    if (w.clock()) out.difference(ticks(after, clock_unit));
     const auto step_to = [&](std::uint64_t n) {
         return ticks(ns(n), unit) - ticks(ns(n - 1), unit);
     };
@@ -228,14 +228,14 @@ template <storable_window W>
     for (std::uint64_t n = 0; n != count; ++n) {
         if (n >= same_until) {
             const std::uint64_t longer = step_to(n) - step;
-            out.near(longer);
+            out.difference(longer);
             step += longer;
             same_until = n + 1;
             while (longer == 0 && same_until != count && step_to(same_until) == step) ++same_until;
             if (longer == 0) out.whole(same_until - n - 1);
         }
         const std::uint64_t value = detail::bits_of<V>(w[n].value);
-        if constexpr (std::integral<V>) out.near(value - bits);
+        if constexpr (std::integral<V>) out.difference(value - bits);
         else out.middle(value ^ bits);
         bits = value;
         if constexpr (W::weighted) out.whole(weight_of(w[n]));
@@ -266,7 +266,7 @@ template <storable_window W>
         if (n != 0) at = detail::read_step(in, steps, at, head.count - n, INT64_MAX / ns);
         unit = detail::unit_of(at * ns, unit);
         typename W::sample_type s{wall_time::at(duration::nanoseconds(at * ns)), V{}};
-        if constexpr (std::integral<V>) bits += in.near();
+        if constexpr (std::integral<V>) bits += in.difference();
         else bits ^= in.middle();
         s.value = detail::value_of<V>(bits);
         if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_problem::out_of_range);
