@@ -106,7 +106,7 @@ ROOT
     return 1
 }
 
-# What every program of the house is built with.
+# What every program of the root is built with.
 packages_toolchain=(g++ cmake ninja-build)
 
 # configure_in FOLDER SOURCE COMPILER OPTION...: quiet unless it fails. A folder that was made for

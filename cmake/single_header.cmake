@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Writes one self-contained header: a door, and in it whatever of waybill it includes.
+# Writes one self-contained header: a module, and in it whatever of waybill it includes.
 #
-#     cmake -DDOOR=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake
+#     cmake -DMODULE=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake
 #
-# DOOR is a header of include/waybill itself, with or without .hpp; OUT's folder is made if there is
+# MODULE is a header of include/waybill itself, with or without .hpp; OUT's folder is made if there is
 # none. Everything else is refused before anything is written.
 #
 # A file goes in where it is first included. Its guard stays in, so that two single headers, or one
@@ -14,20 +14,20 @@
 
 cmake_minimum_required(VERSION 3.21)
 include("${CMAKE_CURRENT_LIST_DIR}/version.cmake")
-get_filename_component(house "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
-set(usage "Usage: cmake -DDOOR=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake")
+get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+set(usage "Usage: cmake -DMODULE=batch.hpp -DOUT=waybill_batch.hpp -P cmake/single_header.cmake")
 
 # The headers that a single one is made of; the ending may be left out.
-file(GLOB doors RELATIVE "${house}/include/waybill" "${house}/include/waybill/*.hpp")
-list(REMOVE_ITEM doors version.hpp)
-list(SORT doors)
-set(door "${DOOR}")
-if("${door}.hpp" IN_LIST doors)
-    string(APPEND door ".hpp")
+file(GLOB modules RELATIVE "${root}/include/waybill" "${root}/include/waybill/*.hpp")
+list(REMOVE_ITEM modules version.hpp)
+list(SORT modules)
+set(module "${MODULE}")
+if("${module}.hpp" IN_LIST modules)
+    string(APPEND module ".hpp")
 endif()
-if(NOT door IN_LIST doors)
-    list(JOIN doors ", " names)
-    message(FATAL_ERROR "DOOR is \"${DOOR}\", but it must be one of ${names}. ${usage}")
+if(NOT module IN_LIST modules)
+    list(JOIN modules ", " names)
+    message(FATAL_ERROR "MODULE is \"${MODULE}\", but it must be one of ${names}. ${usage}")
 endif()
 
 if("${OUT}" STREQUAL "")
@@ -37,7 +37,7 @@ get_filename_component(out "${OUT}" ABSOLUTE)
 if(OUT MATCHES "/$" OR IS_DIRECTORY "${out}")
     message(FATAL_ERROR "OUT is \"${OUT}\", which is a folder; it must name the file to be written.")
 endif()
-string(FIND "${out}" "${house}/include/" at)
+string(FIND "${out}" "${root}/include/" at)
 if(at EQUAL 0)
     message(FATAL_ERROR "OUT is \"${OUT}\", which is in a folder of the library; choose another.")
 endif()
@@ -45,7 +45,7 @@ endif()
 # Takes one file apart at its includes of ours, which start a line and so are not in a comment.
 function(inline_header name out)
     set_property(GLOBAL APPEND PROPERTY inlined "${name}")
-    set(file "${house}/include/waybill/${name}")
+    set(file "${root}/include/waybill/${name}")
     if(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")  # a folder reads as an empty file
         message(FATAL_ERROR "<waybill/${name}> is included, but there is no such header.")
     endif()
@@ -70,15 +70,15 @@ function(inline_header name out)
     set(${out} "// ==== waybill/${name}\n\n${text}${rest}\n" PARENT_SCOPE)
 endfunction()
 
-waybill_read_version("${house}/include/waybill/version.hpp" version)
-inline_header("${door}" body)
-file(READ "${house}/LICENSE" license)
+waybill_read_version("${root}/include/waybill/version.hpp" version)
+inline_header("${module}" body)
+file(READ "${root}/LICENSE" license)
 string(STRIP "${license}" license)
 string(REPLACE "\n" "\n// " license "\n${license}")
 string(REPLACE "// \n" "//\n" license "${license}")
 file(WRITE "${out}" "// SPDX-License-Identifier: MIT
 //
-// waybill ${version}, ${door} and all it includes in one file. Generated: change the parts, not this.
+// waybill ${version}, ${module} and all it includes in one file. Generated: change the parts, not this.
 // The license stands at the end.
 
 ${body}

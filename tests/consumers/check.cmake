@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Plays the stranger: cmake -DWAY=<way> -DSOURCE=<checkout> -DBUILD=<its build> -DWORK=<folder>
+# Plays a user: cmake -DWAY=<way> -DSOURCE=<checkout> -DBUILD=<its build> -DWORK=<folder>
 #                           -DGENERATOR=<generator> -DCOMPILER=<c++> -P check.cmake
 
 cmake_minimum_required(VERSION 3.21)
@@ -69,23 +69,23 @@ endforeach()
 
 if(WAY STREQUAL "find_package")
     install_and_move()
-    build_and_test(find_package all -DREQUIRED_ANNEXES=json,fmt,ranges)
+    build_and_test(find_package all -DREQUIRED_COMPONENTS=json,fmt,ranges)
 elseif(WAY STREQUAL "missing_package")
     install_and_move()
     # The core needs no package at all.
     build_and_test(find_package core ${no_packages})
-    # A required annex whose package is missing stops, naming both.
-    configure(find_package required -DREQUIRED_ANNEXES=json ${no_packages})
+    # A required extension whose package is missing stops, naming both.
+    configure(find_package required -DREQUIRED_COMPONENTS=json ${no_packages})
     fails("component json of waybill needs the package nlohmann_json, which was not found" ${command})
     # An optional one is named, and costs only itself.
-    build_and_test(find_package optional -DREQUIRED_ANNEXES=ranges
-        -DOPTIONAL_ANNEXES=json,fmt -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
+    build_and_test(find_package optional -DREQUIRED_COMPONENTS=ranges
+        -DOPTIONAL_COMPONENT_NAMES=json,fmt -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
     says("component json of waybill needs the package nlohmann_json, which was not found" "${configured}")
     says("component json found: FALSE" "${configured}")
     says("component fmt found: TRUE" "${configured}")
     says("component ranges found: TRUE" "${configured}")
     # What does not exist is named with what does, and another minor version is not compatible.
-    configure(find_package unknown -DREQUIRED_ANNEXES=xml)
+    configure(find_package unknown -DREQUIRED_COMPONENTS=xml)
     fails("waybill has no component xml: there are core json fmt ranges" ${command})
     configure(find_package newer -DVERSION=0.3)
     fails("version: 0.2" ${command})
@@ -94,17 +94,17 @@ elseif(WAY STREQUAL "add_subdirectory")
     run("${CMAKE_COMMAND}" --install "${WORK}/core" --prefix "${WORK}/prefix")
     file(GLOB_RECURSE files RELATIVE "${WORK}/prefix" "${WORK}/prefix/*")
     if(NOT files STREQUAL "bin/core")
-        message(FATAL_ERROR "installed along with the stranger's program: ${files}")
+        message(FATAL_ERROR "installed along with the user's program: ${files}")
     endif()
-    build_and_test(add_subdirectory json -DANNEX_JSON=ON)
-    configure(add_subdirectory without -DANNEX_WITHOUT_ITS_PACKAGE=ON)
+    build_and_test(add_subdirectory json -DWITH_JSON_COMPONENT=ON)
+    configure(add_subdirectory without -DJSON_WITHOUT_ITS_PACKAGE=ON)
     fails("nlohmann_json::nlohmann_json" ${command})
 elseif(WAY STREQUAL "fetch_content")
     build_and_test(fetch_content all)
 elseif(WAY STREQUAL "copied_header")
     # No CMake project at all: one file beside main, made twice to see that it comes out the same.
     foreach(name IN ITEMS waybill_batch.hpp again.hpp)
-        run("${CMAKE_COMMAND}" -DDOOR=batch.hpp "-DOUT=${WORK}/${name}"
+        run("${CMAKE_COMMAND}" -DMODULE=batch.hpp "-DOUT=${WORK}/${name}"
             -P "${SOURCE}/cmake/single_header.cmake")
     endforeach()
     run("${CMAKE_COMMAND}" -E compare_files "${WORK}/waybill_batch.hpp" "${WORK}/again.hpp")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stranger's first program; it uses the core alone.
+// A first program; it uses the core alone.
 
 #include <cstdint>
 #include <cstdio>

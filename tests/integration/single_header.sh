@@ -33,54 +33,54 @@ refused()
     [ "$(find . -type f ! -name said | wc -l)" = 0 ] || fail "it has written $(find . -type f ! -name said): $*"
 }
 
-# --- DOOR ----------------------------------------------------------------------------------------
+# --- MODULE ----------------------------------------------------------------------------------------
 
 names=$(cd "$WAYBILL_SOURCE/include/waybill" && echo *.hpp)
 names=${names/ version.hpp/}
 names=${names// /, }
-for door in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.hpp detail ext ext/json.hpp \
+for module in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.hpp detail ext ext/json.hpp \
     batch/sender.hpp batch/ ./batch.hpp ../waybill/batch.hpp include/waybill/batch.hpp \
     "$WAYBILL_SOURCE/include/waybill/batch.hpp" "$WAYBILL_SOURCE/include/waybill" / . .. '*' 'batch.hpp;retry.hpp' \
     'batch hpp' ' batch.hpp' '[b]atch.hpp' '"' OFF 0 NOTFOUND; do
-    refused "DOOR is \"$door\"" "-DDOOR=$door" -DOUT=out.hpp
+    refused "MODULE is \"$module\"" "-DMODULE=$module" -DOUT=out.hpp
     says "$names"
 done
-refused 'DOOR is ""' -DDOOR= -DOUT=out.hpp
+refused 'MODULE is ""' -DMODULE= -DOUT=out.hpp
 says "$names"
-refused 'DOOR is ""' -DOUT=out.hpp
-says 'cmake -DDOOR='
+refused 'MODULE is ""' -DOUT=out.hpp
+says 'cmake -DMODULE='
 
 # --- OUT -----------------------------------------------------------------------------------------
 
-refused 'OUT is ""' -DDOOR=retry.hpp
-says 'cmake -DDOOR='
-refused 'OUT is ""' -DDOOR=retry.hpp -DOUT=
+refused 'OUT is ""' -DMODULE=retry.hpp
+says 'cmake -DMODULE='
+refused 'OUT is ""' -DMODULE=retry.hpp -DOUT=
 mkdir folder
-refused 'is a folder' -DDOOR=retry.hpp -DOUT=folder
-refused 'is a folder' -DDOOR=retry.hpp -DOUT=folder/
-refused 'is a folder' -DDOOR=retry.hpp -DOUT=none/
-refused 'is a folder' -DDOOR=retry.hpp "-DOUT=$work"
-refused 'said/out.hpp' -DDOOR=retry.hpp -DOUT=said/out.hpp  # said is a file
-[ ! -e /dev/full ] || refused 'No space left' -DDOOR=retry.hpp -DOUT=/dev/full
+refused 'is a folder' -DMODULE=retry.hpp -DOUT=folder
+refused 'is a folder' -DMODULE=retry.hpp -DOUT=folder/
+refused 'is a folder' -DMODULE=retry.hpp -DOUT=none/
+refused 'is a folder' -DMODULE=retry.hpp "-DOUT=$work"
+refused 'said/out.hpp' -DMODULE=retry.hpp -DOUT=said/out.hpp  # said is a file
+[ ! -e /dev/full ] || refused 'No space left' -DMODULE=retry.hpp -DOUT=/dev/full
 rmdir folder
 
 # A header of the library is never overwritten with what is made of it.
-refused 'in a folder of the library' -DDOOR=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/retry.hpp"
-refused 'in a folder of the library' -DDOOR=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/../new.hpp"
+refused 'in a folder of the library' -DMODULE=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/retry.hpp"
+refused 'in a folder of the library' -DMODULE=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/../new.hpp"
 diff -r "$WAYBILL_SOURCE/include" ../before >said || fail 'the library has changed'
 
 # --- what is accepted ----------------------------------------------------------------------------
 
-makes -DDOOR=window.hpp -DOUT=window.hpp || fail 'it does not make window.hpp'
+makes -DMODULE=window.hpp -DOUT=window.hpp || fail 'it does not make window.hpp'
 [ ! -s said ] || fail 'it says something'
 grep -q 'class sliding_window' window.hpp || fail 'window.hpp has no sliding_window'
 ! grep -q '#include <waybill/' window.hpp || fail 'window.hpp includes another header of ours'
 # Without .hpp, and in folders that do not exist yet, the bytes are the same.
-makes -DDOOR=window -DOUT=new/folders/0 || fail 'it does not make window'
+makes -DMODULE=window -DOUT=new/folders/0 || fail 'it does not make window'
 cmp window.hpp new/folders/0
 # Relative to where it is called, and over what was there.
 mkdir inner
 cd inner
 echo old >OFF
-makes -DDOOR=window "-DOUT=OFF" || fail 'it does not write to OFF'
+makes -DMODULE=window "-DOUT=OFF" || fail 'it does not write to OFF'
 cmp ../window.hpp OFF

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# Shows that cmake/house_rules.cmake can fail: a small clean house passes, and in a copy of it every
+# Shows that cmake/rules.cmake can fail: a small clean library passes, and in a copy of it every
 # planted violation is named, with its file.
 #
-#     cmake -DWORK=<folder> -P tests/house_rules/planted.cmake
+#     cmake -DWORK=<folder> -P tests/rules/planted.cmake
 
 cmake_minimum_required(VERSION 3.21)
-get_filename_component(rules "${CMAKE_CURRENT_LIST_DIR}/../../cmake/house_rules.cmake" ABSOLUTE)
+get_filename_component(rules "${CMAKE_CURRENT_LIST_DIR}/../../cmake/rules.cmake" ABSOLUTE)
 file(READ "${CMAKE_CURRENT_LIST_DIR}/../../include/waybill/version.hpp" version_hpp)
 if(NOT version_hpp MATCHES "#define WAYBILL_VERSION ([0-9]+)")
     message(FATAL_ERROR "version.hpp defines no version")
@@ -47,7 +47,7 @@ ${declares}
 ")
 endfunction()
 
-function(clean_house)
+function(clean_library)
     file(REMOVE_RECURSE "${tree}" "${WORK}/tests")
     file(WRITE "${WORK}/tests/unit/core/time.test.cpp" "")
     file(WRITE "${WORK}/tests/property/core/time.prop.cpp" "")
@@ -75,10 +75,10 @@ function(run_rules code_out text_out)
 endfunction()
 
 set(tree "${WORK}/include/waybill")
-clean_house()
+clean_library()
 run_rules(code text)
 if(NOT code EQUAL 0)
-    message(FATAL_ERROR "a clean house does not pass:\n${text}")
+    message(FATAL_ERROR "a clean library does not pass:\n${text}")
 endif()
 
 # planted(<words of the message>): what stands in the tree now has to be named so, by a failing run.
@@ -92,7 +92,7 @@ function(planted words)
     get_property(count GLOBAL PROPERTY planted)
     math(EXPR count "${count} + 1")
     set_property(GLOBAL PROPERTY planted ${count})
-    clean_house()
+    clean_library()
 endfunction()
 
 # Arrows.
@@ -118,7 +118,7 @@ planted("waybill.hpp: may not include testing/stores.hpp")
 header(batch/limits.hpp INCLUDES waybill/batch/absent.hpp)
 planted("batch/limits.hpp: includes what does not exist: batch/absent.hpp")
 
-# Doors and rooms.
+# Module headers and modules.
 header(batch/chunk_by.hpp)
 planted("batch.hpp: does not list batch/chunk_by.hpp")
 header(core/fault.hpp)
@@ -126,9 +126,9 @@ planted("waybill.hpp: does not list core/fault.hpp")
 header(wire/amqp.hpp)
 planted("wire/amqp.hpp: wire.hpp should list it and does not exist")
 header(attic/box.hpp)
-planted("attic/box.hpp: the house has no room called attic")
+planted("attic/box.hpp: there is no module called attic")
 header(testing.hpp INCLUDES waybill/testing/stores.hpp)
-planted("testing.hpp: testing/ has no door")
+planted("testing.hpp: testing/ has no module header")
 
 # The standard library and foreign packages.
 foreach(name IN ITEMS chrono algorithm thread mutex atomic random iostream fstream filesystem)
@@ -142,11 +142,11 @@ endforeach()
 header(core/time.hpp INCLUDES array bit cstdint limits optional span string utility)
 planted("core/time.hpp: 8 standard headers")
 header(batch/limits.hpp INCLUDES nlohmann/json.hpp)
-planted("batch/limits.hpp: no include of this house")
+planted("batch/limits.hpp: an include that no rule permits")
 header(ext/json.hpp INCLUDES fmt/format.h)
-planted("ext/json.hpp: no include of this house")
+planted("ext/json.hpp: an include that no rule permits")
 header(batch/limits.hpp RAW "#include \"limits.hpp\"\n")
-planted("batch/limits.hpp: no include of this house")
+planted("batch/limits.hpp: an include that no rule permits")
 
 # Words.
 foreach(place IN ITEMS batch/limits.hpp testing/stores.hpp)
@@ -216,4 +216,4 @@ planted("retry/decide.hpp: names a test that does not exist: time.test.cpp")
 
 file(REMOVE_RECURSE "${WORK}")
 get_property(count GLOBAL PROPERTY planted)
-message(STATUS "a clean house passes, and each of ${count} planted violations is named")
+message(STATUS "a clean library passes, and each of ${count} planted violations is named")

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: MIT
 #
-# The rules of the house that no compiler checks; a test runs them:
+# The rules of the library that no compiler checks; a test runs them:
 #
-#     cmake -P cmake/house_rules.cmake
-#     cmake -DINCLUDE=<another tree>/include/waybill -P cmake/house_rules.cmake
+#     cmake -P cmake/rules.cmake
+#     cmake -DINCLUDE=<another tree>/include/waybill -P cmake/rules.cmake
 #
-#   1. Arrows point down: a room includes the core, itself and the rooms named below; testing/ and
-#      ext/ stand on any room, and no room stands on them. A door lists all of its room, the roof
-#      lists the core and every door.
-#   2. Few and cheap standard headers in the core, no foreign ones. No clock, no dice, no
-#      environment, no thread, no I/O anywhere. Nothing throws, catches, aborts or asserts outside
-#      of ext/.
-#   3. Macros are guards and the version, nothing is configured by macros, and nothing can be broken
-#      by a min or max macro.
-#   4. All is in the inline namespace of this major and minor version.
-#   5. A file has one task and at most 400 lines of code, a door at most 8,500. Blank lines and
-#      comments do not count.
-#   6. A test that a header names exists: tests/... where it says, *.test.cpp and *.prop.cpp
-#      anywhere in tests/, which stands beside include/.
-#   7. A state machine, which is what has a member `on` for an event, says what threads may do.
+#   1. A module includes the core, itself and the modules named below. testing/ and ext/ include any
+#      module, and no module includes them. A module header lists all headers of its module;
+#      waybill.hpp lists the core and every module header.
+#   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no
+#      environment variable, no thread, no I/O anywhere. Nothing throws, catches, aborts or asserts
+#      outside of ext/.
+#   3. Macros are guards and the version, nothing is configured by macros, and no min or max macro can
+#      break a header.
+#   4. Everything is in the inline namespace of this major and minor version.
+#   5. A header has one task and at most 400 lines of code, a module header at most 8,500 with all that
+#      it includes. Blank lines and comments do not count.
+#   6. A test that a header names exists: tests/... as a path, *.test.cpp and *.prop.cpp anywhere in
+#      tests/, which is beside include/.
+#   7. A state machine (a type with a member `on` for an event) states its thread rule.
 #
-# Everything that is wrong is named in one run.
+# One run names all violations.
 
 cmake_minimum_required(VERSION 3.21)
 include("${CMAKE_CURRENT_LIST_DIR}/version.cmake")
@@ -29,36 +29,36 @@ if(NOT INCLUDE)
 endif()
 get_filename_component(INCLUDE "${INCLUDE}" ABSOLUTE)
 
-# Who may include whom, besides itself and the core.
-set(rooms core wire retry batch queue consume tracking lease session window scaling)
-set(below_core "")
-set(below_wire "")
-set(below_retry "")
-set(below_batch retry)
-set(below_queue retry batch)
-set(below_window "")
-set(below_scaling window)
-set(below_consume retry)
-set(below_tracking consume)
-set(below_lease retry consume)
-set(below_session retry consume)
-set(below_testing ${rooms})
-set(below_ext ${rooms})
+# The modules that a module may include, besides itself and the core.
+set(modules core wire retry batch queue consume tracking lease session window scaling)
+set(may_include_core "")
+set(may_include_wire "")
+set(may_include_retry "")
+set(may_include_batch retry)
+set(may_include_queue retry batch)
+set(may_include_window "")
+set(may_include_scaling window)
+set(may_include_consume retry)
+set(may_include_tracking consume)
+set(may_include_lease retry consume)
+set(may_include_session retry consume)
+set(may_include_testing ${modules})
+set(may_include_ext ${modules})
 
-# What the core may take from the standard library, and what users' tests and annexes may take more.
+# Standard headers for the core, and further ones for testing/ and ext/.
 set(std_core array bit charconv cmath compare concepts cstddef cstdint cstring deque
     initializer_list iterator limits map new numeric optional set span string string_view tuple
     type_traits unordered_map unordered_set utility variant vector)
 set(std_wider algorithm chrono exception functional memory stdexcept system_error typeinfo)
 set(std_most 7)
 
-# The one foreign thing that each annex is built on.
+# The one package of each extension.
 set(foreign_json "nlohmann/")
 set(foreign_fmt "fmt/")
 set(foreign_ranges "range/v3/")
 
 set(lines_of_a_file 400)
-set(lines_of_a_door 8500)
+set(lines_of_a_module 8500)
 
 set_property(GLOBAL PROPERTY broken 0)
 function(broken header what)
@@ -103,30 +103,30 @@ foreach(header IN LISTS headers)
         endif()
     endforeach()
 
-    # Which room is this, and is it the room itself, its door or the roof?
-    get_filename_component(room "${header}" DIRECTORY)
+    # Which module is this, and is it a header of the module, the module header or waybill.hpp?
+    get_filename_component(module "${header}" DIRECTORY)
     get_filename_component(stem "${header}" NAME_WE)
-    set(part "idea")
+    set(part "header")
     if(header STREQUAL "version.hpp")
         set(part "version")
-        set(room "version")
+        set(module "version")
     elseif(header STREQUAL "waybill.hpp")
-        set(part "roof")
-        set(room "waybill")
-    elseif(room STREQUAL "")
-        set(part "door")
-        set(room "${stem}")
+        set(part "all")
+        set(module "waybill")
+    elseif(module STREQUAL "")
+        set(part "module header")
+        set(module "${stem}")
     endif()
-    string(REGEX REPLACE "/.*" "" room "${room}")
-    if(part MATCHES "idea|door" AND NOT DEFINED below_${room})
-        broken("${header}" "the house has no room called ${room}")
-        set(below_${room} "")
+    string(REGEX REPLACE "/.*" "" module "${module}")
+    if(part MATCHES "header|module header" AND NOT DEFINED may_include_${module})
+        broken("${header}" "there is no module called ${module}")
+        set(may_include_${module} "")
     endif()
-    if(part STREQUAL "door" AND room MATCHES "^(core|testing|ext)$")
-        broken("${header}" "${room}/ has no door")
+    if(part STREQUAL "module header" AND module MATCHES "^(core|testing|ext)$")
+        broken("${header}" "${module}/ has no module header")
     endif()
 
-    # The code alone: comments, strings and characters may say anything.
+    # The code alone, without comments, strings and characters.
     string(REGEX REPLACE "//[^\n]*" "" code "${text}")
     string(REGEX REPLACE "'([^'\\\n]|\\\\[^\n])'" "0" code "${code}")
     string(REGEX REPLACE "\"([^\"\\\n]|\\\\[^\n])*\"" "\"\"" code "${code}")
@@ -139,10 +139,10 @@ foreach(header IN LISTS headers)
         if(include MATCHES "^#include <waybill/([a-z_/0-9]+[.]hpp)>")
             set(target "${CMAKE_MATCH_1}")
             list(APPEND ours_${header} "${target}")
-            string(REGEX REPLACE "[/.].*" "" target_room "${target}")
-            set(is_door FALSE)
+            string(REGEX REPLACE "[/.].*" "" target_module "${target}")
+            set(is_module_header FALSE)
             if(NOT target MATCHES "/")
-                set(is_door TRUE)
+                set(is_module_header TRUE)
             endif()
             set(fine FALSE)
             if(NOT EXISTS "${INCLUDE}/${target}")
@@ -151,35 +151,35 @@ foreach(header IN LISTS headers)
                 set(fine TRUE)
             elseif(target STREQUAL "version.hpp")
                 set(fine TRUE)
-            elseif(part STREQUAL "roof")
-                if(is_door OR target_room STREQUAL "core")
+            elseif(part STREQUAL "all")
+                if(is_module_header OR target_module STREQUAL "core")
                     set(fine TRUE)
                 endif()
-            elseif(part STREQUAL "door")
-                if(target_room STREQUAL room AND NOT is_door)
+            elseif(part STREQUAL "module header")
+                if(target_module STREQUAL module AND NOT is_module_header)
                     set(fine TRUE)
                 endif()
-            elseif(room STREQUAL "ext" AND target_room STREQUAL "ext")
-                # An annex of several files may stand on itself: ext/json.hpp on ext/json_text.hpp.
-                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" annex "${header}")
-                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" target_annex "${target}")
-                if(annex STREQUAL target_annex)
+            elseif(module STREQUAL "ext" AND target_module STREQUAL "ext")
+                # An extension may have several headers: ext/json.hpp includes ext/json_text.hpp.
+                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" extension "${header}")
+                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" target_extension "${target}")
+                if(extension STREQUAL target_extension)
                     set(fine TRUE)
                 endif()
-            elseif(target_room STREQUAL "core" OR target_room STREQUAL room
-                   OR target_room IN_LIST below_${room})
-                if(NOT is_door OR room MATCHES "^(testing|ext)$")
+            elseif(target_module STREQUAL "core" OR target_module STREQUAL module
+                   OR target_module IN_LIST may_include_${module})
+                if(NOT is_module_header OR module MATCHES "^(testing|ext)$")
                     set(fine TRUE)
                 endif()
             endif()
             if(NOT fine)
-                broken("${header}" "may not include ${target}: that arrow does not point down")
+                broken("${header}" "may not include ${target}: no rule permits that")
             endif()
         elseif(include MATCHES "^#include <([a-z_0-9]+)>")
             set(name "${CMAKE_MATCH_1}")
             math(EXPR std "${std} + 1")
             set(allowed ${std_core})
-            if(room MATCHES "^(testing|ext)$")
+            if(module MATCHES "^(testing|ext)$")
                 list(APPEND allowed ${std_wider})
             endif()
             if(NOT name IN_LIST allowed)
@@ -187,25 +187,25 @@ foreach(header IN LISTS headers)
             endif()
         else()
             set(fine FALSE)
-            string(REGEX REPLACE "^([a-z0-9]+).*" "\\1" annex "${stem}")
-            if(room STREQUAL "ext" AND DEFINED foreign_${annex})
-                if(include MATCHES "^#include <${foreign_${annex}}")
+            string(REGEX REPLACE "^([a-z0-9]+).*" "\\1" extension "${stem}")
+            if(module STREQUAL "ext" AND DEFINED foreign_${extension})
+                if(include MATCHES "^#include <${foreign_${extension}}")
                     set(fine TRUE)
                 endif()
             endif()
             if(NOT fine)
-                broken("${header}" "no include of this house: ${include}")
+                broken("${header}" "an include that no rule permits: ${include}")
             endif()
         endif()
     endforeach()
-    if(std GREATER std_most AND NOT room MATCHES "^(testing|ext)$")
+    if(std GREATER std_most AND NOT module MATCHES "^(testing|ext)$")
         broken("${header}" "${std} standard headers, and ${std_most} are the most")
     endif()
 
     # 2. Words that have no place here, and 3. two that a user may have as macros.
     set(words "std::(time|clock|mutex|thread|atomic|cout|cerr|random_device)")
     set(calls "now|getenv|rand|srand|sleep_for|sleep_until|min|max")
-    if(NOT room STREQUAL "ext")
+    if(NOT module STREQUAL "ext")
         string(APPEND words "|throw|try|catch|dynamic_cast|typeid")
         string(APPEND calls "|abort|assert")
     endif()
@@ -255,19 +255,19 @@ foreach(header IN LISTS headers)
         endif()
         set(opened TRUE)
     endforeach()
-    if(part STREQUAL "idea" AND NOT opened)
+    if(part STREQUAL "header" AND NOT opened)
         broken("${header}" "declares nothing in waybill::inline ${namespace}")
     endif()
 endforeach()
 
-# 1. Doors list their rooms, the roof lists the core and the doors.
+# 1. Module headers list their modules, waybill.hpp lists the core and the module headers.
 foreach(header IN LISTS headers)
-    string(REGEX REPLACE "[/.].*" "" room "${header}")
-    if(header MATCHES "^(version|waybill)[.]hpp$" OR room MATCHES "^(testing|ext)$")
+    string(REGEX REPLACE "[/.].*" "" module "${header}")
+    if(header MATCHES "^(version|waybill)[.]hpp$" OR module MATCHES "^(testing|ext)$")
         continue()
     endif()
-    set(list_of "${room}.hpp")
-    if(room STREQUAL "core" OR NOT header MATCHES "/")
+    set(list_of "${module}.hpp")
+    if(module STREQUAL "core" OR NOT header MATCHES "/")
         set(list_of "waybill.hpp")
     endif()
     if(NOT EXISTS "${INCLUDE}/${list_of}")
@@ -277,13 +277,13 @@ foreach(header IN LISTS headers)
     endif()
 endforeach()
 
-# 5. What a user reads who includes a door.
-foreach(door IN LISTS headers)
-    if(door MATCHES "/" OR door STREQUAL "version.hpp")
+# 5. The lines of code behind a module header.
+foreach(module_header IN LISTS headers)
+    if(module_header MATCHES "/" OR module_header STREQUAL "version.hpp")
         continue()
     endif()
-    set(reached "${door}")
-    set(open "${door}")
+    set(reached "${module_header}")
+    set(open "${module_header}")
     set(lines 0)
     while(open)
         list(POP_FRONT open next)
@@ -296,15 +296,15 @@ foreach(door IN LISTS headers)
         endforeach()
     endwhile()
     list(LENGTH reached files)
-    message(STATUS "${door}: ${lines} lines of code in ${files} files")
-    if(lines GREATER lines_of_a_door AND NOT door STREQUAL "waybill.hpp")
-        broken("${door}" "${lines} lines of code, and ${lines_of_a_door} are the most for a door")
+    message(STATUS "${module_header}: ${lines} lines of code in ${files} files")
+    if(lines GREATER lines_of_a_module AND NOT module_header STREQUAL "waybill.hpp")
+        broken("${module_header}" "${lines} lines of code, and ${lines_of_a_module} are the most for a module")
     endif()
 endforeach()
 
 get_property(any GLOBAL PROPERTY broken)
 if(any)
-    message(FATAL_ERROR "rules of the house are broken; each is named above")
+    message(FATAL_ERROR "rules are broken; each is named above")
 endif()
 list(LENGTH headers count)
-message(STATUS "the rules of the house hold in ${count} headers")
+message(STATUS "the rules hold in ${count} headers")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stranger's program that stands on whatever annexes its project asked for.
+// A program with whatever extensions its project asked for.
 
 #ifdef WITH_JSON
 #include <waybill/ext/json.hpp>
