@@ -2,14 +2,13 @@
 //
 // session: the steps of a job in order. A failed step stops its session; a redrive continues it.
 //
-//   steps:     step, step_order, job (numbers the steps), stamp_properties, step_in_hand
+//   steps:     step, step_order, job (numbers the steps), step_properties, step_in_hand
 //   state:     progress, progress_text, envelope, state_budget, state_text, session_state,
 //              session_store (for brokers that store no session state), sweep (finds old states)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
-//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_import
-//   (imports dead letters
-//              of the broker), letter_order, plan_redrive, redrive, redrive_names, redrive_plan,
-//              redrive_session, redrive_text
+//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_order,
+//              dead_letter_import (imports dead letters of the broker), plan_redrive, redrive,
+//              redrive_names, redrive_plan, redrive_session, redrive_text
 
 #ifndef WAYBILL_SESSION_HPP
 #define WAYBILL_SESSION_HPP

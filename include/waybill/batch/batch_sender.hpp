@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sender: a state machine that sends items in as few batches as the broker accepts.
+// batch_sender: a state machine that sends items in as few batches as the broker accepts.
 //
 //     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
 //     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...

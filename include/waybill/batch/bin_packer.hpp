@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// packing: fills several batches at the same time, for items whose order does not matter.
+// bin_packer: fills several batches at the same time, for items whose order does not matter.
 //
 //     auto bins = waybill::bin_packer_of<entry>(limits, wire_size, {.open = 8, .linger = 50ms});
 //     switch (bins.try_add(e, now)) {                              // three results, not two

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// outbox: an input that can be read only once, with the items that are read but not settled.
+// resend_buffer: an input that can be read only once, with the items that are read but not settled.
 //
 // A forward range can be read again; lines from a pipe cannot. An outbox keeps each item until its
 // outcome is known. So a refused batch can be cut again, and a sender that must wait can be called

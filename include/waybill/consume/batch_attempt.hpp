@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_attempt: how one delivery of a batch uses the crash record (attempt.hpp).
+// batch_attempt: how one delivery of a batch uses the crash record (crash_record.hpp).
 
 #ifndef WAYBILL_CONSUME_BATCH_ATTEMPT_HPP
 #define WAYBILL_CONSUME_BATCH_ATTEMPT_HPP

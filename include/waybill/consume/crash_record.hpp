@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// attempt: the crash record of a partition, and the search for the event that ends its process.
+// crash_record: the crash record of a partition, and the search for the event that ends its
+// process.
 //
 // If an event ends the process, or its handler throws, no failure is reported. So a crash record is
 // stored before the first event is handled, and removed together with the commit of the checkpoint.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// letter: the dead letter of an event, with as much of the event as the policy keeps.
+// dead_letter: the dead letter of an event, with as much of the event as the policy keeps.
 //
 //     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), 1, now,
 //                                        policy);

@@ -57,7 +57,7 @@ struct delivery_memory {
 /// suspended cannot write.
 ///
 /// Keep one assignment for all deliveries, and set only `from`. `last` then distinguishes a handler
-/// that threw from a store that failed at the end of a delivery (attempt.hpp).
+/// that threw from a store that failed at the end of a delivery (crash_record.hpp).
 struct assignment {
     partition_key key{};
     std::optional<position> from{};  ///< The last event done as loaded; empty without a checkpoint.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// limits: the limits of a destination for one batch.
+// batch_limits: the limits of a destination for one batch.
 //
 //     waybill::batch_limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
 //     if (auto bad = waybill::validate(l)) explain(bad->field, bad->value, bad->rule, bad->bound);

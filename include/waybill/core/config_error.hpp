@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// check: the error type for invalid configurations, and `make`, which validates before
+// config_error: the error type for invalid configurations, and `make`, which validates before
 // construction.
 //
 // A configuration is a plain aggregate and can contain any values. `validate` returns the first

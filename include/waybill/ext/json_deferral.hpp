@@ -10,9 +10,10 @@
 //     if (!again) die(waybill::describe(again.error()));
 //     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
 //
-// The sequences of the entries strictly increase. As in deferral_bytes.hpp, options are not stored:
-// the caller passes them, and they must pass `validate`. An entry that was handed out before is no
-// longer handed out in the book that is read. `read_json` also reads a book, with default options.
+// The sequences of the entries strictly increase. As in deferred_messages_bytes.hpp, options are
+// not stored: the caller passes them, and they must pass `validate`. An entry that was handed out
+// before is no longer handed out in the book that is read. `read_json` also reads a book, with
+// default options.
 
 #ifndef WAYBILL_EXT_JSON_DEFERRAL_HPP
 #define WAYBILL_EXT_JSON_DEFERRAL_HPP

@@ -8,7 +8,7 @@
 //     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
 //     if (!codec) return refuse(waybill::describe(codec.error()));
 //     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
-//     if (state.kind > waybill::state_read::ok) stop(waybill::describe(state));
+//     if (state.outcome > waybill::state_read::ok) stop(waybill::describe(state));
 //     state.value.receipt = "r17";
 //     state.progress = pipe.progress();
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>

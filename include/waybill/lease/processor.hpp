@@ -176,7 +176,7 @@ public:
     }
 
     /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
-    /// the previous owner counts as dead (attempt.hpp).
+    /// the previous owner counts as dead (crash_record.hpp).
     [[nodiscard]] assignment assignment_of(const act::open& a,
                                            const std::optional<checkpoint>& stored) const
     {

@@ -14,7 +14,8 @@
 //      entry is deferred again or given back, or if its hold ends.
 //   2. With `session_order`, a session has at most one entry in hand. `take` returns only its
 //      lowest number in the book. Other due entries of the session wait.
-//   3. Due times are wall times. Holds are steady times and are not stored (deferral_bytes.hpp).
+//   3. Due times are wall times. Holds are steady times and are not stored
+//      (deferred_messages_bytes.hpp).
 //   4. If an allocation fails, no entry is lost, added or returned.
 // Requires unique numbers within a book. Cost: logarithmic time per affected entry.
 // A value without locks: one thread at a time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// deferral_bytes: a deferral book as bytes, and the book from these bytes.
+// deferred_messages_bytes: a deferral book as bytes, and the book from these bytes.
 //
 //     store.put(key, waybill::save(book));
 //     ...

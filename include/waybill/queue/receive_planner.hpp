@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// intake: plans what to receive next: due deferred messages first, and only probes in an outage.
+// receive_planner: plans what to receive next. Due deferred messages first, and only probes in an
+// outage.
 //
 //     waybill::receive_planner in({.max_in_flight = 16});
 //     waybill::match(in.next(now),
@@ -17,8 +18,8 @@
 //     in.on(work_done{number, handle(message).kind}, now);    // now or later, from each handler
 //
 // `book` is a deferred_messages. The guarantees are in the comment of class intake. Tests:
-// tests/unit/queue/receive_planner_deferred.test.cpp, tests/enumerate/queue/receive_planner.test.cpp.
-// A value without locks: one thread at a time.
+// tests/unit/queue/receive_planner_deferred.test.cpp,
+// tests/enumerate/queue/receive_planner.test.cpp. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
 #define WAYBILL_QUEUE_RECEIVE_PLANNER_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// intake_steps: the actions and events of an intake. Each action is one call that can fail by
-// itself.
+// receive_planner_steps: the actions and events of a receive_planner. Each action is one call that can fail
+// by itself.
 //
 // Each unit of work has a number. It is a fresh message, or a pair of a deferred message (the
 // original) and its pointer. The message of a pair is its pointer: a scheduled message of the

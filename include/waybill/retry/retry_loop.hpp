@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// attempts: a state machine that retries one call. Clock, random numbers and call are the caller's.
+// retry_loop: a state machine that retries one call. Clock, random numbers and call are the
+// caller's.
 //
 //     waybill::retry_loop tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
 //     for (bool open = true; open;)

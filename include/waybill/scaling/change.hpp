@@ -35,8 +35,8 @@ struct change {
     friend bool operator==(const change&, const change&) = default;
 };
 
-/// At most a change of `most` within any period `per`. Only applied changes count. Fractions of an
-/// instance are rounded up, as in Kubernetes.
+/// At most a change of `max_change` within any period `per`. Only applied changes count. Fractions
+/// of an instance are rounded up, as in Kubernetes.
 struct rate_limit {
     change max_change{};
     duration per{};

@@ -2,7 +2,7 @@
 //
 // check_policy: validates a policy before its use.
 //
-//     if (auto bad = waybill::scaling::check(p)) die(waybill::scaling::describe(*bad));
+//     if (auto bad = waybill::scaling::validate(p)) die(waybill::scaling::describe(*bad));
 //     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
 //     // more, with 1 instance, found 120
 //

@@ -7,11 +7,11 @@
 //                                sc::highest("age") > 300);
 //     sc::rule idle = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10);
 //     std::vector<sc::evidence> because;
-//     const sc::truth t = busy({.metrics = readings, .instances = 4, .now = now}, because);
+//     const sc::tribool t = busy({.metrics = readings, .instances = 4, .now = now}, because);
 //
 // A rule is a value: one comparison, or a combination of rules. Each comparison is evaluated, even
 // if the others already decide, and adds a row with its numbers to the evidence. If a metric is
-// missing, has too few points or is stale, the comparison is unknown (see truth.hpp), unless
+// missing, has too few points or is stale, the comparison is unknown (see tribool.hpp), unless
 // `when_missing` specifies a result.
 //
 // Any callable that takes a situation and a list of rows is a condition, too. `any_of` and `all_of`

@@ -5,7 +5,7 @@
 //     const scaling::reading known[]{scaling::read("orders", orders.query(now)),
 //                                    scaling::read("age", age.query(now))};
 //     scaling::decision d = scaling::decide(policy, known, state, instances, now);
-//     // d.verdict, d.from, d.to, d.reason, d.until, d.because
+//     // d.verdict, d.from, d.to, d.why, d.until, d.reasons
 //     state.on(d);
 //
 // A pure function: a dry run discards the decision. Steps 3 to 8 can only make a change smaller.

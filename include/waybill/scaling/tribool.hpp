@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// truth: yes, no or unknown.
+// tribool: yes, no or unknown.
 //
 // A metric without recent points is not 0, and a comparison with it is neither true nor false.
 // Rules that treat unknown as "no" can scale down a service under full load. Conditions therefore

@@ -5,7 +5,7 @@
 //     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
 //     ...
 //     const auto s = waybill::open_state(bytes, 262'144);     // nullopt if there is no state
-//     if (s.kind == waybill::state_read::ok) read(s.format, s.version, s.body);
+//     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
 //     else log(waybill::describe(s));                             // with the action to take
 //
 // Guarantees

@@ -14,7 +14,7 @@
 //      are missing.
 //   3. The state of the session is in the dead letter that stopped it and in that of the last step.
 //   4. The reason is cut between characters to `reason_bytes`. A body is kept as in
-//      consume/letter.hpp: completely, its beginning or nothing; always with size and checksum.
+//      consume/dead_letter.hpp: completely, its beginning or nothing; always with size and checksum.
 //
 // ext/json.hpp converts it: `nlohmann::json(letter).dump()` and
 // `parse_json<pipeline_dead_letter>(text)`.

@@ -90,7 +90,7 @@ enum class when_refused : std::uint8_t {
 struct pipeline_policy {
     pipeline_mode mode = pipeline_mode::stop_on_failure;
     /// Attempts of one step that end with a transient fault, over all its deliveries, and the
-    /// pauses between them. `retry.most` counts the first attempt.
+    /// pauses between them. `retry.max_attempts` counts the first attempt.
     /// After an infrastructure fault `pauses` gives the pause before the session is delivered
     /// again. It grows with the deliveries of the message, and is the cap if the broker does not
     /// count them. If the broker counts deliveries except sessions given back, each pause of an
@@ -112,7 +112,7 @@ struct pipeline_policy {
     /// state looks the same.
     std::uint64_t deliveries = 7;
     /// The delivery limit set at the broker; `highest_size` if it has none. Must be greater than
-    /// `retry.most` and `deliveries`.
+    /// `retry.max_attempts` and `deliveries`.
     std::uint64_t broker_deliveries = 10;
     when_unreadable unreadable = when_unreadable::dead_letter;
     when_refused refused = when_refused::hold;

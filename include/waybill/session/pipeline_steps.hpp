@@ -40,7 +40,7 @@ struct save_state {
     friend bool operator==(const save_state&, const save_state&) = default;
 };
 
-/// Write or replace the dead letter of the message in hand, with the pipeline's why(). Report
+/// Write or replace the dead letter of the message in hand, with the pipeline's reason(). Report
 /// `step_dead_lettered`.
 struct park {
     dead_letter_reason reason = dead_letter_reason::failed;

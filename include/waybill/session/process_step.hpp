@@ -13,7 +13,7 @@
 //             [&](act::complete)     { return session.complete(*m); },
 //             [&](act::clear_state)  { return state.clear(); },
 //             [&](act::give_back)    { return session.close(); },
-//             [&](act::wait_until a)       { return sleep_and_renew(a.until); });
+//             [&](act::wait_until a)       { return sleep_and_renew(a.time); });
 //         if (pipe.over()) break;
 //     }
 //
@@ -69,14 +69,15 @@ inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...)
 ///   - `load_state` returns `state_loaded`.
 ///   - `execute` returns a `fault` (empty on success), a `result<void>` or `executed`.
 ///   - `save_state`, `park`, `complete` and `clear_state` return a `fault` or a `result<void>`.
-///   - `wait_until` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the lock
+///   - `wait_until` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the
+///      lock
 ///     is lost. Any other fault requests a stop.
 ///   - `give_back` may return any type. The result is ignored.
 ///
 /// An exception of a call passes through, and the message stays in hand. The caller has two
 /// choices:
 ///   - Call `process_step` again with the same message. It repeats the call that threw and no call
-///     before it. An `execute` that threw counts as an attempt: after `retry.most` attempts the
+///     before it. An `execute` that threw counts as an attempt: after `retry.max_attempts` attempts the
 ///     step is dead-lettered as exhausted. After a `clear_state` that threw the message is
 ///     complete, and another message may follow.
 ///   - Close the session and destroy the pipeline. All messages that are not complete are delivered

@@ -3,7 +3,7 @@
 // row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
 //     waybill::row_key(17)                             // "00000000000000000017"
-//     waybill::sequence_of_row_key("17").kind           // row_key_found::other_width, sequence 17
+//     waybill::sequence_of_row_key("17").outcome        // row_key_found::other_width, sequence 17
 //
 // Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
 // digits. Keys that other tools wrote without zeros are read and reported as `other_width`.

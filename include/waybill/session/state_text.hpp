@@ -4,7 +4,7 @@
 //
 //     waybill::text_state_options o{.version = {2, 0}};
 //     auto s = waybill::read_text_state(bytes, o);              // nullopt if there are none
-//     if (s.kind > waybill::state_read::ok) stop(waybill::describe(s));
+//     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s));
 //     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
 //     s.state.own = "receipt=r17";
 //     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_too_large>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// stamp_properties: writes the properties of a step to its message, and reads them.
+// step_properties: writes the properties of a step to its message, and reads them.
 //
 //     waybill::write_step_properties(job.next(), {}, [&](auto name, auto value) {
 //         message.properties[std::string(name)] = value;

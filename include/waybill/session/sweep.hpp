@@ -2,7 +2,7 @@
 //
 // sweep: finds the stored states to clear, and those that an operator should check.
 //
-//     std::vector<waybill::swept_state> rows;      // {session, how, progress, written}
+//     std::vector<waybill::swept_state> rows;      // {session, outcome, progress, written}
 //     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
 //     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
 //     for (const waybill::sweep_item& i : plan) {

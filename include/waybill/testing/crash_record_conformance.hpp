@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// attempt_conformance: the rules of the crash records of a store (`attempted`, `note`, `forget`).
+// crash_record_conformance: the rules of the crash records of a store (`attempted`, `note`,
+// `forget`).
 //
 // A part of conformance.hpp.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_queue_conformance: the rules of `remove` and `list` of a store's dead letters.
+// dead_letter_queue_conformance: the rules of `remove` and `list` of a store's dead letters.
 //
 // A part of conformance.hpp, for a store whose dead letters can be processed again.
 

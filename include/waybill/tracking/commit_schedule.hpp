@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// cadence: decides when a consumer commits its position.
+// commit_schedule: decides when a consumer commits its position.
 //
 // A commit after each event costs more than the event; rare commits repeat many events after a
 // crash. A commit schedule counts the events done since the last commit:

@@ -38,6 +38,7 @@ public:
         rest_ = ((upper * most - sum_) + upper * least + lower * most) + lower * least;
     }
 
+    /// The sum of both. Constant time; the error of the addition is kept.
     [[nodiscard]] friend constexpr compensated_sum operator+(const compensated_sum& a,
                                                              const compensated_sum& b) noexcept
     {
@@ -49,7 +50,6 @@ public:
         return s;
     }
 
-    /// The sum of both. Constant time; the error of the addition is kept.
     /// The sum rounded to a double. If the sum has overflowed, the infinity; the error, which is
     /// NaN then, is ignored.
     [[nodiscard]] constexpr double approximately() const noexcept

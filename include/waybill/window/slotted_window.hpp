@@ -98,7 +98,7 @@ public:
     slotted_window(slotted_window&&) = default;
     slotted_window& operator=(slotted_window&&) = default;
 
-    /// Moves the clock to `now` and inserts a sample. Returns `stale` for a slot before that of the
+    /// Moves the clock to `now` and inserts a sample. Returns `late` for a slot before that of the
     /// clock. One `add`, and one copy of the empty sketch if the slot is new.
     inserted insert(Time at, double value, Time now)
     {
