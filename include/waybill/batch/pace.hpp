@@ -18,7 +18,8 @@ namespace waybill::inline v0_2 {
 
 class pace {
 public:
-    /// If `shared` is set, it replaces the pace's own budget. `p.most` is limited to [1, 255].
+    /// If `shared` is set, it replaces the pace's own budget. `p.max_attempts` is limited to [1,
+    /// 255].
     pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
         : policy_(p), tokens_(b), shared_(shared)
     {

@@ -25,7 +25,7 @@ struct send_item {
         oversized,  ///< Too large; the caller is to replace it.
         away,       ///< In a batch in flight; set only if a draft begins before the item.
         over,       ///< Ended: accepted or settled otherwise.
-        gone,       ///< Failed permanently; `most` contains the fault class.
+        gone,       ///< Failed permanently; `max_items` contains the fault kind.
         in_doubt,   ///< Failed, but an earlier send of the same batch may have arrived.
     };
     enum class known : std::uint8_t {

@@ -72,7 +72,7 @@ struct send_policy {
     duration linger = duration::highest();
     /// The treatment of a batch whose outcome is unknown.
     when_unknown on_unknown = when_unknown::repeat;
-    /// The retries of each item. `most` above 255 reads as 255.
+    /// The retries of each item. `max_attempts` above 255 reads as 255.
     retry_policy retry{};
     /// The budget of retries for the whole sender.
     retry_budget budget{};

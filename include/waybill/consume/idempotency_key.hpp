@@ -13,7 +13,8 @@
 //      every process, after every crash, and when a dead letter is processed again.
 //   2. Different events have different keys. In names, each byte except ASCII letters, digits and
 //      . _ - is written as %XX. A slash follows each name.
-//   3. A key has at most `most` bytes. If the names are too long, all keys of the partition begin
+//   3. A key has at most `max_bytes` bytes. If the names are too long, all keys of the partition
+//      begin
 //      with ~ and 32 hexadecimal digits of the SHA-256 of the names instead.
 //   4. The format is stable: stored keys stay valid.
 //
@@ -56,7 +57,7 @@ struct idempotency_options {
     /// the message id that detects duplicates.
     std::size_t max_bytes = 128;
 
-    /// The smallest valid `most`: a digest and a number of 20 digits. A smaller `most` reads as
+    /// The smallest valid `max_bytes`: a digest and a number of 20 digits. A smaller value reads as
     /// this.
     static constexpr std::size_t min_bytes = 54;
 

@@ -4,7 +4,7 @@
 //
 // If the store can be called directly, one line makes the call and reports its result:
 //
-//     keeper.on(waybill::ask(store, call, draw), now);
+//     manager.on(waybill::ask(store, call, draw), now);
 //
 // A result of a call about one row contains that call. A result that does not match the pending
 // call is stale (`stale`): it was reported twice, or it came after the call was given up.
@@ -48,20 +48,21 @@ struct list_leases {
 /// Take a lease, renew it, or give it back. The result is `claimed`.
 struct claim {
     lease_claim row{};
-    std::uint64_t number = 0;  ///< Differs between any two claims of one keeper that have a result.
+    /// Differs between any two claims of one manager that have a result.
+    std::uint64_t number = 0;
     friend bool operator==(const claim&, const claim&) = default;
 };
 
 }  // namespace act
 
-/// The result of `announce`.
+/// The result of `heartbeat`.
 struct heartbeat_stored {
     act::heartbeat call{};
     result<void> answer{};
     friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
 };
 
-/// The result of `withdraw`.
+/// The result of `leave`.
 struct group_left {
     act::leave call{};
     result<void> answer{};

@@ -52,7 +52,7 @@ struct lease_group {
 
 namespace detail {
 
-/// The group with valid lease options. With options that `validate` refuses, a keeper would call
+/// The group with valid lease options. With options that `validate` refuses, a manager would call
 /// the store without end, or never trust a lease.
 [[nodiscard]] inline lease_group usable(lease_group g)
 {
@@ -70,7 +70,7 @@ struct lease_released {
 
     friend bool operator==(const lease_released&, const lease_released&) = default;
 };
-/// Event: a store has reported that another owner has the partition. The keeper verifies this at
+/// Event: a store has reported that another owner has the partition. The manager verifies this at
 /// once.
 struct lease_suspected {
     std::uint32_t partition = 0;

@@ -2,9 +2,9 @@
 //
 // lease_manager: takes, renews and gives back the leases of one process.
 //
-//     waybill::lease_manager keeper({"orders", "billing", partitions, {"host-7", random_64_bits}});
-//     if (auto call = keeper.call(now)) keeper.on(waybill::ask(store, *call, draw), now);
-//     if (keeper.trusted(3, now)) ...             // partition 3 is held, under keeper.epoch(3)
+//     waybill::lease_manager leases({"orders", "billing", partitions, {"host-7", random_64_bits}});
+//     if (auto call = leases.call(now)) leases.on(waybill::ask(store, *call, draw), now);
+//     if (leases.trusted(3, now)) ...             // partition 3 is held, under leases.epoch(3)
 //
 // One round per interval: renew own leases, announce this owner, list all rows, take a share.
 //
@@ -148,7 +148,7 @@ public:
         return renewing ? go_on(following, now) : start_over(now);
     }
 
-    /// Starts to give back all leases. Stale if the keeper is stopping already.
+    /// Starts to give back all leases. Stale if the manager is stopping already.
     event_result on(const stop_requested&, steady_time now)
     {
         if (stopping_) return event_result::stale;
@@ -200,7 +200,7 @@ public:
     {
         return !held_.mine(partition) && held_.exhausted(partition);
     }
-    /// True if the keeper was stopped, and each lease is given back or was tried three times.
+    /// True if the manager was stopped, and each lease is given back or was tried three times.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     /// The number of held partitions.

@@ -2,7 +2,7 @@
 //
 // partition_lifecycle: the state machine of one partition in one process.
 //
-//     assigned -> open -> process, process, ... -> revoked -> close -> save -> relinquish
+//     assigned -> open -> process, process, ... -> revoked -> close -> save -> release
 //                                               -> lost    -> close
 //
 // A revoked partition is held until its lease is given back, so its progress is saved. A lost one
@@ -13,8 +13,9 @@
 //   1. Before the first `process` of an assignment, one `open` has succeeded.
 //   2. A failed step is repeated after a pause that grows. A closed partition is not opened or
 //      processed again under the same epoch.
-//   3. After `revoked`: `close`, at most `save_tries` times `save`, `relinquish`. If a save reports
-//      lost ownership, or the partition is lost, `relinquish` does not follow.
+//   3. After `revoked`: `close`, at most `save_tries` times `save`, then `release`. If a save
+//      reports
+//      lost ownership, or the partition is lost, `release` does not follow.
 //   4. After `partition_lost` only `close` follows.
 //
 // A value without locks: one thread at a time.
@@ -162,7 +163,7 @@ struct partition_saved {
 
     friend bool operator==(const partition_saved&, const partition_saved&) = default;
 };
-/// The result of `relinquish`.
+/// The result of `release`.
 struct partition_released {
     std::uint32_t partition = 0;
     std::uint64_t epoch = 0;

@@ -68,8 +68,8 @@ public:
         return known ? defer_result::replaced : defer_result::added;
     }
 
-    /// Adds or replaces a stored entry, even if the book is full: a lower `most` than before must
-    /// not lose a message.
+    /// Adds or replaces a stored entry, even if the book is full: a lower `max_messages` than
+    /// before must not lose a message.
     void restore(deferred entry) { put(static_cast<deferred&&>(entry)); }
 
     /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The

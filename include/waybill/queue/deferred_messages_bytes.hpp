@@ -9,7 +9,7 @@
 //
 // Guarantees
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
-//      in hand and uses the options given to `load`. A book with more entries than `most` is
+//      in hand and uses the options given to `load`. A book with more entries than `max_messages` is
 //      loaded completely, and is full.
 //   2. `load` returns a whole book or the first error. It accepts only bytes exactly as `save`
 //      writes them.

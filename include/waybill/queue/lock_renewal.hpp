@@ -2,7 +2,7 @@
 //
 // lock_renewal: a state machine that renews the lock of a message, a session or a lease in time.
 //
-//     waybill::lock_renewal lock{{.lock = 60s, .most = 10min}};
+//     waybill::lock_renewal lock{{.lock = 60s, .max_duration = 10min}};
 //     lock.on(lock_taken{}, clock::now());
 //     match(lock.next(clock::now()),
 //         [&](act::renew r) { lock.on(renewal_started{r.attempt, dice()}, clock::now()); },
@@ -12,10 +12,11 @@
 //
 // Guarantees (the guide has the complete loop and all details)
 //   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
-//   2. At most one renewal is under way. A renewal without a result within `answer` has failed.
+//   2. At most one renewal is under way. A renewal without a result within `answer_timeout` has
+//      failed.
 //   3. The pause before a retry takes at most half of the remaining time, except by hint or base.
 //   4. `ownership_lost` ends it at once. After a `permanent` fault no renewal follows.
-//   5. After `most` the end is `too_long`, and the lock is still held for `left`.
+//   5. After `max_duration` the end is `too_long`, and the lock is still held for `left`.
 //   6. Events after the end are stale. Exception: a release or loss after `too_long` ends `left`.
 // Cost: constant time, fixed size, no allocation.
 // A value without locks: one thread at a time.
@@ -52,7 +53,7 @@ enum class lock_outcome : std::uint8_t {
     released,  ///< The caller has settled the message or released the lock.
     lost,      ///< Another owner has the lock. The caller must not settle or write.
     expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
-    too_long,  ///< The lock was kept for `most`. It is still held for `left`.
+    too_long,  ///< The lock was kept for `max_duration`. It is still held for `left`.
 };
 
 [[nodiscard]] constexpr std::string_view name(lock_outcome e) noexcept
@@ -115,7 +116,7 @@ namespace detail {
                             detail::magnitude(o.lock), o.margin < duration{}};
     }
     if (auto bad = above_zero("lock_renewal.answer_timeout", o.answer_timeout)) return bad;
-    if (auto bad = above_zero("lock_renewal.most", o.max_duration)) return bad;
+    if (auto bad = above_zero("lock_renewal.max_duration", o.max_duration)) return bad;
     if (auto bad = validate(o.pauses)) return bad;
     const duration early = detail::renewed_early(o, o.lock);
     if (o.pauses.base >= early) {
@@ -173,8 +174,8 @@ public:
 
     constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
 
-    /// The next action: `renew` (report `renewal_started`, then the result), `wait_until` or `idle`. Idle
-    /// before `lock_taken` and after the end.
+    /// The next action: `renew` (report `renewal_started`, then the result), `wait_until` or
+    /// `idle`. Idle before `lock_taken` and after the end.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (!taken_ || ended(now)) return act::idle{};
@@ -318,7 +319,7 @@ private:
 
     lock_renewal_options options_;
     steady_time until_{};       // end of the lock
-    steady_time limit_{};       // end of the renewals: the time of lock_taken plus `most`
+    steady_time limit_{};       // end of the renewals: the time of lock_taken plus `max_duration`
     steady_time not_before_{};  // earliest start of the next renewal, if none is under way
     steady_time asked_at_{};
     double draw_ = 0.5;

@@ -6,20 +6,21 @@
 //     waybill::receive_planner in({.max_in_flight = 16});
 //     waybill::match(in.next(now),
 //         [&](act::take_due a) {
-//             const std::vector<waybill::handed> due = book.take(wall, now, a.most);
+//             const std::vector<waybill::handed> due = book.take(wall, now, a.max_pairs);
 //             for (const waybill::handed& h : due) pairs[a.first++] = h;
 //             in.on(pairs_taken{due.size(), steady(book.next_due())}, now);
 //         },
 //         [&](act::receive_deferred a) { in.on(original_fetched{a.work, fetch(a.work)}, now); },
-//         [&](act::receive a)          { in.on(messages_received{receive(a.most)}, now); },
+//         [&](act::receive a)          { in.on(messages_received{receive(a.max_messages)}, now); },
 //         [&](act::settle_original a)  { in.on(original_settled{a.work, settle(a)}, now); },
 //         [&](act::settle_message a)   { in.on(message_settled{a.work, settle(a)}, now); },
 //         [&](act::wait_until w) { ... }, [&](act::idle) { ... });
 //     in.on(work_done{number, handle(message).kind}, now);    // now or later, from each handler
 //
-// `book` is a deferred_messages. The guarantees are in the comment of class intake. Tests:
+// `book` is a deferred_messages. The guarantees are in the comment of the class. Tests:
 // tests/unit/queue/receive_planner_deferred.test.cpp,
-// tests/enumerate/queue/receive_planner.test.cpp. A value without locks: one thread at a time.
+// tests/enumerate/queue/receive_planner.test.cpp.
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
 #define WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
@@ -42,7 +43,7 @@ namespace waybill::inline v0_2 {
 
 struct receive_planner_options {
     std::uint64_t max_in_flight =
-        16;  ///< Maximum of messages and pairs in hand; at most circuit_breaker::most.
+        16;  ///< Maximum of messages and pairs in hand; at most circuit_breaker::max_permits.
     /// Time to the next request after an empty or failed request, and after a give-back.
     duration pause = duration::seconds(1);
     /// Maximum time between requests for due pairs, also if the next pair is known to be due later.
@@ -92,7 +93,7 @@ struct receive_planner_options {
 ///      A later result is stale, even if the work is not given back yet: the caller may already be
 ///      giving it back. The timeout must be longer than any handler takes.
 ///
-/// There is no state to store: after a crash, a new intake starts with new requests. To defer a
+/// There is no state to store: after a crash, a new planner starts with new requests. To defer a
 /// message, schedule its pointer first, and for a time after the original's lock ends. An earlier
 /// pointer could find the original not yet deferred and treat it as gone.
 class receive_planner {

@@ -132,7 +132,7 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return "?";
 }
 
-/// Returns no value for act::leave, which does not call the queue.
+/// Returns no value for act::let_lock_expire, which does not call the queue.
 [[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
 {
     if (std::holds_alternative<act::complete>(s)) return settle_kind::complete;

@@ -8,7 +8,7 @@
 //         calls.on(decided{*kind, lock_left}, now);
 //     match(calls.next(now),
 //         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // returns batch_settled
-//         [&](act::report r)       { log(r.item, r.end); calls.on(reported{r.item}, now); },
+//         [&](act::report r)       { log(r.item, r.outcome); calls.on(reported{r.item}, now); },
 //         [&](act::wait_until w)         { ... }, [&](act::idle) {});
 //
 // Guarantees (details: guide)

@@ -54,9 +54,9 @@ struct circuit_breaker_options {
     /// `never`.
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    /// Share of failed calls within `period` at which calls are stopped. In (0, 1].
+    /// Share of failed calls within `sampling_duration` at which calls are stopped. In (0, 1].
     double failure_ratio = 0.1;
-    /// Number of calls within `period` from which `failure_ratio` applies. At least 1.
+    /// Number of calls within `sampling_duration` from which `failure_ratio` applies. At least 1.
     std::uint64_t minimum_throughput = 100;
     /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
     duration sampling_duration = duration::seconds(30);
@@ -96,7 +96,7 @@ struct circuit_breaker_options {
     if (o.minimum_throughput == circuit_breaker_options::never &&
         o.consecutive_failures == circuit_breaker_options::never) {
         return config_error{"circuit_breaker.consecutive_failures", o.consecutive_failures,
-                            "or min_calls must be less than never, or it never shuts",
+                            "or minimum_throughput must be less than never, or it never opens",
                             circuit_breaker_options::never};
     }
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;

@@ -58,7 +58,7 @@ struct retry_policy {
 {
     if (p.max_attempts == 0) return config_error{"retry.max_attempts", 0, "must be at least", 1};
     if (p.immediate >= p.max_attempts) {
-        return config_error{"retry.immediate", p.immediate, "must be less than most",
+        return config_error{"retry.immediate", p.immediate, "must be less than max_attempts",
                             p.max_attempts};
     }
     return validate(p.pauses);

@@ -3,7 +3,7 @@
 // delivery: how long a queue redelivers a message, computed from its settings, and the reverse.
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
-//     static_assert(waybill::patience(queue).lasts == 24h);
+//     static_assert(waybill::time_until_dead_letter(queue).lasts == 24h);
 //     static_assert(waybill::deliveries_for(24h, 90s) == 960);
 //
 // If a dependency is down, a handler can let the lock of a message expire. The queue then delivers
@@ -11,8 +11,8 @@
 // multiplied by the lock, or the time to live if that is shorter.
 //
 // The last delivery begins one lock earlier. A valid message survives an outage that ends before
-// the last delivery begins: 961 deliveries for a day. check() of a settle_policy and these terms
-// (consume/settle.hpp) reports that time.
+// the last delivery begins: 961 deliveries for a day. validate() of a settle_policy and these terms
+// (queue/settle.hpp) reports that time.
 //
 // A message that is given back at once is delivered again at once, so all deliveries may be used up
 // within a second. The parameter `hold` is the real time from a delivery to the next one.

@@ -2,10 +2,10 @@
 //
 // retry_call: makes a call until it succeeds or the policy gives up.
 //
-//     auto r = waybill::retry_call({.retry = {.most = 4}, .time_limit = 1min},
+//     auto r = waybill::retry_call({.retry = {.max_attempts = 4}, .time_limit = 1min},
 //                                  [&] { return sdk.send(mail); },           // returns a fault
 //                                  clock, sleep_until, dice);
-//     if (!r.ok()) park(mail, r.reason.text, name(r.end));
+//     if (!r.ok()) park(mail, r.reason.text, name(r.outcome));
 //
 // It drives `retry_loop`. `sleep_until(steady_time)` is the caller's function. A caller that must
 // not block keeps the state machine, and calls retry_call again at the time `waiting`:

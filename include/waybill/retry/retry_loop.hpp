@@ -3,7 +3,7 @@
 // retry_loop: a state machine that retries one call. Clock, random numbers and call are the
 // caller's.
 //
-//     waybill::retry_loop tries({.retry = {.most = 5}, .time_limit = 1min}, clock::now());
+//     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, clock::now());
 //     for (bool open = true; open;)
 //         waybill::match(tries.next(clock::now()),
 //             [&](act::call)        { tries.on(attempted{call().kind, dice()}, clock::now()); },
@@ -13,7 +13,8 @@
 //
 // Guarantees
 //   1. `next` returns the same action until an event, the end of the wait, or the time limit.
-//   2. It returns `go` for at most `most` attempts, the first included, and never during a wait.
+//   2. It returns `call` for at most `max_attempts` attempts, the first included, and never during
+//      a wait.
 //   3. After the time limit it does not return `go`, not even for the first attempt. It does not
 //      wait for an attempt that would start too late. A result after the limit still counts.
 //   4. After `done`, or after a `give_up` that an event caused, events change nothing.
@@ -108,7 +109,7 @@ class retry_loop {
 public:
     using action = std::variant<act::call, act::wait_until, act::done, act::give_up>;
 
-    /// The time limit starts at `now`. The policy is not validated: make<attempts>(policy, now)
+    /// The time limit starts at `now`. The policy is not validated: make<retry_loop>(policy, now)
     /// does that. If there is a budget, each retry takes a token from it and the success is
     /// reported to it. The budget must stay at its address while this object or a copy exists.
     constexpr retry_loop(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
@@ -203,7 +204,7 @@ template <std::same_as<retry_loop> M, std::convertible_to<call_policy> P>
 [[nodiscard]] constexpr result<M, config_error> make(const P&)
 {
     static_assert(!std::same_as<M, retry_loop>,
-                  "attempts begin at a time: make<attempts>(policy, now)");
+                  "a retry_loop begins at a time: make<retry_loop>(policy, now)");
 }
 
 }  // namespace waybill::inline v0_2

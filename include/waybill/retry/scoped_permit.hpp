@@ -3,7 +3,7 @@
 // scoped_permit: a permit of a circuit breaker that is always reported, even if the call throws.
 //
 //     if (auto p = waybill::scoped_permit(breaker, clock)) p.record(handle(message).kind);
-//     else pause_until(circuit_breaker.next_change(clock()));
+//     else pause_until(breaker.next_change(clock()));
 //
 // A permit that goes out of scope without a report counts as an `infrastructure` failure at once,
 // for example after an exception, an early return, or a dropped callback. Without this, a lost
@@ -48,7 +48,7 @@ public:
     /// True if the call may be made. False after its report, and after a move.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return permit_.has_value(); }
 
-    /// Reports the result of the call. `random` as in `circuit_breaker::report`. Returns `stale` if
+    /// Reports the result of the call. `random` as in `circuit_breaker::record`. Returns `stale` if
     /// there is no permit (any more).
     constexpr event_result record(fault_kind kind, double random = 1.0)
     {

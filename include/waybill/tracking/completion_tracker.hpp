@@ -5,7 +5,7 @@
 // If events of a partition are handled in parallel, the last completed event must not be committed
 // while earlier ones are in flight: a crash would lose them. The tracker records both:
 //
-//     waybill::completion_tracker tracker{{.most = 1'000}, stored_position};
+//     waybill::completion_tracker tracker{{.max_in_flight = 1'000}, stored_position};
 //     if (tracker.can_accept()) fetch();
 //     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or an error
 //     tracker.complete(ticket_of_what_ended);                            // in any order

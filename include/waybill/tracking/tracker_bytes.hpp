@@ -3,7 +3,7 @@
 // tracker_bytes: encodes the events done after the watermark, as metadata of a commit. After a
 // crash or a change of owner these events are delivered again, and the next owner skips them.
 //
-//     const auto beside = waybill::encode_text(tracker, {.most = 4'096});
+//     const auto beside = waybill::encode_text(tracker, {.max_bytes = 4'096});
 //     kafka.commit(*tracker.resume_at(), beside.bytes);      // beside.dropped events are repeated
 //     ...
 //     auto start = waybill::decode_text(from, metadata);     // from: the last event done, if any
@@ -49,7 +49,7 @@ enum class when_too_long : std::uint8_t {
 struct tracker_budget {
     std::uint64_t max_bytes = 3'072;  ///< At least 24.
     when_too_long if_more = when_too_long::cut;
-    /// Percent of `most`, at most 100. If the encoding takes more, can_accept() returns false.
+    /// Percent of `max_bytes`, at most 100. If the encoding takes more, can_accept() returns false.
     std::uint64_t pressure = 75;
 
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
@@ -291,7 +291,7 @@ struct next_position {
 }
 
 /// Whether new events should be accepted: the tracker can accept them, and the encoding takes at
-/// most `pressure` percent of `most` bytes. Examines all pending events: call it once for each
+/// most `pressure` percent of `max_bytes`. Examines all pending events: call it once for each
 /// fetch, not for each event.
 [[nodiscard]] constexpr bool can_accept(const completion_tracker& t, const tracker_budget& b)
 {

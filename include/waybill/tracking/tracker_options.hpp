@@ -82,7 +82,8 @@ private:
 
 /// Why an event was not begun.
 enum class track_error : std::uint8_t {
-    full,           ///< `most` or `span` is reached. Begin it again after other events are done.
+    /// `max_in_flight` or `span` is reached. Begin it again after other events are done.
+    full,
     behind,         ///< It is not after the low-water mark: it is done, or was skipped.
     duplicate,      ///< It is in flight.
     done_before,    ///< It was done earlier, after the watermark. Do not handle it again.

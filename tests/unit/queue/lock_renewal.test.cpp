@@ -36,7 +36,7 @@ static_assert(validate(lock_renewal_options{.margin = 60s})->field == "lock_rene
 static_assert(validate(lock_renewal_options{.margin = -1s})->negative);
 static_assert(validate(lock_renewal_options{.answer_timeout = -1s})->field ==
               "lock_renewal.answer_timeout");
-static_assert(validate(lock_renewal_options{.max_duration = 0s})->field == "lock_renewal.most");
+static_assert(validate(lock_renewal_options{.max_duration = 0s})->field == "lock_renewal.max_duration");
 static_assert(validate(lock_renewal_options{.pauses = {.base = 0s}})->field == "backoff.base");
 
 // An answer that never comes must leave time for another try: 2.5 s here, less a base of pauses.
