@@ -7,7 +7,7 @@
 //     waybill::match(s.next(now),
 //         [&](act::send a)    { s.on(started{a.attempt}, now); transmit(a); },
 //         [&](act::settle x)  { note(x); s.on(settled{x.items}, now); },
-//         [&](act::replace r) { s.on(kept{r.item}, now); },           // if the policy asks for it
+//         [&](act::replace r) { s.on(not_replaced{r.item}, now); },           // if the policy asks for it
 //         [&](act::wait_until w)    { wake_at(w.time); },
 //         [&](act::idle)      { /* queue more, or flush */ });
 //
@@ -58,7 +58,7 @@ public:
     /// under other limits, the policy's limits apply, but the knowledge about items stays. An empty
     /// `known` starts from the policy. A shared `budget` replaces the policy's and must outlive the
     /// sender and its copies. Attempts are numbered from `first_attempt`. If results for an earlier
-    /// sender can still arrive, pass its `retry_outcome()`; those results are then stale. After a
+    /// sender can still arrive, pass its `attempts_end()`; those results are then stale. After a
     /// restart pass a number that only grows, such as the wall time in nanoseconds.
     explicit batch_sender(const send_policy& p, const calibration& known = {},
                           shared_budget budget = {}, std::uint64_t first_attempt = 0)

@@ -81,7 +81,7 @@ struct [[nodiscard]] send_report {
     std::optional<steady_time> waiting{};
     /// In the order in which items were settled.
     std::vector<item_report> outcomes{};
-    /// The sender was stopped; items from `applied` on were never read.
+    /// The sender was stopped; items from `taken` on were never read.
     bool stopped = false;
     /// Nothing was done. The sender is busy with another input, or has open items that were queued
     /// without an input. Finish these first.
