@@ -15,7 +15,7 @@ mkdir -p "$work/tests/golden"
 cp "$WAYBILL_SOURCE/tests/api" "$work/tests/"
 cp -r "$WAYBILL_SOURCE/tests/golden/api" "$work/tests/golden/"
 cp -r "$WAYBILL_SOURCE/include" "$work/"
-sed -i 's/^struct limits {/int planted();\n&/' "$work/include/waybill/core/batch_limits.hpp"
+sed -i 's/^struct batch_limits {/int planted();\n&/' "$work/include/waybill/core/batch_limits.hpp"
 if "$work/tests/api" >"$work/out" 2>&1; then
     echo "api: a planted function was not found" >&2
     exit 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The simulation of learning senders meets its targets, loses and doubles nothing, and prints the
-# table that the README shows.
+# table that bench/README.md shows.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,8 +14,8 @@ grep -q '"S12"' "$work/table.json"
 
 bad=0
 while IFS= read -r line; do
-    grep -qxF -- "$line" "$work/table" || { echo "README has, and the simulation has not: $line" >&2; bad=1; }
-done < <(grep -E '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/README.md")
-[ "$(grep -cE '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/README.md")" = 12 ] ||
-    { echo "README does not show all twelve rows" >&2; bad=1; }
+    grep -qxF -- "$line" "$work/table" || { echo "bench/README.md has, and the simulation has not: $line" >&2; bad=1; }
+done < <(grep -E '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/bench/README.md")
+[ "$(grep -cE '^(ours|article|recut|halving|ratio), [A-Z]' "$WAYBILL_SOURCE/bench/README.md")" = 12 ] ||
+    { echo "bench/README.md does not show all twelve rows" >&2; bad=1; }
 exit $bad

@@ -39,7 +39,7 @@ names=$(cd "$WAYBILL_SOURCE/include/waybill" && echo *.hpp)
 names=${names/ version.hpp/}
 names=${names// /, }
 for module in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.hpp detail ext ext/json.hpp \
-    batch/sender.hpp batch/ ./batch.hpp ../waybill/batch.hpp include/waybill/batch.hpp \
+    batch/batch_sender.hpp batch/ ./batch.hpp ../waybill/batch.hpp include/waybill/batch.hpp \
     "$WAYBILL_SOURCE/include/waybill/batch.hpp" "$WAYBILL_SOURCE/include/waybill" / . .. '*' 'batch.hpp;retry.hpp' \
     'batch hpp' ' batch.hpp' '[b]atch.hpp' '"' OFF 0 NOTFOUND; do
     refused "MODULE is \"$module\"" "-DMODULE=$module" -DOUT=out.hpp

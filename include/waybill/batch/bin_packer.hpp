@@ -52,15 +52,14 @@ public:
     }
     /// Rejects a size function or framing of another type: use bin_packer_of.
     template <class F, class = use_open_bins_of>
-    requires(!std::convertible_to<F, Size>)
-        bin_packer(const batch_limits&, F, const open_limits& = {})
-    = delete;
+        requires(!std::convertible_to<F, Size>)
+    bin_packer(const batch_limits&, F, const open_limits& = {}) = delete;
 
     /// Adds a copy of `item`, or moves an rvalue. If the result is not `added`, `item` is
     /// unchanged. Allocates if a bin is opened or its buffer must grow. O(open bins).
     template <class T>
-    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-        add_result try_add(T&& item, steady_time now)
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+    add_result try_add(T&& item, steady_time now)
     {
         const std::size_t end = this->open();
         std::size_t best = end;
@@ -80,8 +79,8 @@ public:
     }
     /// Adds an item that is constructed from `item`. The bytes are those of the constructed item.
     template <class T>
-    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
-        try_add(const T& item, steady_time now)
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    add_result try_add(const T& item, steady_time now)
     {
         return try_add(Item(item), now);
     }

@@ -66,15 +66,14 @@ public:
     }
     /// Deleted: another size function or framing needs another type; see keyed_batches_of.
     template <class F, class = use_keyed_batches_of>
-    requires(!std::convertible_to<F, Size>)
-        keyed_batches(const batch_limits&, F, const open_limits& = {})
-    = delete;
+        requires(!std::convertible_to<F, Size>)
+    keyed_batches(const batch_limits&, F, const open_limits& = {}) = delete;
 
     /// Copies or moves `item` into the open batch of `key`, only if the result is `added`.
     /// Allocates if it opens a batch or if a buffer must grow. Linear in the open batches.
     template <class T>
-    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-        add_result try_add(const Key& key, T&& item, steady_time now)
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+    add_result try_add(const Key& key, T&& item, steady_time now)
     {
         std::size_t at = find(key);
         tally<kept_framing<Item, Size>> with;
@@ -91,8 +90,8 @@ public:
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
-    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
-        try_add(const Key& key, const T& item, steady_time now)
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    add_result try_add(const Key& key, const T& item, steady_time now)
     {
         return try_add(key, Item(item), now);
     }

@@ -67,14 +67,14 @@ public:
     }
     /// Deleted: another size function or framing needs another type; see open_batch_of.
     template <class F, class = use_open_batch_of>
-    requires(!std::convertible_to<F, Size>) open_batch(const batch_limits&, F, duration = {})
-    = delete;
+        requires(!std::convertible_to<F, Size>)
+    open_batch(const batch_limits&, F, duration = {}) = delete;
 
     /// Copies or moves `item` into the batch, only if the result is `added`. O(1) amortized, plus
     /// the time of the size function or framing.
     template <class T>
-    requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
-        add_result try_add(T&& item, steady_time now)
+        requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
+    add_result try_add(T&& item, steady_time now)
     {
         tally<framing_type> with = tally_;
         const add_result what = with.add(limits_, framing_, std::as_const(item));
@@ -87,8 +87,8 @@ public:
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
-    requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>) add_result
-        try_add(const T& item, steady_time now)
+        requires(!std::same_as<T, Item> && std::constructible_from<Item, const T&>)
+    add_result try_add(const T& item, steady_time now)
     {
         return try_add(Item(item), now);
     }
@@ -114,8 +114,8 @@ public:
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
         const batch_close_reason reason = tally_.full ? tally_.closed
-                                          : due(now)  ? batch_close_reason::deadline
-                                                      : batch_close_reason::end;
+                              : due(now)  ? batch_close_reason::deadline
+                                          : batch_close_reason::end;
         closed_batch<Item> b{std::move(items_), tally_.bytes, reason, opened_};
         items_.clear();
         tally_ = {};

@@ -77,36 +77,37 @@ struct tally {
     /// item's bytes at this position and, if they do not fit, at the start of a batch.
     template <class Item>
         requires framing<F, Item>
-        constexpr add_result add(const batch_limits& l, const F& f, const Item& item)
-        {
-            if (!full && items != 0 && items >= l.items)
-                close(batch_close_reason::items);  // `l` is lower now
-            std::uint64_t own = 0;
-            if (!full) {
-                own = as_size(f.delta(state, item));
-                const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
-                if (fits(l, so_far, own)) {
-                    f.push(state, item);
-                    bytes = so_far + own;
-                    if (++items >= l.items) close(batch_close_reason::items);
-                    return add_result::added;
-                }
-                if (items == 0) return add_result::too_large;
-            }
-            // A framing without a state returns the same bytes for every position.
-            if (full || !std::is_empty_v<typename F::state>) {
-                own = as_size(f.delta(typename F::state{}, item));
-            }
-            if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
-            if (!full) close(batch_close_reason::bytes);
-            return add_result::full;
+    constexpr add_result add(const batch_limits& l, const F& f, const Item& item)
+    {
+        if (!full && items != 0 && items >= l.items) {
+            close(batch_close_reason::items);  // `l` is lower now
         }
+        std::uint64_t own = 0;
+        if (!full) {
+            own = as_size(f.delta(state, item));
+            const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
+            if (fits(l, so_far, own)) {
+                f.push(state, item);
+                bytes = so_far + own;
+                if (++items >= l.items) close(batch_close_reason::items);
+                return add_result::added;
+            }
+            if (items == 0) return add_result::too_large;
+        }
+        // A framing without a state returns the same bytes for every position.
+        if (full || !std::is_empty_v<typename F::state>) {
+            own = as_size(f.delta(typename F::state{}, item));
+        }
+        if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
+        if (!full) close(batch_close_reason::bytes);
+        return add_result::full;
+    }
 
     /// Closes the tally: it admits no more items.
-        constexpr void close(batch_close_reason reason)
-        {
-            full = true;
-            closed = reason;
+    constexpr void close(batch_close_reason reason)
+    {
+        full = true;
+        closed = reason;
     }
 
     friend bool operator==(const tally&, const tally&) = default;

@@ -82,9 +82,9 @@ enum class merge_mismatch : std::uint8_t {
 /// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;
 /// for equal times, `first` comes from `a` and `last` from `b`. Incomplete if one of them is.
 template <measure M, class Time>
-requires(M::commutative)
-    [[nodiscard]] constexpr result<window_summary<M, Time>, merge_mismatch> merged(
-        const window_summary<M, Time>& a, const window_summary<M, Time>& b)
+    requires(M::commutative)
+[[nodiscard]] constexpr result<window_summary<M, Time>, merge_mismatch> merged(
+    const window_summary<M, Time>& a, const window_summary<M, Time>& b)
 {
     if (a.now != b.now) return unexpected(merge_mismatch::time);
     if (a.span != b.span) return unexpected(merge_mismatch::span);
