@@ -2,9 +2,9 @@
 //
 // resend_buffer: an input that can be read only once, with the items that are read but not settled.
 //
-// A forward range can be read again; lines from a pipe cannot. An outbox keeps each item until its
-// outcome is known. So a refused batch can be cut again, and a sender that must wait can be called
-// again later:
+// A forward range can be read again; lines from a pipe cannot. A resend buffer keeps each item
+// until its outcome is known. So a refused batch can be cut again, and a sender that must wait can
+// be called again later:
 //
 //     auto lines = ranges::getlines(std::cin);
 //     waybill::resend_buffer box(lines);
@@ -38,10 +38,10 @@ public:
 
     resend_buffer(I first, S last) : at_(std::move(first)), last_(std::move(last)) {}
 
-    /// Reads a range that must outlive the outbox. Calls its begin() once, here.
+    /// Reads a range that must outlive the buffer. Calls its begin() once, here.
     template <class R>
-    requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>) explicit resend_buffer(R& range)
-        : resend_buffer(std::begin(range), std::end(range))
+        requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>)
+    explicit resend_buffer(R& range) : resend_buffer(std::begin(range), std::end(range))
     {
     }
 

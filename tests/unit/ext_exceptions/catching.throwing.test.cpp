@@ -211,5 +211,32 @@ TEST_CASE("send functions: unknown by default, or what classify says")
     CHECK(std::holds_alternative<accepted>(catching([] { return accepted{}; })()));
 }
 
+struct sql_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+TEST_CASE("the guide's example: a handler that throws")
+{
+    testing::memory_store<std::string> store;
+    const assignment mine{{"orders", "billing", "0"}};
+    const std::vector<event> events{{1, "a"}, {2, "b"}};
+    const wall_time now;
+    const auto handle = [](auto& tx, const event& e) {
+        if (e.body == "b") throw sql_error("the database is down");
+        tx.record(e.body);
+    };
+
+    //! [ext_catching]
+    const auto classify = [](const std::exception& e) {
+        return dynamic_cast<const sql_error*>(&e) ? waybill::fault_kind::infrastructure
+                                                  : waybill::fault_kind::permanent;
+    };
+    auto r = waybill::process_batch(store, mine, events, waybill::catching(handle, classify), now);
+    //! [ext_catching]
+    CHECK(r.outcome == batch_outcome::redeliver);
+    CHECK(r.reason == infrastructure("the database is down"));
+    CHECK(store.records().empty());
+}
+
 }  // namespace
 }  // namespace ext_exceptions_test

@@ -325,5 +325,21 @@ TEST_CASE("policies")
           "3 tries, then redeliver, with savepoints, reasons of at most 1024 bytes");
 }
 
+TEST_CASE("the guide's example: lines for a log")
+{
+    std::vector<std::string> log;
+    const waybill::fault f = transient("no\nroute");
+
+    //! [ext_lines]
+    log.push_back(fmt::format("{}", waybill::retry_policy{}));
+    // 5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full
+    log.push_back(fmt::format("{}", f));                            // transient: no\nroute
+    log.push_back(fmt::format("{:>8}", waybill::duration(1500ms)));  //     1.5s
+    //! [ext_lines]
+    CHECK(log == std::vector<std::string>{
+                     "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full",
+                     "transient: no\\nroute", "    1.5s"});
+}
+
 }  // namespace
 }  // namespace ext_fmt_test

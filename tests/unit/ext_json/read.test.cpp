@@ -376,5 +376,42 @@ static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outc
 static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
               !json_readable<send_report>);
 
+std::string complaint(const std::string& text)
+{
+    const auto complain = [](const std::string& line) { return line; };
+
+    //! [ext_policy]
+    auto policy = waybill::parse_json<waybill::send_policy>(text);
+    if (!policy) return complain(waybill::describe(policy.error()));
+    // "/retry/pauses/base: expected a duration such as "1.5s" ..., found 100"
+    if (auto bad = waybill::validate(*policy)) return complain(waybill::describe(*bad));
+    //! [ext_policy]
+    return {};
+}
+
+TEST_CASE("the guide's example: a policy from a file")
+{
+    CHECK(complaint(R"({"header": 54})") == "");
+    CHECK(complaint(R"({"retry": {"pauses": {"base": 100}}})")
+              .starts_with("/retry/pauses/base: expected a duration such as \"1.5s\" "));
+    CHECK(complaint(R"({"retry": {"pauses": {"base": 100}}})").ends_with(", found 100"));
+    CHECK(complaint(R"({"limit": {"bytes": 0}})").starts_with("limits.bytes is 0"));
+}
+
+TEST_CASE("the guide's example: a row of stored state")
+{
+    const waybill::checkpoint at{{17, "o"}, 3};
+    const auto complain = [](const std::string& line) { FAIL(line); };
+
+    //! [ext_stored]
+    const std::string row = nlohmann::json(at).dump();
+    // {"at":{"offset":"o","sequence":17},"epoch":3,"version":1}
+    const auto again = waybill::parse_json<waybill::checkpoint>(row, {.max_bytes = 65'536});
+    if (!again) return complain(waybill::describe(again.error()));
+    //! [ext_stored]
+    CHECK(row == R"({"at":{"offset":"o","sequence":17},"epoch":3,"version":1})");
+    CHECK(*again == at);
+}
+
 }  // namespace
 }  // namespace json_read_test

@@ -508,5 +508,33 @@ TEST_CASE("options that cannot be kept are refused")
     CHECK(make<order>().options().budget.bytes == 262'144);
 }
 
+TEST_CASE("the guide's example: a state of the user's own type")
+{
+    const std::string before =
+        "waybill/1 json 00001.00000 0000000058 a3c54a0e\n"
+        R"({"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}})";
+    std::optional<std::string_view> bytes = before;
+    std::string stored;
+    const auto store = [&](const std::string& all) { stored = all; };
+    const auto stop = [](const std::string& line) { FAIL(line); };
+
+    //! [ext_session]
+    auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
+    if (!codec) return stop(waybill::describe(codec.error()));
+    auto state = codec->decode(bytes);          // std::nullopt if the broker has no state
+    if (state.outcome > waybill::state_read::ok) return stop(waybill::describe(state));
+
+    state.value.receipt = "r18";
+    auto out = codec->encode(state);            // the bytes, or the reason why not
+    if (!out) return stop(waybill::describe(out.error()));
+    if (codec->changed(state, *out)) {
+        store(*out);
+        state.stored(*out);
+    }
+    //! [ext_session]
+    CHECK(stored.ends_with(R"({"lines":3,"receipt":"r18","waybill":{"done":2,"total":5}})"));
+    CHECK_FALSE(codec->changed(state, stored));
+}
+
 }  // namespace
 }  // namespace json_session_test

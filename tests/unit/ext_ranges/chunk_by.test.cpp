@@ -609,5 +609,23 @@ static_assert(!chunkable<std::vector<std::string>&, batch_limits, array_of>);
 static_assert(chunkable<std::vector<int>&, batch_limits, std::identity>);
 static_assert(!chunkable<std::vector<std::string>&, batch_limits, std::identity>);
 
+TEST_CASE("the guide's example: lines of a stream as batches")
+{
+    std::istringstream in("aa\nbbb\ncccccccccc\nd\n");
+    const waybill::batch_limits limits{.bytes = 6};
+    std::vector<std::size_t> sent;
+    std::vector<std::string> elsewhere;
+    const auto send = [&](const auto& batch) { sent.push_back(batch.size()); };
+    const auto store_elsewhere = [&](const std::string& line) { elsewhere.push_back(line); };
+
+    //! [ext_batches]
+    for (auto&& batch : ranges::getlines(in)
+                      | waybill::views::chunk_by(limits, &std::string::size))
+        batch.fits ? send(batch) : store_elsewhere(*batch.begin());
+    //! [ext_batches]
+    CHECK(sent == std::vector<std::size_t>{2, 1});
+    CHECK(elsewhere == std::vector<std::string>{"cccccccccc"});
+}
+
 }  // namespace
 }  // namespace ext_ranges_test

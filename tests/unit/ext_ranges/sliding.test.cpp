@@ -245,6 +245,18 @@ TEST_CASE("what throws while it is read is read again, and no sample comes twice
     CHECK(all == sums{1, 3, 7});
 }
 
+TEST_CASE("the guide's example: a series and its means")
+{
+    std::vector<double> means;
+
+    //! [ext_sliding]
+    using backlog = waybill::stats<std::int64_t>;
+    for (const auto& s : five | waybill::views::sliding<backlog>({.span = 60s}))
+        means.push_back(*s.mean());
+    //! [ext_sliding]
+    CHECK(means == std::vector<double>{1, 1.5, 3, 6, 16});
+}
+
 }  // namespace
 
 }  // namespace sliding_test

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+//
+// The snippets of include/waybill/batch/README.md, compiled and run.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <waybill/batch.hpp>
+#include <waybill/wire.hpp>
+
+namespace batch_guide_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+namespace wire = waybill::wire;
+
+struct message {
+    std::string body;
+    std::string id;
+};
+
+std::uint64_t wire_size(const message& m) { return m.body.size() + m.id.size() + 110; }
+
+// 2,000 messages. Number 500 fits into no batch.
+std::vector<message> messages()
+{
+    std::vector<message> made;
+    for (std::size_t i = 0; i != 2'000; ++i) {
+        made.push_back({std::string(i * i % 997, '.'), "message-" + std::to_string(i)});
+    }
+    made[500].body = std::string(300'000, '.');
+    return made;
+}
+
+struct response {
+    bool ok = false;
+    bool busy = false;
+    bool timeout = false;
+    std::string text{};
+};
+
+// Accepts at most 262,144 bytes, headers included. Can be busy once.
+struct broker {
+    std::vector<std::string> arrived{};
+    int batches = 0;
+    int refusals = 0;
+    bool busy = false;
+
+    template <class Batch>
+    response send(const Batch& batch)
+    {
+        if (busy) {
+            busy = false;
+            return {.busy = true};
+        }
+        ++batches;
+        std::uint64_t bytes = 0;
+        for (const message& m : batch) bytes += wire_size(m);
+        if (bytes > 262'144) {
+            ++refusals;
+            return {.text = "The received message (delivery-id:7, size:" + std::to_string(bytes) +
+                            " bytes) exceeds the limit (262144 bytes) currently allowed on the "
+                            "link."};
+        }
+        for (const message& m : batch) arrived.push_back(m.id);
+        return {.ok = true};
+    }
+};
+
+struct archive_of_messages {
+    std::vector<std::string> ids{};
+
+    waybill::fault store(const message& m)
+    {
+        ids.push_back(m.id);
+        return {};
+    }
+};
+
+TEST_CASE("batch guide: cut a sequence")
+{
+    const std::vector<message> inbox = messages();
+    broker client;
+    archive_of_messages archive;
+    //! [batch_chunks]
+    constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
+    for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {
+        if (part.fits) client.send(part);
+        else archive.store(*part.begin());
+    }
+    //! [batch_chunks]
+    CHECK(client.arrived.size() == 1'999);
+    CHECK(client.refusals == 0);
+    CHECK(archive.ids == std::vector<std::string>{"message-500"});
+
+    std::string line;
+    const auto check = [&] {
+        if (auto bad = waybill::first_too_large(inbox, limits, wire_size)) {
+            line = describe(*bad);
+            return false;
+        }
+        return true;
+    };
+    CHECK_FALSE(check());
+    CHECK(line == "item 500: too_large, 300121 bytes where the limit is 262144 for one item, "
+                  "envelope 0");
+
+    std::uint64_t items = 0;
+    std::vector<message> own = inbox;
+    auto batches = waybill::owned_chunks(std::move(own), limits, wire_size);
+    for (const auto& b : batches) items += b.size();
+    CHECK(items == 2'000);
+}
+
+TEST_CASE("batch guide: sizes")
+{
+    const std::vector<message> inbox = messages();
+    constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
+    const auto items_that_fit = [](auto parts) {
+        std::uint64_t items = 0;
+        for (auto part : parts) items += part.fits ? part.count : 0;
+        return items;
+    };
+    const auto body_size = [](const message& m) { return m.body.size(); };
+    //! [batch_model]
+    // One header size for all messages.
+    auto guessed = waybill::chunk_by(inbox, limits, waybill::fixed_header(54, body_size));
+
+    // Each message is measured as the SDK's encoder writes it, envelope included.
+    namespace amqp = waybill::wire::amqp;
+    const auto as_amqp = [](const message& m) {
+        return amqp::message{.body = m.body, .message_id = m.id};
+    };
+    const auto model = waybill::framed(amqp::batch<amqp::proton>{}, as_amqp);
+    auto exact = waybill::chunk_by(inbox, limits, model);
+
+    // The same, with 68 bytes for the tracing headers that a library adds to each message.
+    auto traced = waybill::chunk_by(inbox, limits, waybill::with_reserve(model, {.item = 68}));
+    //! [batch_model]
+    CHECK(items_that_fit(guessed) == 1'999);
+    CHECK(items_that_fit(exact) == 1'999);
+    CHECK(items_that_fit(traced) == 1'999);
+    const auto first = (*exact.begin()).count;
+    CHECK((*traced.begin()).count < first);
+}
+
+TEST_CASE("batch guide: send_all learns the sizes")
+{
+    std::vector<message> inbox = messages();
+    broker client{.busy = true};
+    waybill::steady_time time;
+    const auto clock = [&] { return time; };
+    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    std::vector<std::string> lines;
+    const auto log = [&](const std::string& line) { lines.push_back(line); };
+
+    //! [batch_send]
+    waybill::batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
+    const auto body_size = [](const message& m) { return m.body.size(); };
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        const auto r = client.send(batch);
+        if (r.ok) return waybill::accepted{};
+        if (r.busy) return waybill::throttled{.retry_after = 1s};
+        if (r.timeout) return waybill::unknown{};  // the batch may have arrived
+        waybill::too_large refusal;                // the numbers are optional
+        const auto numbers = wire::read_refusal(wire::dialect::azure_amqp, r.text);
+        if (numbers && numbers->of == wire::extent::request) {
+            refusal.actual = numbers->actual;
+            refusal.limit = numbers->limit;
+        }
+        return refusal;
+    };
+
+    auto report = waybill::send_all(inbox, body_size, sender, clock, transmit);
+    while (report.waiting) {
+        sleep_until(*report.waiting);
+        report += waybill::send_all(inbox, body_size, sender, clock, transmit);
+    }
+    for (const auto& r : report.outcomes) log(describe(r));
+    //! [batch_send]
+    CHECK(report.accepted == 1'999);
+    CHECK(report.not_accepted == 1);
+    CHECK(client.arrived.size() == 1'999);
+    CHECK(client.refusals <= 2);  // one is evidence, one is the message that fits into no batch
+    CHECK(time == waybill::steady_time{} + 1s);
+    CHECK(lines == std::vector<std::string>{
+                       "items 0 to 388: accepted",
+                       "item 500: too_large, 300000 bytes where the limit is 262144",
+                       "items 389 to 499: accepted", "items 501 to 1999: accepted"});
+
+    waybill::calibration stored;
+    const auto load = [&] { return stored; };
+    const auto store = [&](const waybill::calibration& c) { stored = c; };
+    const waybill::send_policy policy = sender.policy();
+    {
+        //! [batch_keep]
+        store(sender.learnt());
+        waybill::batch_sender next{policy, load()};
+        store(merged(load(), next.learnt()));  // if several workers store for one destination
+        //! [batch_keep]
+    }
+    CHECK(stored == sender.learnt());
+}
+
+TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read once")
+{
+    std::vector<message> inbox = messages();
+    const waybill::steady_time clock;
+    constexpr waybill::batch_limits limits = wire::service_bus_standard();
+    broker client;
+    archive_of_messages archive;
+    const auto customer = [](const message& m) { return m.id.size(); };
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        if (client.send(batch).ok) return waybill::accepted{};
+        return waybill::too_large{};
+    };
+    {
+        //! [batch_exact]
+        waybill::batch_sender sender{{.limit = limits, .exact_sizes = true, .ordered = true}};
+        const auto sized = [&](const message& m) {
+            return waybill::queued(wire_size(m), customer(m));
+        };
+        auto report = waybill::send_all(inbox, sized, sender, clock, transmit);
+        //! [batch_exact]
+        // The key of the oversized message stops there. The other keys continue.
+        CHECK(client.refusals == 0);
+        CHECK(report.accepted == 10 + 90 + 400 + 1'000);
+        CHECK(report.not_accepted == 500);
+    }
+    client = {};
+    {
+        //! [batch_replace]
+        waybill::batch_sender sender{{.limit = limits,
+                                      .exact_sizes = true,
+                                      .on_too_large = waybill::when_too_large::replace}};
+        const auto replace = [&](message& m, const act::replace&) -> waybill::fault {
+            const waybill::fault f = archive.store(m);
+            if (f.ok()) m.body = "stored as " + m.id;
+            return f;
+        };
+        auto report = waybill::send_all(inbox, wire_size, sender, clock, transmit, replace);
+        //! [batch_replace]
+        CHECK(report.accepted == 2'000);
+        CHECK(archive.ids.size() == 1);
+    }
+    {
+        std::istringstream input("one two three");
+        std::uint64_t words = 0;
+        const auto send_words = [&](const auto& batch) -> waybill::send_outcome {
+            words += batch.size();
+            return waybill::accepted{};
+        };
+        waybill::batch_sender sender{{.limit = limits}};
+        using word = std::istream_iterator<std::string>;
+        waybill::resend_buffer buffer{word(input), word()};
+        auto report = waybill::send_all(buffer, &std::string::size, sender, clock, send_words);
+        CHECK(report.accepted == 3);
+        CHECK(words == 3);
+    }
+}
+
+TEST_CASE("batch guide: messages that arrive one by one")
+{
+    const std::vector<message> inbox = messages();
+    constexpr waybill::batch_limits limits = wire::service_bus_standard();
+    waybill::steady_time time;
+    const auto now = [&] { return time; };
+    archive_of_messages archive;
+    std::uint64_t items = 0;
+    const auto flush = [&](const auto& batch) { items += batch.items.size(); };
+    const auto session = [](const message& m) { return m.id.substr(m.id.size() - 1); };
+    {
+        //! [batch_open]
+        auto open = waybill::open_batch_of<message>(limits, wire_size, 50ms);
+        const auto on_message = [&](const message& m) {
+            const waybill::add_result result = open.try_add(m, now());
+            if (result == waybill::add_result::too_large) archive.store(m);
+            if (result == waybill::add_result::full) {
+                flush(open.take(now()));
+                open.try_add(m, now());  // now it is `added`
+            }
+        };
+        const auto on_timer = [&] {  // at open.deadline()
+            if (open.due(now())) flush(open.take(now()));
+        };
+        //! [batch_open]
+        for (const message& m : inbox) on_message(m);
+        time = time + 50ms;
+        on_timer();
+        CHECK(open.empty());
+        CHECK(items == 1'999);
+        CHECK(archive.ids.size() == 1);
+    }
+    items = 0;
+    {
+        //! [batch_keyed]
+        auto open = waybill::keyed_batches_of<std::string, message>(
+            limits, wire_size, {.open = 16, .linger = 50ms, .items = 100});
+        const auto add = [&](const message& m) { return open.try_add(session(m), m, now()); };
+        //! [batch_keyed]
+        for (const message& m : inbox) {
+            if (add(m) != waybill::add_result::full) continue;
+            flush(open.take(now()));
+            CHECK(add(m) == waybill::add_result::added);
+        }
+        while (!open.empty()) flush(open.take(now()));
+        CHECK(items == 1'999);
+    }
+    {
+        const auto send = [&](const std::vector<std::size_t>& positions) {
+            items += positions.size();
+        };
+        items = 0;
+        //! [batch_bins]
+        waybill::packed_bins packed = waybill::pack(inbox, limits, wire_size);
+        for (const auto& batch : packed.batches) send(batch.items);  // positions in `inbox`
+        for (std::size_t i : packed.too_large) archive.store(inbox[i]);
+        //! [batch_bins]
+        CHECK(items == 1'999);
+        CHECK(packed.too_large == std::vector<std::size_t>{500});
+    }
+}
+
+TEST_CASE("batch guide: the caller's own loop")
+{
+    const std::vector<message> inbox = messages();
+    const auto limits = wire::service_bus_standard();
+    broker client;
+    waybill::steady_time time;
+    const auto now = [&] { return time; };
+    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    std::uint64_t recorded = 0;
+    const auto record = [&](const act::settle& s) { recorded += s.items.count; };
+    const auto transmit = [&](const waybill::item_ranges& items) -> waybill::send_outcome {
+        std::vector<message> batch;
+        for (const waybill::item_range& r : items) {
+            for (std::uint64_t i = r.first; i != r.end(); ++i) batch.push_back(inbox[i]);
+        }
+        if (client.send(batch).ok) return waybill::accepted{};
+        return waybill::too_large{};
+    };
+    //! [batch_loop]
+    waybill::batch_sender s{{.limit = limits, .header = 54}};
+    for (const message& m : inbox) s.on(waybill::queued{m.body.size()}, now());
+    s.on(waybill::flushed{}, now());
+    while (!s.finished())
+        waybill::match(s.next(now()),
+            [&](act::send a) {
+                auto outcome = transmit(a.items);
+                waybill::match(outcome, [&](auto& event) {
+                    event.attempt = a.attempt;
+                    s.on(event, now());
+                });
+            },
+            [&](act::settle a) { record(a); s.on(waybill::settled{a.items}, now()); },
+            [&](act::replace a) { s.on(waybill::not_replaced{a.item}, now()); },
+            [&](act::wait_until a) { sleep_until(a.time); },
+            [&](act::idle) {});
+    //! [batch_loop]
+    CHECK(recorded == 2'000);
+    CHECK(client.arrived.size() == 1'999);
+}
+
+}  // namespace
+}  // namespace batch_guide_test

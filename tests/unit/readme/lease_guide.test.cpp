@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+//
+// The snippets of the guide of the module lease.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/consume.hpp>
+#include <waybill/lease.hpp>
+#include <waybill/testing/fence_conformance.hpp>
+#include <waybill/testing/lease_conformance.hpp>
+#include <waybill/testing/memory_leases.hpp>
+#include <waybill/testing/memory_store.hpp>
+
+namespace lease_guide_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+using my_leases = waybill::testing::memory_leases;
+
+TEST_CASE("lease guide: a configuration is checked before it is used")
+{
+    const std::vector<std::string> partitions{"0", "1"};
+    const waybill::owner_id self{"host-7", 81};
+    std::string problem;
+    const auto stop = [&](const std::string& why) { problem = why; };
+
+    //! [lease_config]
+    const waybill::processor_config config{
+        .group = {"orders", "billing", partitions, self, {.interval = 10s, .expiry = 60s}},
+        .lifecycle = {.poll = 1s, .save_tries = 3}};
+    if (const auto error = validate(config)) stop(describe(*error));
+    //! [lease_config]
+    CHECK(problem.empty());
+    waybill::processor_config wrong = config;
+    wrong.group.leases.expiry = 20s;
+    CHECK(validate(wrong)->field == "leases.expiry");
+}
+
+TEST_CASE("lease guide: a store of leases is checked by the conformance suites")
+{
+    waybill::testing::memory_store<std::string> checkpoints;
+    my_leases leases;
+    std::string broken;
+    const auto log = [&](std::string_view rule) { broken += rule; };
+
+    //! [lease_conformance]
+    const auto rows = waybill::testing::lease_conformance([] { return my_leases(); });
+    for (const auto& rule : rows.broken) log(rule);
+    const auto fence = waybill::testing::fence_conformance(checkpoints, leases);
+    for (const auto& rule : fence.broken) log(rule);
+    //! [lease_conformance]
+    CHECK(broken == "");
+    CHECK(!rows.untested.empty());
+}
+
+TEST_CASE("lease guide: leases and partitions without a processor")
+{
+    my_leases store;
+    waybill::steady_time now;
+    const auto random = [] { return 0.5; };
+    const std::vector<std::string> partitions{"0", "1"};
+    const waybill::lease_group group{"orders", "billing", partitions, {"host-7", 81}};
+    std::string steps;
+    const auto load = [&](act::open a) {
+        steps += "open ";
+        return waybill::partition_opened{a.partition, a.epoch};
+    };
+    const auto one_batch = [&](act::process a) {
+        steps += "batch ";
+        return waybill::processed{a.partition, a.epoch, waybill::batch_pass::drained};
+    };
+
+    //! [lease_follow]
+    waybill::lease_manager manager(group);
+    std::vector<waybill::partition_lifecycle> parts;
+    for (std::uint32_t p = 0; p != manager.partitions(); ++p) parts.emplace_back(p);
+
+    const auto call_store = [&] {
+        if (auto call = manager.call(now)) manager.on(waybill::ask(store, *call, random()), now);
+        for (std::uint32_t p = 0; p != parts.size(); ++p) {
+            if (auto epoch = manager.epoch(p)) parts[p].on(waybill::assigned{*epoch}, now);
+            else parts[p].on(waybill::partition_lost{}, now);
+        }
+    };
+    //! [lease_follow]
+
+    //! [lease_step]
+    const auto step = [&](std::uint32_t p) {
+        auto& part = parts[p];
+        const bool trusted = manager.trusted(p, now);
+        waybill::match(
+            part.next(now),
+            [&](act::open a) { if (trusted) part.on(load(a), now); },
+            [&](act::process a) { if (trusted) part.on(one_batch(a), now); },
+            [&](act::close a) { part.on(waybill::partition_closed{p, a.epoch}, now); },
+            [&](act::save a) { part.on(waybill::partition_saved{p, a.epoch}, now); },
+            [&](act::release a) {
+                part.on(waybill::partition_released{p, a.epoch}, now);
+                manager.on(waybill::lease_released{p}, now);
+            },
+            [](act::wait_until) {}, [](act::idle) {});
+    };
+    //! [lease_step]
+    const auto run = [&] {
+        for (int n = 0; n != 40; ++n) {
+            call_store();
+            for (std::uint32_t p = 0; p != parts.size(); ++p) step(p);
+            now = now + waybill::duration::milliseconds(250);
+        }
+    };
+    run();
+    CHECK(manager.held() == 2);
+    CHECK(steps.starts_with("open open batch batch "));
+
+    //! [lease_stop]
+    for (auto& part : parts) part.on(waybill::revoked{}, now);
+    manager.on(waybill::stop_requested{}, now);  // then go on until manager.ended()
+    //! [lease_stop]
+    run();
+    CHECK(manager.ended());
+    for (const auto& row : store.list("orders", "billing")->leases) CHECK(row.owner.none());
+}
+
+TEST_CASE("lease guide: the plan of one owner")
+{
+    my_leases store;
+    const std::vector<std::string> partitions{"0", "1", "2"};
+    const waybill::owner_id self{"host-7", 81};
+    const waybill::owner_id other{"host-8", 82};
+    REQUIRE(store.claim({{"orders", "billing", "1"}, other, 1, {}}));
+    const waybill::steady_time now;
+    std::vector<std::uint32_t> taken;
+    const auto take = [&](std::uint32_t p) { taken.push_back(p); };
+
+    //! [lease_balance]
+    waybill::lease_observer observer("orders", "billing", partitions);
+    if (const auto table = store.list("orders", "billing")) observer.look(*table, now);
+    const waybill::balance_plan plan = waybill::balance(observer.view(self), 0.0);
+    for (const std::uint32_t p : plan.claim) take(p);  // free partitions
+    if (plan.steal) take(*plan.steal);  // at most one, of another owner
+    //! [lease_balance]
+    CHECK(plan.target == 1);
+    CHECK(plan.mine == 0);
+    CHECK(taken == std::vector<std::uint32_t>{0});
+}
+
+}  // namespace
+}  // namespace lease_guide_test

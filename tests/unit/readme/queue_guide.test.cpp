@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+//
+// The code of the guide of the module queue (include/waybill/queue/README.md), between marks.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/match.hpp>
+#include <waybill/queue.hpp>
+
+namespace queue_guide_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+using waybill::fault;
+using waybill::settle_result;
+using waybill::steady_time;
+using waybill::wall_time;
+
+double dice()
+{
+    return 0.5;
+}
+
+// Steady and wall time advance together; only `sleep_until` advances them.
+struct simulated_clock {
+    waybill::duration passed{};
+
+    [[nodiscard]] steady_time now() const { return steady_time::at(1h) + passed; }
+    [[nodiscard]] wall_time wall() const { return wall_time::at(1h) + passed; }
+    void sleep_until(steady_time t) { passed = t - steady_time::at(1h); }
+};
+
+TEST_CASE("queue guide: the longest outage that a message survives")
+{
+    std::string line;
+    const auto log = [&](const std::string& text) { line = text; };
+    //! [queue_outage]
+    constexpr waybill::settle_policy policy{.max_deliveries = 961};
+    constexpr waybill::delivery_terms terms{.lock = 90s, .max_deliveries = 961};
+    constexpr waybill::settle_check check = waybill::validate(policy, terms);
+    static_assert(!check.error && check.longest_outage == 24h);
+    log(waybill::describe(check));      // survives an outage of 24h: max_deliveries is 961
+    //! [queue_outage]
+    CHECK(line == "survives an outage of 24h: max_deliveries is 961");
+}
+
+TEST_CASE("queue guide: settlements in batches")
+{
+    struct message {
+        waybill::queue_delivery delivery{};
+        fault result{};
+    };
+    struct {
+        std::string log{};
+        waybill::batch_settled settle(const act::settle_batch& b)
+        {
+            log += std::string(name(b.kind)) + std::to_string(b.items.size()) + ' ';
+            return {.call = b.call, .items = b.items};
+        }
+    } queue;
+    const std::vector<message> handled = {{},
+                                          {{}, waybill::permanent("no such customer")},
+                                          {{}, waybill::infrastructure("down")},
+                                          {}};
+    const waybill::settle_policy policy;
+    simulated_clock time;
+    const auto now = [&] { return time.now(); };
+    const auto sleep_until = [&](steady_time t) { time.sleep_until(t); };
+    const wall_time wall = time.wall();
+    std::vector<message> numbered;
+    std::set<std::uint64_t> done;
+    const auto note = [&](const act::report& r) { done.insert(r.item); };
+
+    //! [queue_batches]
+    waybill::settle_batches calls({.items = 10, .linger = 50ms});
+    for (const message& m : handled) {
+        const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice(), wall);
+        const auto kind = waybill::kind_of(s);              // empty for let_lock_expire
+        if (!kind) continue;
+        calls.on(waybill::decided{*kind, m.delivery.lock_left}, now());
+        numbered.push_back(m);                              // its number: 0, 1, 2 ...
+    }
+    while (!calls.empty())
+        waybill::match(calls.next(now()),
+            [&](act::settle_batch b) { calls.on(queue.settle(b), now()); },  // a batch_settled
+            [&](act::report r)       { note(r); calls.on(waybill::reported{r.item}, now()); },
+            [&](act::wait_until w)   { sleep_until(w.time); },
+            [&](act::idle)           {});
+    //! [queue_batches]
+    CHECK(queue.log == "complete2 dead_letter1 ");
+    CHECK(done == std::set<std::uint64_t>{0, 1, 2});
+    CHECK(time.passed == waybill::duration(50ms));
+}
+
+TEST_CASE("queue guide: a lock that is renewed during the work")
+{
+    simulated_clock time;
+    struct {
+        simulated_clock& time;
+        int renewals = 0;
+        int receive()
+        {
+            time.passed = time.passed + 2s;
+            return 7;
+        }
+        fault renew(int)
+        {
+            return ++renewals == 3 ? waybill::transient("busy") : fault{};
+        }
+    } queue{time};
+    const auto now = [&] { return time.now(); };
+    const auto work_until = [&](steady_time t) { time.sleep_until(t); };
+    bool stopped = false;
+    const auto working = [&] { return !stopped; };
+    std::optional<waybill::lock_outcome> why;
+    const auto stop_working = [&](waybill::lock_outcome w) { why = w, stopped = true; };
+
+    //! [queue_renewal]
+    waybill::lock_renewal lock({.lock = 60s, .max_duration = 10min});
+    const auto requested = now();
+    const auto message = queue.receive();
+    lock.on(waybill::lock_taken{}, requested);         // it lasts from the request
+    while (working()) {
+        waybill::match(lock.next(now()),
+            [&](act::renew r) {
+                lock.on(waybill::renewal_started{r.attempt, dice()}, now());
+                const fault f = queue.renew(message);
+                if (f.ok()) lock.on(waybill::lock_renewed{r.attempt}, now());
+                else lock.on(waybill::renewal_failed{r.attempt, f.kind, dice()}, now());
+            },
+            [&](act::wait_until w) { work_until(w.time); },
+            [&](act::idle) {});
+        if (const auto end = lock.ended(now())) stop_working(*end);
+    }
+    lock.on(waybill::lock_released{}, now());          // settled or released
+    //! [queue_renewal]
+    CHECK(why == waybill::lock_outcome::too_long);
+    CHECK(time.passed == waybill::duration(10min));
+    CHECK(queue.renewals > 10);
+    CHECK(lock.left(now()) == waybill::duration{});
+}
+
+TEST_CASE("queue guide: deferred messages and their store")
+{
+    struct message {
+        std::string session{};
+        std::uint64_t sequence = 7;
+    } const m;
+    struct {
+        std::string bytes{};
+        void put(std::string b) { bytes = std::move(b); }
+    } store;
+    struct {
+        std::set<std::uint64_t> deferred{};
+        int fetched = 0;
+        int completed = 0;
+        void defer(const message& x) { deferred.insert(x.sequence); }
+        int receive_deferred(std::uint64_t) { return ++fetched; }
+        void complete(int) { ++completed; }
+        void give_back(int) {}
+    } queue;
+    simulated_clock time;
+    const auto now = [&] { return time.now(); };
+    const auto wall = [&] { return time.wall(); };
+    const auto later = [&](waybill::deferred d) {
+        d.due = time.wall() + 20min;
+        ++d.attempts;
+        return d;
+    };
+    const auto handle = [](int n) { return n == 1 ? waybill::transient("busy") : fault{}; };
+
+    //! [queue_deferred]
+    waybill::deferred_messages book({.hold = 60s});
+    book.defer({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
+    store.put(waybill::save(book));                    // first the number, then the message
+    queue.defer(m);
+
+    const auto run_due = [&] {                         // at book.next_due() or next_release()
+        for (const waybill::handed& h : book.take(wall(), now(), 20)) {
+            const auto original = queue.receive_deferred(h.entry.sequence);
+            if (handle(original).ok()) {
+                queue.complete(original);
+                book.settled(h.entry.sequence, h.ticket);
+            } else {
+                queue.give_back(original);
+                book.defer(later(h.entry));            // the same number with a later due time
+            }
+            store.put(waybill::save(book));
+        }
+    };
+    //! [queue_deferred]
+    run_due();
+    CHECK(queue.fetched == 0);
+    time.passed = 10min;
+    run_due();
+    CHECK(queue.fetched == 1);
+    CHECK(book.find(7)->attempts == 1);
+    std::string reason;
+    const auto stop = [&](const std::string& text) { reason = text; };
+    const auto load = [&](const std::string& bytes) {
+        //! [queue_load]
+        auto loaded = waybill::load<waybill::deferred_messages>(bytes, {.hold = 60s});
+        if (!loaded) return stop(waybill::describe(loaded.error()));   // never start empty
+        book = *loaded;
+        //! [queue_load]
+    };
+    load(store.bytes);
+    CHECK(reason.empty());
+    time.passed = 30min;
+    run_due();
+    CHECK(queue.fetched == 2);
+    CHECK(queue.completed == 1);
+    CHECK(book.empty());
+    load("wbd");
+    CHECK(reason.starts_with("deferral book: too_short"));
+}
+
+// Three deferred messages and two fresh ones. The first handler of a deferred message fails.
+struct consumer {
+    simulated_clock time{};
+    waybill::deferred_messages book{};
+    waybill::receive_planner planner{};
+    std::map<std::uint64_t, waybill::handed> pairs{};
+    std::vector<std::uint64_t> handlers{};
+    std::uint64_t fresh = 2;
+    std::string log{};
+
+    [[nodiscard]] steady_time now() const { return time.now(); }
+    [[nodiscard]] wall_time wall() const { return time.wall(); }
+    [[nodiscard]] steady_time steady(std::optional<wall_time> due) const
+    {
+        return due ? now() + (*due - wall()) : steady_time::highest();
+    }
+    std::uint64_t receive(const act::receive& a)
+    {
+        const std::uint64_t n = fresh;
+        for (std::uint64_t i = 0; i != n; ++i) handlers.push_back(a.first + i);
+        fresh = 0;
+        return n;
+    }
+    settle_result fetch(std::uint64_t work)
+    {
+        handlers.push_back(work);
+        return settle_result::done;
+    }
+    settle_result settle(const act::settle_original& a)
+    {
+        log += "original " + std::string(name(a.as)) + "; ";
+        return settle_result::done;
+    }
+    settle_result settle(const act::settle_message& a)
+    {
+        log += "message " + std::string(name(a.as)) + "; ";
+        const auto h = pairs.extract(a.work);
+        if (h.empty()) return settle_result::done;
+        const bool over = a.as == waybill::settle_as::complete;
+        if (over) book.settled(h.mapped().entry.sequence, h.mapped().ticket);
+        else book.give_back(h.mapped().entry.sequence, h.mapped().ticket);
+        return settle_result::done;
+    }
+    void sleep_until(steady_time t) { time.sleep_until(t); }
+
+    void step()
+    {
+        //! [queue_planner]
+        waybill::match(planner.next(now()),
+            [&](act::take_due a) {
+                const auto due = book.take(wall(), now(), a.max_pairs);
+                for (const waybill::handed& h : due) pairs[a.first++] = h;
+                planner.on(waybill::pairs_taken{due.size(), steady(book.next_due())}, now());
+            },
+            [&](act::receive a) { planner.on(waybill::messages_received{receive(a)}, now()); },
+            [&](act::receive_deferred a) {
+                planner.on(waybill::original_fetched{a.work, fetch(a.work)}, now());
+            },
+            [&](act::settle_original a) {
+                planner.on(waybill::original_settled{a.work, settle(a)}, now());
+            },
+            [&](act::settle_message a) {
+                planner.on(waybill::message_settled{a.work, settle(a)}, now());
+            },
+            [&](act::wait_until w) { sleep_until(w.time); },
+            [&](act::idle)         {});                  // until an event
+        //! [queue_planner]
+    }
+};
+
+TEST_CASE("queue guide: due pairs before fresh messages")
+{
+    consumer c;
+    c.book.defer({.sequence = 1, .due = c.wall()});
+    bool failed = false;
+    for (int steps = 0; steps != 30 && !(c.book.empty() && c.fresh == 0); ++steps) {
+        c.step();
+        while (!c.handlers.empty()) {
+            const std::uint64_t number = c.handlers.back();
+            c.handlers.pop_back();
+            const bool fails = c.pairs.contains(number) && !failed;
+            failed = failed || fails;
+            const fault result = fails ? waybill::transient("busy") : fault{};
+            c.planner.on(waybill::work_done{number, result.kind}, c.now());
+        }
+    }
+    CHECK(c.log == "original give_back; message give_back; message complete; message complete; "
+                   "original complete; message complete; ");
+}
+
+TEST_CASE("queue guide: the id of a scheduled copy")
+{
+    struct copy {
+        std::string id;
+        std::uint32_t attempt;
+        wall_time visible_at;
+    };
+    struct {
+        std::map<std::string, copy> copies{};
+        int completed = 0;
+        void send(copy c) { copies.try_emplace(c.id, c); }  // drops duplicates
+        void complete(int) { ++completed; }
+    } queue;
+    const int message = 7;
+    const wall_time later;
+    std::string reason;
+    const auto dead_letter = [&](int, const std::string& text) { reason = text; };
+    const auto retry_later = [&](const std::string& original, std::uint32_t attempt) {
+        //! [queue_id]
+        const auto id = waybill::scheduled_id(original, attempt);     // "order-7:3"
+        if (!id) return dead_letter(message, waybill::describe(id.error()));
+        queue.send({.id = *id, .attempt = attempt, .visible_at = later});
+        queue.complete(message);
+        //! [queue_id]
+    };
+    retry_later("order-7", 3);
+    retry_later("order-7", 3);  // after a crash between the two calls
+    CHECK(queue.copies.size() == 1);
+    CHECK(queue.copies.contains("order-7:3"));
+    retry_later(std::string(200, 'x'), 3);
+    CHECK(reason == "scheduled id: too_large: 202 bytes, at most 128");
+}
+
+//! [queue_original]
+static_assert(waybill::original_of("order-7:3", 3) == "order-7");     // the copy of attempt 3
+static_assert(waybill::original_of("order-7:3", 0) == "order-7:3");   // an original with this id
+static_assert(!waybill::original_of("order-7:3", 4));                 // not the copy of attempt 4
+//! [queue_original]
+
+}  // namespace
+}  // namespace queue_guide_test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+//
+// The code of the guide of the module retry (include/waybill/retry/README.md), between marks.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/core/match.hpp>
+#include <waybill/retry.hpp>
+
+namespace retry_guide_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace act = waybill::act;
+
+double dice()
+{
+    return 0.5;
+}
+
+TEST_CASE("retry guide: a call in an event loop")
+{
+    struct {
+        std::optional<waybill::steady_time> armed{};
+        void expires_at(waybill::steady_time t) { armed = t; }
+    } timer;
+    waybill::steady_time time;
+    const auto clock = [&] { return time; };
+    int calls = 0;
+    const auto call = [&] { return ++calls == 2 ? waybill::fault{} : waybill::transient("busy"); };
+    bool finished = false;
+    const auto finish = [&](const waybill::call_report& r) { finished = r.ok(); };
+
+    //! [retry_timer]
+    waybill::retry_loop loop({.time_limit = 1min}, clock());
+    const auto step = [&] {
+        const waybill::call_report r = waybill::retry_call(loop, call, clock, dice);
+        if (r.waiting) timer.expires_at(*r.waiting);   // the timer calls `step` again
+        else finish(r);
+    };
+    //! [retry_timer]
+    step();
+    REQUIRE(timer.armed);
+    CHECK(!finished);
+    CHECK(*timer.armed == time + 50ms);  // half of the first pause of 100 ms
+    time = *timer.armed;
+    step();
+    CHECK(finished);
+}
+
+TEST_CASE("retry guide: the state machine of one call")
+{
+    waybill::steady_time time;
+    const auto now = [&] { return time; };
+    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    int calls = 0;
+    const auto send = [&] {
+        return ++calls == 3 ? waybill::permanent("no such mailbox") : waybill::transient("busy");
+    };
+    waybill::fault_kind reason = waybill::fault_kind::none;
+
+    //! [retry_machine]
+    waybill::retry_loop loop({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
+    for (bool open = true; open;)
+        waybill::match(loop.next(now()),
+            [&](act::call)         { loop.on(waybill::attempted{send().kind, dice()}, now()); },
+            [&](act::wait_until w) { sleep_until(w.time); },
+            [&](act::done)         { open = false; },
+            [&](act::give_up g)    { reason = g.reason; open = false; });
+    //! [retry_machine]
+    CHECK(calls == 3);
+    CHECK(reason == waybill::fault_kind::permanent);
+    CHECK(loop.outcome() == waybill::retry_outcome::not_worth_it);
+}
+
+TEST_CASE("retry guide: a decision after each attempt")
+{
+    const waybill::steady_time now;
+    std::vector<std::string> done;
+    const auto again = [&] { done.emplace_back("again"); };
+    const auto later = [&](waybill::steady_time) { done.emplace_back("later"); };
+    const auto give_up = [&](waybill::fault_kind) { done.emplace_back("give up"); };
+    for (const std::uint32_t attempts : {1U, 2U, 3U}) {
+        const waybill::fault f = waybill::transient("timed out");
+        //! [retry_decide]
+        const waybill::retry_policy policy{.max_attempts = 3, .immediate = 1};
+        waybill::match(waybill::decide(policy, attempts, f.kind, dice(), now),
+            [&](act::retry_now)    { again(); },
+            [&](act::wait_until w) { later(w.time); },
+            [&](act::give_up g)    { give_up(g.reason); });
+        //! [retry_decide]
+        CHECK(!validate(policy));
+    }
+    CHECK(done == std::vector<std::string>{"again", "later", "give up"});
+}
+
+TEST_CASE("retry guide: rounds of attempts")
+{
+    const waybill::steady_time now;
+    std::string done;
+    const auto handle_again = [&] { done += '.'; };
+    const auto redeliver_at = [&](waybill::steady_time) { done += '|'; };
+    const auto give_up = [&](waybill::fault_kind) { done += '!'; };
+    const waybill::fault_kind kind = waybill::fault_kind::transient;
+    //! [retry_rounds]
+    constexpr waybill::retry_levels levels{
+        .immediate = 5, .delayed = 3, .pauses = {.base = 10s, .cap = 1h}};
+    static_assert(attempts_in_all(levels) == 24);
+    const auto decide = [&](std::uint64_t attempts) {     // over all deliveries: store it
+        waybill::match(waybill::decide(levels, attempts, kind, dice(), now),
+            [&](act::retry_now)    { handle_again(); },            // in the same delivery
+            [&](act::wait_until w) { redeliver_at(w.time); },      // in the next one
+            [&](act::give_up g)    { give_up(g.reason); });
+    };
+    //! [retry_rounds]
+    for (std::uint64_t attempts = 1; attempts <= 24; ++attempts) decide(attempts);
+    CHECK(done == ".....|.....|.....|.....!");
+}
+
+TEST_CASE("retry guide: pauses")
+{
+    const double random = 0.5;
+    //! [retry_pause]
+    const waybill::backoff exponential{.base = 100ms, .cap = 30s};        // full jitter
+    const waybill::backoff linear{.base = 10s, .factor = 1, .spread = waybill::jitter::none,
+                                  .step = 10s};
+    const waybill::duration a = waybill::pause(exponential, 3, random);   // in [0, 400 ms)
+    const waybill::duration b = waybill::pause(linear, 2, random);        // 20 s
+    const waybill::duration c = waybill::pause(exponential, 1, random, 5s);  // 5 s: the hint
+    //! [retry_pause]
+    CHECK(a == waybill::duration(200ms));
+    CHECK(b == waybill::duration(20s));
+    CHECK(c == waybill::duration(5s));
+    CHECK(!validate(exponential));
+    CHECK(!validate(linear));
+}
+
+//! [retry_threads]
+class locked_budget {
+public:
+    explicit locked_budget(const waybill::retry_budget& b) : tokens_(b) {}
+    bool spend(waybill::steady_time now) { std::lock_guard l(mutex_); return tokens_.spend(now); }
+    void succeeded(waybill::steady_time now) { std::lock_guard l(mutex_); tokens_.succeeded(now); }
+
+private:
+    std::mutex mutex_;
+    waybill::retry_token_bucket tokens_;
+};
+//! [retry_threads]
+
+TEST_CASE("retry guide: a budget for several threads")
+{
+    locked_budget tokens({.tokens = 2, .successes = 10});
+    waybill::steady_time time;
+    int calls = 0;
+    const auto call = [&] { return ++calls, waybill::transient("busy"); };
+    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    const auto r = waybill::retry_call({}, call, [&] { return time; }, sleep_until, dice, tokens);
+    CHECK(r.outcome == waybill::retry_outcome::budget);
+    CHECK(calls == 3);
+}
+
+TEST_CASE("retry guide: permits that cross an event loop")
+{
+    waybill::steady_time time;
+    const auto now = [&] { return time; };
+    std::vector<waybill::permit> started;
+    const auto start = [&](const waybill::permit& p) { started.push_back(p); };
+    std::optional<waybill::steady_time> armed;
+    const auto wake_at = [&](waybill::steady_time t) { armed = t; };
+    //! [retry_permit]
+    waybill::circuit_breaker breaker({.consecutive_failures = 5});
+    const auto begin = [&] {
+        if (const auto permit = breaker.try_acquire(now())) start(*permit);
+        else wake_at(breaker.next_change(now()));
+    };
+    const auto ended = [&](const waybill::permit& p, const waybill::fault& f) {
+        breaker.record(p, f.kind, now());                 // stale if the state has changed
+    };
+    //! [retry_permit]
+    for (int i = 0; i != 6; ++i) begin();
+    for (std::size_t i = 0; i != 5; ++i) ended(started[i], waybill::infrastructure("refused"));
+    CHECK(breaker.state(time) == waybill::circuit_state::open);
+    begin();
+    REQUIRE(armed);
+    CHECK(*armed == time + 5s);
+    ended(started[5], {});  // stale: issued before the breaker opened
+    CHECK(breaker.state(time) == waybill::circuit_state::open);
+}
+
+TEST_CASE("retry guide: a preset is a value with its source")
+{
+    std::string line;
+    const auto log = [&](std::string_view a, std::string_view b) { line = std::string(a) += b; };
+    //! [retry_preset]
+    constexpr auto kafka = waybill::retry_presets::kafka_producer();
+    waybill::call_policy policy = kafka;      // a copy; kafka.value is the same
+    policy.time_limit = 30s;
+    log(kafka.as_of, kafka.source);           // and kafka.note: what the policy cannot express
+    //! [retry_preset]
+    CHECK(line.starts_with("2026-11https://github.com/apache/kafka"));
+    CHECK(!validate(policy));
+}
+
+//! [retry_delivery]
+constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
+static_assert(waybill::time_until_dead_letter(queue).lasts == 24h);
+static_assert(waybill::time_until_dead_letter(queue, 1s).lasts == 960s);  // given back after 1 s
+static_assert(waybill::deliveries_for(24h, 90s) == 960);
+static_assert(waybill::hold_for(24h, 10) == 144min);      // longer than a lock of Service Bus
+//! [retry_delivery]
+static_assert(!validate(queue));
+
+}  // namespace
+}  // namespace retry_guide_test
