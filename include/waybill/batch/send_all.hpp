@@ -7,7 +7,7 @@
 //         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {
 //             case sdk::ok:          return accepted{};
-//             case sdk::over_limit:  return refused{};
+//             case sdk::over_limit:  return too_large{};
 //             case sdk::busy:        return throttled{.retry_after = sdk.hint()};
 //             default:               return unknown{};
 //         }
@@ -365,7 +365,7 @@ private:
 ///
 /// Exceptions of the caller's functions pass through. The sender stores the report of that call.
 /// The next call for the same input returns it together with its own; until then
-/// `sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
+/// `batch_sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
 /// ext/exceptions.hpp turns exceptions into outcomes.
 template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_reference_t<I>> F,
           time_source Clock, class Send, class Replace = detail::keep_too_large>

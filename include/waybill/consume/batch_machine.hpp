@@ -2,13 +2,12 @@
 //
 // batch_machine: commits a batch of events and its checkpoint in one transaction.
 //
-//     recall -> { shorten } -> begin -> note -> commit                 (only if deaths are counted)
-//     begin -> { savepoint -> handle -> release, or undo -> dead_letter } ... -> { ask }
-//           -> advance -> forget -> commit -> { check_commit }
-//     recall -> begin -> forget -> commit               (after any other end, to undo the note)
+//     begin -> { savepoint -> handle -> release_savepoint, or rollback_to_savepoint -> dead_letter }
+//           ... -> { ask } -> advance -> commit -> { check_commit }
 //
-// The state machine sees only event numbers, 0 to n-1. `process_batch` drives it over a store; a
-// coroutine or an event loop can drive it as well. Guarantees:
+// If deaths are counted, the crash record is stored and committed first, and cleared with the batch
+// (the guide has the diagram). The state machine sees only event numbers, 0 to n-1. `process_batch`
+// drives it over a store; a coroutine or an event loop can drive it as well. Guarantees:
 //   1. Effects, dead letters and checkpoint are in one transaction: all of them or none.
 //   2. A fault of the store or its environment is not blamed on an event: the batch is rolled back.
 //   3. An event that fails for good or is skipped leaves no effects. Without savepoints, the batch

@@ -6,7 +6,7 @@
 //     if (!loaded) return pause_and_come_back(loaded.error());
 //     waybill::assignment mine{key, waybill::position_of(*loaded), epoch};
 //     auto r = waybill::process_at_least_once(offsets, letter_topic, mine, events, handle, now);
-//     mine.from = r.reached;                              // for each `r.end`: done up to here
+//     mine.from = r.reached;                              // for each outcome: done up to here
 //
 // For effects that share no transaction with the checkpoint: a mail, a call, another database.
 //
@@ -58,7 +58,7 @@ struct [[nodiscard]] at_least_once_report {
 
     /// All values except `committed` refer to the events after `reached`.
     batch_outcome outcome = batch_outcome::empty;
-    /// The position of the checkpoint. If `end` is `unknown`, the checkpoint may be later.
+    /// The position of the checkpoint. If `outcome` is `unknown`, the checkpoint may be later.
     std::optional<position> reached{};
     std::uint64_t handled = 0;          ///< Events up to `reached` that took effect.
     /// Events up to `reached` that became dead letters.

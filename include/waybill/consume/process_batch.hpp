@@ -7,7 +7,7 @@
 //     waybill::assignment mine{key, waybill::position_of(*loaded), epoch, incarnation};
 //     auto r = waybill::process_batch(store, mine, events, handle, now);  // handle(tx&, event)
 //
-// If `r.end` is `committed`, continue after `r.reached`, even if the batch was shortened.
+// If `r.outcome` is `committed`, continue after `r.reached`, even if the batch was shortened.
 //
 // Guarantees
 //   1. Effects that the handler writes through its transaction, dead letters and the checkpoint are

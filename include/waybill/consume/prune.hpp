@@ -4,7 +4,7 @@
 //
 //     auto plan = waybill::plan_prune(rows, {.age = 7 * 24h, .count = 100'000}, now);
 //     for (const waybill::prune_removal& r : plan.removals)
-//         db.exec("delete from letters where id = ? and parked = ? and held = 0", r.id, r.parked);
+//         db.exec("delete from letters where id = ? and at = ? and held = 0", r.id, r.dead_lettered_at);
 //     if (plan.spike) alarm(plan.recent);
 //     if (plan.full) circuit_breaker.force_open(steady);              // no space for another row
 //
@@ -14,7 +14,7 @@
 //   3. A `held` row is being resubmitted and is never removed.
 //   4. In a spike, `count` and `bytes` remove no row unless `full` is `drop_oldest`.
 //   5. A row that changed after the plan stays if the delete statement also compares
-//      `dead_lettered` and
+//      `dead_lettered_at` and
 //      `held` (`may_remove`). All orders are tested: tests/enumerate/consume/prune.test.cpp.
 //   6. A policy that `validate` rejects removes no row, and the plan contains the error.
 // Cost: if rows are ordered oldest first, two passes, no sort, memory only for the removals.
@@ -72,7 +72,7 @@ struct prune_removal {
     friend bool operator==(const prune_removal&, const prune_removal&) = default;
 };
 
-/// True if the current row is unchanged since the plan: same id, same `dead_lettered`, and not
+/// True if the current row is unchanged since the plan: same id, same `dead_lettered_at`, and not
 /// held. Compare and remove in one statement.
 [[nodiscard]] constexpr bool may_remove(const prune_removal& r, const prune_row& current) noexcept
 {

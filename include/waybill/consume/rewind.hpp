@@ -4,7 +4,7 @@
 //
 //     auto r = waybill::rewind(store, mine, waybill::position{17});  // the next event follows 17
 //     auto r = waybill::rewind(store, mine, std::nullopt);           // the first event is next
-//     if (r.end == waybill::rewind_outcome::rewound) mine = r.mine;
+//     if (r.outcome == waybill::rewind_outcome::rewound) mine = r.mine;
 //
 // Guarantees
 //   1. The write is a compare-and-set, like every advance. If another owner has moved the

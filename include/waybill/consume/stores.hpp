@@ -75,7 +75,7 @@ struct dead_letter {
     position at{};
     fault_kind kind = fault_kind::permanent;
     std::string reason{};  ///< Bounded, cut between characters.
-    std::string body{};    ///< The bytes of the event's body, as far as `not_replaced` specifies.
+    std::string body{};    ///< The bytes of the event's body, as far as `kept` specifies.
     /// Tries in the delivery that dead-lettered the event, and one for each later reprocessing.
     std::uint32_t tries = 0;
     wall_time occurred{};                    ///< The event's own time, if it has one.

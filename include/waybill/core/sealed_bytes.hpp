@@ -9,7 +9,7 @@
 //     ...
 //     detail::sealed_reader<note_format> in(bytes);
 //     const std::uint64_t number = in.whole();
-//     const std::string_view line = in.describe();
+//     const std::string_view line = in.text();
 //     in.end();
 //     if (in.error()) return unexpected(*in.error());      // a note_error
 //

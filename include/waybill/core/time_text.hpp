@@ -229,7 +229,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     return {};
 }
 
-/// Parses a wall time in the format of text(wall_time): "2024-02-29T12:00:00.25Z". Empty if the
+/// Parses a wall time in the format of to_text(wall_time): "2024-02-29T12:00:00.25Z". Empty if the
 /// text is invalid, or if the time does not exist or exceeds 64-bit nanoseconds.
 [[nodiscard]] constexpr std::optional<wall_time> wall_time_in(std::string_view written)
 {

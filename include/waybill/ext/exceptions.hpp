@@ -147,7 +147,7 @@ private:
         using said_by = std::invoke_result_t<Classify&, const std::exception&>;
         static_assert(std::same_as<C, by_default> || std::convertible_to<said_by, send_outcome>,
                       "catching: of a send function's exception classify says a send_outcome, "
-                      "since a fault_class does not tell whether the batch has arrived");
+                      "since a fault_kind does not show if the batch has arrived");
         try {
             return inner(std::forward<Args>(args)...);
         } catch (const std::exception& e) {
@@ -177,7 +177,7 @@ private:
     {
         using said_by = std::invoke_result_t<Classify&, const std::exception&>;
         static_assert(std::convertible_to<said_by, fault_kind>,
-                      "catching: of a handler's exception classify says a fault_class");
+                      "catching: classify for a handler returns a fault_kind");
         try {
             return classify(e);
         } catch (...) {

@@ -66,7 +66,7 @@ void letter_value_rules(trial& t, S& s)
         d.kind = static_cast<fault_kind>(n);
         kinds = t.park(s, d) && t.has(s, d) && kinds;
     }
-    t.holds(kinds, "put: keeps every fault_class");
+    t.holds(kinds, "put: keeps every fault_kind");
     bool kept = true;
     for (int n = 0; n <= static_cast<int>(dead_letter_body::nothing); ++n) {
         d.kept = static_cast<dead_letter_body>(n);

@@ -4,8 +4,8 @@
 //
 //     using waybill::wire::dialect;
 //     auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description);
-//     if (n && n->of == extent::request) s.on(refused{attempt, n->actual, n->limit}, now);
-//     else s.on(refused{attempt}, now);      // numbers of one item do not apply to the batch
+//     if (n && n->of == extent::request) s.on(too_large{attempt, n->actual, n->limit}, now);
+//     else s.on(too_large{attempt}, now);      // numbers of one item do not apply to the batch
 //
 // With both numbers, one attempt replaces about ten attempts of a bisection.
 //
