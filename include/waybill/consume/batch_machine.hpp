@@ -2,7 +2,7 @@
 //
 // batch_machine: commits a batch of events and its checkpoint in one transaction.
 //
-//     begin -> { savepoint -> handle -> release_savepoint, or rollback_to_savepoint -> dead_letter }
+//     begin -> { savepoint -> handle -> release_savepoint or rollback_to_savepoint, dead_letter }
 //           ... -> { ask } -> advance -> commit -> { check_commit }
 //
 // If deaths are counted, the crash record is stored and committed first, and cleared with the batch

@@ -34,7 +34,8 @@ struct [[nodiscard]] batch_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
     batch_outcome outcome = batch_outcome::empty;
-    /// The checkpoint: continue after it. Only known if `outcome` is `committed`, `empty` or `invalid`.
+    /// The checkpoint: continue after it. Only known if `outcome` is `committed`, `empty` or
+    /// `invalid`.
     std::optional<position> reached{};
     std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed.
     /// Events with a dead letter; 0 unless committed.

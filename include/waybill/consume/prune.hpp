@@ -4,7 +4,7 @@
 //
 //     auto plan = waybill::plan_prune(rows, {.age = 7 * 24h, .count = 100'000}, now);
 //     for (const waybill::prune_removal& r : plan.removals)
-//         db.exec("delete from letters where id = ? and at = ? and held = 0", r.id, r.dead_lettered_at);
+//         db.exec("delete from letters where id=? and at=? and held=0", r.id, r.dead_lettered_at);
 //     if (plan.spike) alarm(plan.recent);
 //     if (plan.full) circuit_breaker.force_open(steady);              // no space for another row
 //

@@ -291,7 +291,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::letters, flaw::empty_reason_is_null, "put: an empty or absent field replaces what was there"},
         {part::letters, flaw::line_ends_changed, "put: takes any bytes in a body"},
         {part::letters, flaw::letter_offset_of_255_bytes, "put: keeps an offset of up to 1,024 bytes whole"},
-        {part::letters, flaw::kind_of_one_bit, "put: keeps every fault_class"},
+        {part::letters, flaw::kind_of_one_bit, "put: keeps every fault_kind"},
         {part::letters, flaw::kept_of_one_bit, "put: keeps every letter_keeps"},
         {part::letters, flaw::put_merges, "put: an empty or absent field replaces what was there"},
         {part::queue, flaw::remove_does_nothing, "remove: removes that letter and no other"},
