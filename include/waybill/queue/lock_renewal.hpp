@@ -12,8 +12,7 @@
 //
 // Guarantees (the guide has the complete loop and all details)
 //   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
-//   2. At most one renewal is under way. A renewal without a result within `answer_timeout` has
-//      failed.
+//   2. At most one renewal is under way. Without a result within `answer_timeout` it has failed.
 //   3. The pause before a retry takes at most half of the remaining time, except by hint or base.
 //   4. `ownership_lost` ends it at once. After a `permanent` fault no renewal follows.
 //   5. After `max_duration` the end is `too_long`, and the lock is still held for `left`.

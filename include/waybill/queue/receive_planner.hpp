@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// receive_planner: plans what to receive next. Due deferred messages first, and only probes in an
-// outage.
+// receive_planner: plans what to receive next. Due messages first, in an outage only probes.
 //
 //     waybill::receive_planner in({.max_in_flight = 16});
 //     waybill::match(in.next(now),
@@ -17,9 +16,8 @@
 //         [&](act::wait_until w) { ... }, [&](act::idle) { ... });
 //     in.on(work_done{number, handle(message).kind}, now);    // now or later, from each handler
 //
-// `book` is a deferred_messages. The guarantees are in the comment of the class. Tests:
-// tests/unit/queue/receive_planner_deferred.test.cpp,
-// tests/enumerate/queue/receive_planner.test.cpp.
+// `book` is a deferred_messages (receive_planner_deferred.test.cpp). The guarantees are in the
+// comment of the class. See tests/enumerate/queue/receive_planner.test.cpp.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP

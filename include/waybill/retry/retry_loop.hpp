@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// retry_loop: a state machine that retries one call. Clock, random numbers and call are the
-// caller's.
+// retry_loop: a state machine that retries one call. It needs a clock and random numbers.
 //
 //     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, clock::now());
 //     for (bool open = true; open;)
@@ -13,9 +12,8 @@
 //
 // Guarantees
 //   1. `next` returns the same action until an event, the end of the wait, or the time limit.
-//   2. It returns `call` for at most `max_attempts` attempts, the first included, and never during
-//      a wait.
-//   3. After the time limit it does not return `go`, not even for the first attempt. It does not
+//   2. It returns `call` for at most `max_attempts` attempts, and never during a wait.
+//   3. After the time limit it does not return `call`, not even for the first attempt. It does not
 //      wait for an attempt that would start too late. A result after the limit still counts.
 //   4. After `done`, or after a `give_up` that an event caused, events change nothing.
 //

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter_import: imports a message that the broker dead-lettered into the table of dead
-// letters.
+// dead_letter_import: stores a message that the broker has dead-lettered.
 //
 //     waybill::dead_letter_import drain(message.deliveries);
 //     while (!drain.over())
@@ -14,8 +13,7 @@
 //   1. The dead letter is written before the message is completed. After a crash between the two
 //      calls the import repeats both, and the dead letter replaces itself.
 //   2. An imported dead letter has fewer facts than one of a pipeline. `merged_dead_letter()` keeps
-//      the
-//      facts of the pipeline.
+//      the facts of the pipeline.
 //
 // Import before `plan_redrive`: without the imported step its session has a gap. If the broker
 // dead-lettered the last step, the session state stays after the redrive; see the guide.
