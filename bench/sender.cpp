@@ -4,12 +4,12 @@
 // loop that does nothing but cut. The broker answers at once, by the limit and the headers that it
 // is said to have, out of sums that were made beforehand.
 //
-//   raw            sizes added up in a loop, cut at the limit: nothing is numbered, kept or
-//   answered chunk_by       the same by waybill, over the same messages
+//   raw            sizes added up in a loop, cut at the limit: nothing is numbered or kept
+//   chunk_by       the same by waybill, over the same messages
 //   sender         sizes of bodies, a header guessed, answers without numbers
 //   sender/sizes   the same, and each answer tells the size of the batch
 //   sender/exact   sizes as the broker counts them
-//   sender/ordered as `batch_sender`, with 64 keys and two attempts in flight
+//   sender/ordered as `sender`, with 64 keys and two attempts in flight
 //
 // The messages are strings of 50 to 500 bytes, so that their sizes come out of memory as they do
 // for who sends them. The table has the median of the repetitions, and allocations an item.

@@ -8,9 +8,8 @@
 //
 //   std::set         what is in flight; the watermark is in front of the first
 //   interval_set     the same in Boost's intervals, which join and split
-//   vector<bool>     a ring of done bits by hand, for dense positions only, with a room that was
-//   known
-//                    beforehand, no generations, and nothing checked
+//   vector<bool>     a ring of done bits by hand, for dense positions only, of a size known
+//                    beforehand, without generations and checks
 //
 // All of them answer the same, and that is seen to first. The tables have medians of the
 // repetitions, of begin and of complete with the question after it; allocations are of rounds after
