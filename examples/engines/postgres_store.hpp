@@ -185,7 +185,7 @@ public:
         return within(tx, [&] {
             put_.run(d.key.source, d.key.group, d.key.partition, d.at.sequence, d.at.offset,
                      static_cast<int>(d.kind), d.reason, d.body, d.tries, stored(d.occurred),
-                     stored(d.parked), static_cast<int>(d.kept), d.size, d.checksum);
+                     stored(d.dead_lettered_at), static_cast<int>(d.kept), d.size, d.checksum);
         });
     }
 

@@ -212,14 +212,14 @@ private:
                 return {};
             },
             std::chrono::system_clock::now());
-        known = r.end == waybill::batch_outcome::committed;
+        known = r.outcome == waybill::batch_outcome::committed;
         if (known) {
             mine.from = r.reached;
             next = r.reached->sequence + 1;
             ++batches.committed;
-        } else if (r.end == waybill::batch_outcome::redeliver) {
+        } else if (r.outcome == waybill::batch_outcome::redeliver) {
             ++batches.redelivered;
-        } else if (r.end == waybill::batch_outcome::unknown) {
+        } else if (r.outcome == waybill::batch_outcome::unknown) {
             ++batches.unread;  // nor could it be read back
         } else {
             ++batches.other;
