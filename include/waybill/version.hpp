@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// version: the version of waybill. The CMake package and the house rules read it from this file.
+// version: the version of waybill. The CMake package and cmake/rules.cmake read it from this file.
 //
 // Different versions of waybill may be linked into one program: all declarations are in an inline
 // namespace that contains the major and the minor version. One translation unit cannot contain two

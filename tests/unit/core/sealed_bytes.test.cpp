@@ -84,7 +84,7 @@ TEST_CASE("sealed_bytes: byte for byte")
     writer out(100);
     out.byte(7);
     out.whole(300);
-    out.near(0U - std::uint64_t{1});
+    out.difference(0U - std::uint64_t{1});
     out.text("text");
     CHECK(std::move(out).finish() == sealed("wbn\2\7\xAC\2\1\4text"));
     CHECK(writer().finish() == sealed("wbn\2"));
@@ -97,13 +97,13 @@ TEST_CASE("sealed_bytes: numbers come back on either side of zero")
             const std::uint64_t n = (std::uint64_t{1} << shift) - 1 + low;
             writer out;
             out.whole(n);
-            out.near(n);
-            out.near(0U - n);
+            out.difference(n);
+            out.difference(0U - n);
             const std::string stored = std::move(out).finish();
             reader in(stored);
             CHECK(in.whole() == n);
-            CHECK(in.near() == n);
-            CHECK(in.near() == 0U - n);
+            CHECK(in.difference() == n);
+            CHECK(in.difference() == 0U - n);
             in.end();
             CHECK_FALSE(in.error().has_value());
         }
@@ -158,7 +158,7 @@ TEST_CASE("sealed_bytes: what is wrong is told of what was read last")
     CHECK(in.byte() == 0);
     CHECK(in.more() == 0);
     CHECK(in.whole() == 0);
-    CHECK(in.near() == 0);
+    CHECK(in.difference() == 0);
     CHECK(in.text().empty());
     in.end();
     in.fail(problem::newer);
