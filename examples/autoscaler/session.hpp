@@ -69,7 +69,7 @@ private:
     bool was_unknown_ = false;
 };
 
-/// Whether somebody wants us to end, as by Ctrl-C. To be event_result, ask for it first.
+/// Whether somebody wants us to end, as by Ctrl-C. To be heard, ask for it first.
 void end_on_request();
 [[nodiscard]] bool is_over();
 /// The signal that asked for the end; 0 while none has.

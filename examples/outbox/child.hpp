@@ -35,7 +35,7 @@ public:
     /// Its exit code once it has ended, 128 and more for a signal.
     [[nodiscard]] std::optional<int> ended();
 
-    /// Returns when it is gone. What it told before can still be event_result.
+    /// Returns when it is gone. What it told before can still be heard.
     void kill();
 
 private:

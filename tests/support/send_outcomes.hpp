@@ -34,7 +34,7 @@ struct outcomes : books {
         }
     }
 
-    /// Whether the sender is to say that it event_result this.
+    /// Whether the sender is to say that it heard this.
     [[nodiscard]] bool resume(std::uint64_t name)
     {
         for (key& k : keys) {

@@ -246,7 +246,7 @@ public:
     }
 
     /// Sets the state of a failed item: waiting if it may be sent `again`, otherwise gone. If an
-    /// earlier send of the same batch may have arrived, it is in_doubt instead.
+    /// earlier send of the same batch may have arrived, it is in doubt instead.
     static void fail(send_item& i, fault_kind kind, bool again, bool may_have_arrived)
     {
         i.kind = may_have_arrived ? state::in_doubt : again ? state::waiting : state::gone;

@@ -14,7 +14,7 @@
 //     plan.noted          // the crash record to store before the delivery
 //
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
-//   2. An event is poison_message only by its own deaths, delivered alone.
+//   2. An event is a poison message only by its own deaths, delivered alone.
 //   3. A delivery that ends in order without a commit restores the earlier record. If the store
 //      fails, the record stays.
 //   4. A record with a higher epoch belongs to a later owner and is not changed.

@@ -6,7 +6,7 @@
 //
 // "Any answer" is each that there is without numbers: partial ones with each set of entries and
 // each reason. Sizes and limits that a broker tells (lies among them) make no two senders alike
-// that event_result different ones, so they are among the answers where fewer worlds are met: with
+// that heard different ones, so they are among the answers where fewer worlds are met: with
 // one attempt in flight, with batches of one, and with three items. A broker may throttle for ever;
 // it does as often as is said.
 

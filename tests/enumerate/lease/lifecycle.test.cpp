@@ -43,7 +43,7 @@ constexpr duration cap = duration::seconds(3);
 constexpr waybill::lifecycle_options options{
     poll, {.base = base, .cap = cap, .spread = waybill::jitter::none}, save_tries};
 
-// What may be asked for next. It is told what was event_result, and holds no steps but facts.
+// What may be asked for next. It is told what was heard, and holds no steps but facts.
 class book {
 public:
     // Each says what must be answered.

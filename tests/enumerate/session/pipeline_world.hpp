@@ -613,7 +613,7 @@ private:
         if (l.reason == dead_letter_reason::exhausted && l.tries > m.begun)
             breaks("a letter counts tries that never began");
         if (extent_.uncounted && l.reason == dead_letter_reason::exhausted && l.tries == 2) {
-            // Tries are those that failed, and those that nobody has event_result of again.
+            // Tries are those that failed, and those that nobody has heard of again.
             const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2 : m.how == outcome::transient_once ? 1 : 0;
             if (failed + m.unended < 2) breaks("a step is parked that never failed");
             return;

@@ -119,7 +119,7 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     CHECK(box.size() == 0);
     CHECK(std::count(reported.begin(), reported.end(), 1) == how_many);
     // Where an answer could not be taken, the batch is sent again, and what failed in it then may
-    // have arrived before: it ends as in_doubt, and stops its key.
+    // have arrived before: it ends as in doubt, and stops its key.
     const auto times = [&](int n) { return std::count(b.got.begin(), b.got.end(), n); };
     CHECK(times(1) + times(0) == how_many);
     const bool undecided = is == mood::partial && failed;

@@ -285,7 +285,7 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
               event_result::applied);
         CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
     }
-    // One of them is poison_message only if it is the very event, counted or not.
+    // One of them is a poison message only if it is the very event, counted or not.
     for (const std::uint64_t at : {15U, 20U}) {
         batch_machine m = fresh(2, {.deaths = 2});
         CHECK(m.on(waybill::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==

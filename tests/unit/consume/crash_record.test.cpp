@@ -81,7 +81,7 @@ static_assert(plan(row(4, 2, dead)).events == 2);
 static_assert(plan(row(4, 2, 0)).events == 2);
 static_assert(plan(row(3, 2, 0)).events == 1);
 
-// One event by itself begins at no death, and is poison_message after as many as the batch was
+// One event by itself begins at no death, and is a poison message after as many as the batch was
 // granted.
 static_assert(plan(row(2, 2, dead)).noted == ours(1, 0));
 static_assert(plan(row(1, 0, dead)).noted == ours(1, 1));
@@ -115,7 +115,7 @@ static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
 static_assert(among(row(8, 1, dead), 4, 14).events == 2 && among(row(8, 1, dead), 4, 14).left == 2);
 static_assert(among(row(8, 9, dead), 1, 18).noted == crash_record{from, 18, 1, 0, me, now});
 static_assert(!among(row(8, 9, dead), 1, 18).poison_message);
-// One by itself is poison_message only if it is the very event that was alone, not one in its
+// One by itself is a poison message only if it is the very event that was alone, not one in its
 // place.
 static_assert(among(row(1, 1, dead), 1, 11).poison_message);
 static_assert(among(row(1, 1, dead), 1, 12) ==
@@ -146,7 +146,7 @@ static_assert(deaths_at_most(2, 3) == 6 && deaths_at_most(100, 3) == 11 && death
 static_assert(deaths_at_most(largest, 3) == 5 + 63);
 
 // A log of `events` in batches, one of which ends every process. How many processes that takes, or
-// nothing where a good event is poison_message or the log is not drained.
+// nothing where a good event is a poison message or the log is not drained.
 std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch, std::uint64_t deadly, std::uint32_t limit)
 {
     std::uint64_t done = 0;

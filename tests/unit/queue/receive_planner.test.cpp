@@ -164,7 +164,7 @@ TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun
     CHECK(in.on(original_fetched{2}, s(0)) == event_result::stale);
     in.on(message_settled{2}, s(0));
 
-    // What is with its handler is settled as it ends. The circuit breaker has event_result enough.
+    // What is with its handler is settled as it ends. The circuit breaker has heard enough.
     CHECK(in.on(work_done{1}, s(1)) == event_result::applied);
     CHECK(in.next(s(1)) == action(act::settle_original{1, settle_as::complete}));
     CHECK(in.breaker().state(s(1)) == circuit_state::open);

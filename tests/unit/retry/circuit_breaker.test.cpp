@@ -140,7 +140,7 @@ static_assert([] {
            v.record(*q, fault_kind::none, s(0)) == event_result::applied;
 }());
 
-// A probe that is never event_result of again is a failed one at its deadline, whoever asks and
+// A probe that is never heard of again is a failed one at its deadline, whoever asks and
 // when.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));

@@ -49,7 +49,7 @@ static_assert(after(1, fault_kind::ownership_lost) ==
 static_assert(after(1, fault_kind::cancelled) == retry_action(act::give_up{fault_kind::cancelled}));
 static_assert(after(1, fault_kind::none) == retry_action(act::give_up{fault_kind::none}));
 
-// A server that names a time is event_result, though the policy would try at once; within the cap.
+// A server that names a time is heard, though the policy would try at once; within the cap.
 static_assert(after(1, fault_kind::transient, 5s) ==
               retry_action(act::wait_until{now + duration(5s)}));
 static_assert(after(1, fault_kind::transient, 1h) ==
