@@ -16,7 +16,7 @@
 
 #include <doctest/doctest.h>
 
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>

@@ -18,7 +18,7 @@
 #include <doctest/doctest.h>
 
 #include <support/brief.hpp>
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/queue.hpp>

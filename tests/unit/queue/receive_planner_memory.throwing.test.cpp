@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <support/scarce.hpp>
+#include <support/scarce_new.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/queue/receive_planner.hpp>
 
