@@ -124,7 +124,8 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     //! [lease_stop]
     run();
     CHECK(manager.ended());
-    for (const auto& row : store.list("orders", "billing")->leases) CHECK(row.owner.none());
+    const auto table = store.list("orders", "billing");
+    for (const auto& row : table->leases) CHECK(row.owner.none());
 }
 
 TEST_CASE("lease guide: the plan of one owner")
