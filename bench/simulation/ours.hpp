@@ -125,7 +125,7 @@ private:
 
     void settle(broker& to, const waybill::act::settle& x)
     {
-        // What is in doubt after all its tries has arrived, as every unanswered send does here.
+        // An item in doubt after all its tries has arrived, as each unanswered send does here.
         const bool arrived = x.outcome == waybill::item_outcome::accepted ||
                              x.outcome == waybill::item_outcome::in_doubt;
         to.settle({first_ + x.items.first, x.items.count}, arrived);

@@ -92,7 +92,7 @@ void kafka_member::let_in()
     }
 }
 
-/// What is due goes to who is free, unless the circuit breaker knows that it would be in vain.
+/// Due events go to idle workers, unless the circuit breaker is open.
 void kafka_member::hand_out()
 {
     const auto now = steady_clock::now();
